@@ -1,0 +1,54 @@
+# Everything a user or a developer does here, by name. `make` alone lists it.
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+.PHONY: help install install-dev demo serve test check fix bench lock
+
+help: ## list these targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: .venv/installed ## make .venv with the `podium` command, from the lock file
+install-dev: .venv/installed-dev ## the same, with what tests and checks need
+
+demo: install ## serve, and let a small agent win its medal (ARGS=--once: exit after the result)
+	$(BIN)/podium demo $(ARGS)
+
+serve: install ## run the service on port 7777, data in ./data
+	$(BIN)/podium serve $(ARGS)
+
+test: install-dev ## run all tests, on SQLite and on a real PostgreSQL (ARGS="-k medal" narrows)
+	$(BIN)/pytest $(ARGS)
+
+check: install-dev ## format, lint, types, import directions, migrations, competition folders
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/podium db check
+	$(BIN)/podium check
+
+fix: install-dev ## format, and mend what ruff can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: install-dev ## measure grading, HTTP and memory beside the reference way (some minutes)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+lock: ## resolve the lock files anew (needs uv)
+	uv pip compile pyproject.toml --group build $(LOCK) -o requirements.lock
+	uv pip compile pyproject.toml --group build --group dev -c requirements.lock $(LOCK) -o requirements-dev.lock
+LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet
+
+.venv/bin/pip:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Podium needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.12" % sys.version.split()[0])'
+	$(PYTHON) -m venv .venv
+
+.venv/installed: requirements.lock pyproject.toml | .venv/bin/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/installed-dev: requirements-dev.lock .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@

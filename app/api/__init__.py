@@ -1,0 +1,1 @@
+"""HTTP and nothing else: one file per resource, endpoints of a few lines over the services."""

@@ -1,0 +1,182 @@
+"""Competitions: what they are, their files, their human boards; and importing them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import FileResponse, PlainTextResponse
+
+from app.api import present
+from app.api.dependencies import Admin, Anyone, Ctx, Cursor, Limit, Researcher, Slug
+from app.api.problems import responses
+from app.api.schemas import (
+    CompetitionImported,
+    CompetitionOut,
+    FileOut,
+    LeaderboardOut,
+    Page,
+    StandingOut,
+)
+from app.api.upload import receive_file_part
+from app.errors import NotFound
+from app.services import competitions, imports
+
+router = APIRouter(prefix="/v1/competitions", tags=["competitions"])
+BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The file", "content": BYTES},
+    206: {"description": "The range asked for", "content": BYTES},
+    304: {"description": "The client has this file"},
+    **responses(400, 401, 404, 409, 416, 422),
+}
+Word = Annotated[str | None, Query(max_length=100, pattern=r"^[^\x00]*$")]
+ARCHIVE_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["archive"],
+                    "properties": {"archive": {"type": "string", "format": "binary"}},
+                }
+            }
+        },
+    }
+}
+
+
+@router.get("", response_model=Page[CompetitionOut], responses=responses(401, 404, 422))
+def list_competitions(
+    context: Ctx,
+    caller: Anyone,
+    suite: Word = None,
+    tag: Word = None,
+    q: Word = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Any:
+    """Competitions by slug; a run's key sees its own."""
+    found, after = competitions.page(
+        context, caller, suite=suite, tag=tag, q=q, after=cursor, limit=limit
+    )
+    items = [present.competition(context, entry, run) for entry, run in found]
+    return {"items": items, "next_cursor": after}
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=CompetitionImported,
+    responses={
+        200: {"model": CompetitionImported, "description": "This content was here already"},
+        **responses(400, 401, 403, 413, 415, 422, 507),
+    },
+    openapi_extra=ARCHIVE_BODY,
+)
+async def import_competition(
+    request: Request, response: Response, context: Ctx, caller: Admin
+) -> Any:
+    """Import a .zip or .tar.gz of a competition folder; new content is a new version."""
+    scratch = await run_in_threadpool(context.scratch)
+    try:
+        with (scratch / "archive").open("wb") as file:
+            await receive_file_part(request, "archive", file, context.settings.max_upload_bytes)
+        imported = await run_in_threadpool(imports.import_archive, context, scratch / "archive")
+    finally:
+        await run_in_threadpool(shutil.rmtree, scratch, ignore_errors=True)
+    response.status_code = 201 if imported.created else 200
+    entry = context.catalogue.entry(imported.version)
+    return {**present.competition(context, entry, None), "lint": imported.version.lint}
+
+
+@router.get("/{slug}", response_model=CompetitionOut, responses=responses(401, 404, 422))
+def show_competition(context: Ctx, caller: Anyone, slug: Slug) -> Any:
+    """One competition."""
+    return present.competition(context, *competitions.find(context, caller, slug))
+
+
+@router.get(
+    "/{slug}/description",
+    response_class=PlainTextResponse,
+    responses={
+        200: {"content": {"text/markdown": {"schema": {"type": "string"}}}},
+        **responses(401, 404, 422),
+    },
+)
+def show_description(context: Ctx, caller: Anyone, slug: Slug) -> Response:
+    """The task, as the agent reads it."""
+    return PlainTextResponse(
+        competitions.description(context, caller, slug), media_type="text/markdown"
+    )
+
+
+@router.get("/{slug}/files", response_model=Page[FileOut], responses=responses(401, 404, 422))
+def list_files(context: Ctx, caller: Anyone, slug: Slug) -> Any:
+    """The public files."""
+    entry, _ = competitions.find(context, caller, slug)
+    return {"items": entry.version.files, "next_cursor": None}
+
+
+@router.get("/{slug}/files/{name:path}", response_class=Response, responses=FILE_RESPONSES)
+def public_file(
+    request: Request,
+    context: Ctx,
+    caller: Anyone,
+    slug: Slug,
+    name: Annotated[str, Path(max_length=500)],
+) -> Response:
+    """A public file's bytes; `Range`, `If-Range` and `If-None-Match` are understood."""
+    path, sha256 = competitions.public_file(context, caller, slug, name)
+    etag = f'"{sha256}"'
+    if etag in request.headers.get("If-None-Match", ""):
+        return Response(status_code=304, headers={"ETag": etag})
+    return FileResponse(path, media_type="application/octet-stream", headers={"ETag": etag})
+
+
+@router.get("/{slug}/sample-submission", response_class=Response, responses=FILE_RESPONSES)
+def sample_submission(request: Request, context: Ctx, caller: Anyone, slug: Slug) -> Response:
+    """The sample submission's bytes."""
+    return public_file(request, context, caller, slug, competitions.SAMPLE)
+
+
+@router.get(
+    "/{slug}/leaderboard",
+    response_model=LeaderboardOut,
+    responses={
+        200: {"content": {"text/csv": {"schema": {"type": "string"}}}},
+        **responses(401, 403, 404, 422),
+    },
+)
+def show_leaderboard(request: Request, context: Ctx, caller: Researcher, slug: Slug) -> Any:
+    """The human leaderboard, best first; `Accept: text/csv` gives place and score of each team."""
+    entry, board = competitions.leaderboard(context, caller, slug)
+    if "text/csv" not in request.headers.get("Accept", ""):
+        lines = present.board_lines(entry.competition, board)
+        version = entry.version
+        return {
+            **lines, "competition": slug, "version": version.number, "scores": board.scores
+        }  # fmt: skip
+    if board.scores is None:
+        raise NotFound(f"Of {slug}'s leaderboard only the medal lines are known; ask for JSON.")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["place", "score"])
+    writer.writerows(enumerate(board.scores, start=1))
+    return Response(text.getvalue(), media_type="text/csv")
+
+
+@router.get("/{slug}/standing", response_model=StandingOut, responses=responses(401, 403, 404, 422))
+def show_standing(
+    context: Ctx,
+    caller: Researcher,
+    slug: Slug,
+    score: Annotated[float, Query(allow_inf_nan=False, description="the score to place")],
+) -> Any:
+    """Where a score would stand among the human teams; nothing is submitted."""
+    return competitions.standing(context, caller, slug, score)

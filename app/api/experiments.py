@@ -1,0 +1,60 @@
+"""Experiments."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Response
+
+from app.api import present
+from app.api.dependencies import Ctx, Cursor, Limit, Researcher
+from app.api.problems import responses
+from app.api.schemas import ExperimentIn, ExperimentOut, Page
+from app.services import experiments
+from app.services.experiments import NewExperiment
+
+router = APIRouter(prefix="/v1/experiments", tags=["experiments"])
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=ExperimentOut,
+    responses={
+        200: {"model": ExperimentOut, "description": "The same experiment is here already"},
+        **responses(401, 403, 409, 422),
+    },
+)
+def create_experiment(
+    response: Response, context: Ctx, caller: Researcher, body: ExperimentIn
+) -> Any:
+    """Set up an experiment: one agent and model under the same resources."""
+    record, created = experiments.create(
+        context,
+        NewExperiment(
+            name=body.name,
+            agent=body.agent,
+            model=body.model,
+            notes=body.notes,
+            resources=None if body.resources is None else body.resources.model_dump(),
+        ),
+    )
+    response.status_code = 201 if created else 200
+    return present.experiment(record)
+
+
+@router.get("", response_model=Page[ExperimentOut], responses=responses(401, 403, 422))
+def list_experiments(
+    context: Ctx, caller: Researcher, limit: Limit = 100, cursor: Cursor = None
+) -> Any:
+    """Experiments by name."""
+    found, after = experiments.page(context, cursor, limit)
+    return {"items": [present.experiment(one) for one in found], "next_cursor": after}
+
+
+@router.get("/{name}", response_model=ExperimentOut, responses=responses(401, 403, 404, 422))
+def show_experiment(
+    context: Ctx, caller: Researcher, name: Annotated[str, Path(max_length=200)]
+) -> Any:
+    """One experiment."""
+    return present.experiment(experiments.find(context, name))

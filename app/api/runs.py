@@ -1,0 +1,86 @@
+"""Runs: one agent at one competition with one seed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from app.api import present
+from app.api.dependencies import Anyone, Ctx, Cursor, Id, Limit, Researcher
+from app.api.problems import responses
+from app.api.schemas import ExposureOut, Page, RunChange, RunCreated, RunIn, RunOut
+from app.services import runs
+from app.services.runs import NewRun
+
+router = APIRouter(prefix="/v1/runs", tags=["runs"])
+Filter = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]
+
+
+@router.post(
+    "",
+    status_code=201,
+    response_model=RunCreated,
+    responses=responses(401, 403, 404, 409, 422),
+)
+def create_run(context: Ctx, caller: Researcher, body: RunIn) -> Any:
+    """Set up a run on the competition's current version; its key is shown this once."""
+    run, key = runs.create(
+        context,
+        NewRun(
+            experiment=body.experiment,
+            competition=body.competition,
+            seed=body.seed,
+            feedback=body.feedback,
+            limits=body.limits.model_dump(exclude_none=True),
+        ),
+    )
+    return {**present.run(context, run), "key": key}
+
+
+@router.get("", response_model=Page[RunOut], responses=responses(401, 422))
+def list_runs(
+    context: Ctx,
+    caller: Anyone,
+    experiment: Filter = None,
+    competition: Filter = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Any:
+    """Runs, oldest first; a run's key sees its own."""
+    found, after = runs.page(
+        context, caller, experiment=experiment, competition=competition, after=cursor, limit=limit
+    )
+    return {"items": [present.run(context, one) for one in found], "next_cursor": after}
+
+
+@router.get("/{run_id}", response_model=RunOut, responses=responses(401, 404, 422))
+def show_run(context: Ctx, caller: Anyone, run_id: Id) -> Any:
+    """One run."""
+    return present.run(context, runs.find(context, caller, run_id))
+
+
+@router.patch("/{run_id}", response_model=RunOut, responses=responses(401, 403, 404, 422))
+def change_run(context: Ctx, caller: Researcher, run_id: Id, body: RunChange) -> Any:
+    """Close a run, or note what it used and why it failed."""
+    changed = runs.change(
+        context,
+        run_id,
+        close=body.state is not None,
+        usage=None if body.usage is None else body.usage.model_dump(exclude_none=True),
+        failure=None if body.failure is None else body.failure.value,
+    )
+    return present.run(context, changed)
+
+
+@router.get("/{run_id}/exposure", response_model=ExposureOut, responses=responses(401, 404, 422))
+def show_exposure(context: Ctx, caller: Anyone, run_id: Id) -> Any:
+    """The exposure ledger: every number and verdict that was told to the run's key."""
+    run, disclosed, totals = runs.ledger(context, caller, run_id)
+    return {
+        "policy": run.feedback,
+        "disclosed": [
+            {"at": one.at, "kind": one.kind, "submission": one.submission_id} for one in disclosed
+        ],
+        "totals": {f"{kind}s": count for kind, count in totals.items()},
+    }

@@ -1,0 +1,5 @@
+"""`python -m app.cli` is `podium`."""
+
+from app.cli.root import app
+
+app(prog_name="podium")

@@ -1,0 +1,53 @@
+"""`podium db`: the schema."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.output import err
+from app.settings import Settings
+from app.storage import schema
+from app.storage.database import Database
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.command()
+def upgrade() -> None:
+    """Bring the database's schema to this version of Podium."""
+    settings = Settings()
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    schema.upgrade(settings.database_url)
+    typer.echo("the schema is up to date")
+
+
+@app.command()
+def downgrade(
+    revision: Annotated[str, typer.Argument(help="a revision, -1 for one back, base for none")],
+) -> None:
+    """Take the schema back. What the older schema cannot hold is lost: back up first."""
+    schema.downgrade(Settings().database_url, revision)
+    typer.echo(f"the schema is at {revision}")
+
+
+@app.command()
+def check() -> None:
+    """Compare models and migrations: upgrade an empty database and look for differences."""
+    with tempfile.TemporaryDirectory() as directory:
+        url = f"sqlite:///{Path(directory) / 'check.db'}"
+        schema.upgrade(url)
+        database = Database(url)
+        try:
+            differences = schema.differences(database)
+        finally:
+            database.close()
+    for difference in differences:
+        err.print(str(difference), markup=False)
+    if differences:
+        err.print("the models and the migrations differ: write a migration")
+        raise typer.Exit(1)
+    typer.echo("models and migrations agree")

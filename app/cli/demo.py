@@ -1,0 +1,122 @@
+"""`podium demo`: a server, an agent with a run's key, a medal; and a broken file refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Annotated, Any
+
+import httpx
+import typer
+
+from app.cli import demo_report
+from app.cli.output import err, out
+from app.errors import GradingFault
+from app.settings import Settings
+
+SLUG = "bike-sharing-demand"
+KEY = re.compile(r"pod_admin_\S+")
+START_SECONDS = 120
+
+
+def demo(
+    once: Annotated[bool, typer.Option("--once", help="exit after the result")] = False,
+) -> None:
+    """Serve on a fresh data directory, and let a small agent win its medal over HTTP."""
+    settings = Settings()
+    with tempfile.TemporaryDirectory(prefix="podium-demo-") as directory:
+        port = _free_port(settings.host, settings.port)
+        server, key = _start_server(settings, port, Path(directory))
+        url = f"http://{settings.host}:{port}"
+        try:
+            out.print(f"Podium serves on {url}; its data is in {directory} for now.")
+            run = _set_up_run(url, key)
+            out.print("An agent starts. It holds an address and the key of one run, nothing else.")
+            told = _run_agent(url, run)
+            demo_report.show(told)
+            if not once:
+                demo_report.how_to_go_on(url, key, run)
+                server.wait()
+        except KeyboardInterrupt:
+            out.print("stopping")
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait()
+
+
+def _free_port(host: str, wanted: int) -> int:
+    """The wanted port, or any free one where it is taken."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, wanted))
+        except OSError:
+            probe.bind((host, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _start_server(
+    settings: Settings, port: int, directory: Path
+) -> tuple[subprocess.Popen[str], str]:
+    """A real server process; says its admin key once it serves."""
+    with err.status("starting the server and importing the competition"):
+        server = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
+            [sys.executable, "-m", "app.cli", "serve", "--port", str(port)],
+            env={
+                **os.environ,
+                "PODIUM_DATA_DIR": str(directory / "data"),
+                "PODIUM_DATABASE_URL": "",
+                "PODIUM_COMPETITIONS_DIR": str(settings.competitions_dir),
+                "PODIUM_LOG_LEVEL": "warning",
+                "PYTHONUNBUFFERED": "1",
+            },
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        watchdog = threading.Timer(START_SECONDS, server.kill)
+        watchdog.start()
+        key = ""
+        assert server.stdout is not None  # noqa: S101 (it was asked for just above)
+        for line in server.stdout:
+            found = KEY.search(line)
+            key = found.group() if found else key
+            if line.startswith("Podium serves"):
+                watchdog.cancel()
+                return server, key
+        watchdog.cancel()
+        server.wait()
+    raise GradingFault("The server did not start; its messages stand above.")
+
+
+def _set_up_run(url: str, key: str) -> dict[str, Any]:
+    """What a researcher does: an experiment, and a run that may be told everything."""
+    bearer = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=url, headers=bearer, trust_env=False) as podium:
+        experiment = {"name": "demo", "agent": "demo-agent", "model": "gradient boosting"}
+        podium.post("/v1/experiments", json=experiment).raise_for_status()
+        run = {"experiment": "demo", "competition": SLUG, "seed": 0, "feedback": "full"}
+        made: dict[str, Any] = podium.post("/v1/runs", json=run).raise_for_status().json()
+        return made
+
+
+def _run_agent(url: str, run: dict[str, Any]) -> dict[str, Any]:
+    """The agent's own process, with nothing of ours in its environment."""
+    environment = {"PODIUM_URL": url, "PODIUM_KEY": run["key"], "PODIUM_RUN": run["id"]}
+    with err.status("the agent reads the task, trains, and submits"):
+        agent = subprocess.run(
+            [sys.executable, "-m", "app.cli.demo_agent"],
+            env={"PATH": os.environ.get("PATH", ""), **environment},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+    told: dict[str, Any] = json.loads(agent.stdout)
+    return told

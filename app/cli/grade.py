@@ -1,0 +1,65 @@
+"""`podium grade`: one file, here and now, without a server."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app import __version__
+from app.cli.output import err, podium, print_json
+from app.domain.states import CompetitionStatus
+from app.domain.verdict import problem_document
+from app.errors import GradingFault, NeedsData, NotFound
+from app.graders.outcomes import Fault, Refused
+from app.services.catalogue import Entry
+from app.services.context import Context
+from app.services.environment import environment
+from app.storage import competitions
+
+REJECTED = 3
+
+
+def grade(
+    slug: Annotated[str, typer.Argument(help="the competition")],
+    file: Annotated[Path, typer.Argument(help="the submission", exists=True, dir_okay=False)],
+) -> None:
+    """Grade FILE for the competition SLUG; prints JSON; exit 0 graded, 3 rejected, 1 our fault."""
+    with podium(graders=1) as context:
+        entry = _ready_entry(context, slug)
+        outcome = context.graders.grade(entry.directory, file.resolve()).result()
+    if isinstance(outcome, Fault):
+        raise GradingFault(f"{outcome.kind} {outcome.place}".strip())
+    if isinstance(outcome, Refused):
+        print_json({"state": "rejected", "problem": problem_document(outcome.verdict)})
+        err.print("rejected", style="red")
+        raise typer.Exit(REJECTED)
+    print_json(
+        {
+            "state": "graded",
+            "competition": slug,
+            "competition_version": entry.version.number,
+            **(asdict(outcome.standing) if outcome.standing else {}),
+            "score": outcome.score,
+            "public_score": outcome.public_score,
+            "warnings": [warning.as_dict() for warning in outcome.warnings],
+            "flags": [flag.model_dump() for flag in entry.competition.flags],
+            "grader": {
+                "metric": entry.competition.metric.name,
+                "podium_version": __version__,
+                "environment": environment(),
+            },
+        }
+    )
+
+
+def _ready_entry(context: Context, slug: str) -> Entry:
+    with context.database.read() as session:
+        version = competitions.current_version(session, slug)
+    if version is None:
+        raise NotFound(f"There is no competition {slug!r}; import it: podium import folder PATH")
+    if version.status is not CompetitionStatus.READY:
+        raise NeedsData(f"{slug} cannot be graded yet: its data has not been imported.")
+    return context.catalogue.entry(version)

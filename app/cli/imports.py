@@ -1,0 +1,59 @@
+"""`podium import`: competitions from folders and archives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.output import AsJson, err, file_progress, out, podium, print_json
+from app.services import imports
+from app.services.context import Context
+from app.services.imports import Imported
+
+app = typer.Typer(no_args_is_help=True)
+Folders = Annotated[
+    list[Path], typer.Argument(help="competition folders", exists=True, file_okay=False)
+]
+Archives = Annotated[
+    list[Path], typer.Argument(help=".zip or .tar.gz files", exists=True, dir_okay=False)
+]
+
+
+@app.command()
+def folder(folders: Folders, as_json: AsJson = False) -> None:
+    """Import competition folders; the folder's name is the slug."""
+    _import_all(imports.import_folder, folders, as_json)
+
+
+@app.command()
+def archive(archives: Archives, as_json: AsJson = False) -> None:
+    """Import archives of competition folders."""
+    _import_all(imports.import_archive, archives, as_json)
+
+
+def _import_all(
+    run: Callable[[Context, Path, Any], Imported], paths: list[Path], as_json: bool
+) -> None:
+    done = []
+    with podium(graders=1) as context:
+        for path in paths:
+            with file_progress(path.name) as on_file:
+                done.append(run(context, path.resolve(), on_file))
+            if not as_json:
+                _tell(done[-1])
+    if as_json:
+        print_json(
+            [{"slug": i.version.slug, "version": i.version.number, "created": i.created,
+              "status": i.version.status.value, "lint": i.version.lint} for i in done]
+        )  # fmt: skip
+
+
+def _tell(imported: Imported) -> None:
+    version = imported.version
+    news = "imported as" if imported.created else "was here already as"
+    out.print(f"{version.slug} {news} version {version.number} ({version.status.value})")
+    for finding in version.lint:
+        err.print(f"  {finding['severity']}: {finding['message']}", markup=False)

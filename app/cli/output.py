@@ -1,0 +1,51 @@
+"""What commands print: tables and progress for people in a terminal, JSON for machines."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+
+from app.services.context import Context, open_context
+from app.settings import Settings
+from app.storage import schema
+
+out = Console()
+err = Console(stderr=True)
+AsJson = Annotated[bool, typer.Option("--json", help="machine output: JSON on standard output")]
+
+
+def print_json(document: Any) -> None:
+    """One JSON document on standard output."""
+    typer.echo(json.dumps(document, indent=2, default=str, ensure_ascii=False))
+
+
+@contextlib.contextmanager
+def podium(*, graders: int | None = None) -> Iterator[Context]:
+    """The Podium that the settings name, its database migrated, closed afterwards."""
+    settings = Settings()
+    if graders is not None:
+        settings = settings.model_copy(update={"graders": graders})
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    schema.upgrade(settings.database_url)
+    context = open_context(settings)
+    try:
+        yield context
+    finally:
+        context.close()
+
+
+@contextlib.contextmanager
+def file_progress(title: str) -> Iterator[Any]:
+    """A progress bar by bytes in a terminal; nothing where none is there."""
+    with Progress(
+        TextColumn(title), BarColumn(), DownloadColumn(), TextColumn("{task.fields[name]}"),
+        TimeElapsedColumn(), console=err, transient=True, disable=not err.is_terminal,
+    ) as progress:  # fmt: skip
+        task = progress.add_task(title, total=None, name="")
+        yield lambda name, size: progress.update(task, advance=size, name=name)

@@ -1,0 +1,50 @@
+"""`podium runs`: runs in bulk."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from typing import Annotated
+
+import typer
+
+from app.cli.output import AsJson, podium, print_json
+from app.domain.feedback import Feedback
+from app.errors import Invalid
+from app.services import runs
+from app.services.runs import NewRun
+
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def group() -> None:
+    """Set up runs."""
+
+
+@app.command()
+def create(
+    experiment: Annotated[str, typer.Option(help="the experiment's name")],
+    suite: Annotated[str, typer.Option(help="a run for each competition of this suite")] = "",
+    competition: Annotated[list[str], typer.Option(help="or for these competitions")] = [],  # noqa: B006
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="runs of each, seeds 0 to N-1")] = 1,
+    feedback: Annotated[Feedback, typer.Option(help="what the runs may learn")] = Feedback.VALIDITY,
+    as_json: AsJson = False,
+) -> None:
+    """Make runs and print their ids and keys as CSV; each key is shown this once."""
+    if bool(suite) == bool(competition):
+        raise Invalid("Name a suite (--suite) or competitions (--competition), not both.")
+    made = []
+    with podium() as context:
+        slugs = context.catalogue.suite(suite) if suite else tuple(competition)
+        for slug in slugs:
+            for seed in range(seeds):
+                new = NewRun(experiment, slug, seed, feedback, {})
+                run, key = runs.create(context, new)
+                made.append({"run": run.id, "competition": slug, "seed": seed, "key": key})
+    if as_json:
+        print_json(made)
+        return
+    writer = csv.DictWriter(sys.stdout, ["run", "competition", "seed", "key"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(made)

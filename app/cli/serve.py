@@ -1,0 +1,71 @@
+"""`podium serve`: the HTTP server and its graders."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from typing import Annotated
+
+import typer
+import uvicorn
+
+from app.api.requests import request_id
+from app.errors import Conflict
+from app.logs import configure_logs
+from app.main import create_app
+from app.settings import Settings
+
+BACKLOG = 2048
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="address to listen on (PODIUM_HOST)")] = None,
+    port: Annotated[int | None, typer.Option(help="port to listen on (PODIUM_PORT)")] = None,
+) -> None:
+    """Serve HTTP. A fresh data directory is migrated, gets the bundled competition and a key."""
+    settings = Settings()
+    changes = {"host": host, "port": port}
+    settings = settings.model_copy(update={k: v for k, v in changes.items() if v is not None})
+    configure_logs(settings.log_level, request_id.get)
+    listener = _listen(settings.host, settings.port)
+    bound = listener.getsockname()[1]
+
+    def ready(key: str | None) -> None:
+        if key is not None:
+            typer.echo(f"Admin key, shown this once: {key}")
+        typer.echo(f"Podium serves on http://{settings.host}:{bound} (API: /docs)")
+
+    config = uvicorn.Config(
+        create_app(settings, on_ready=ready),
+        http="httptools",  # h11 answers 404 to the absolute-form targets of clients behind a proxy
+        loop="uvloop",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="on",
+        timeout_graceful_shutdown=15,
+    )
+    server = uvicorn.Server(config)
+    for end in (signal.SIGTERM, signal.SIGINT):
+        # uvicorn shuts down gracefully, then raises the signal once more: being asked to stop, and
+        # stopping, is success.
+        signal.signal(end, lambda *_: None)
+    server.run(sockets=[listener])
+    if not server.started:
+        raise typer.Exit(1)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Take the port before anything else is done, so that a taken one is told at once."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+    except OSError as error:
+        listener.close()
+        raise Conflict(
+            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another --port."
+        ) from None
+    listener.listen(BACKLOG)
+    return listener

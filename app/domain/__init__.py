@@ -1,0 +1,1 @@
+"""What Podium knows about the world, without I/O: competitions, leaderboards, medals, states."""

@@ -1,0 +1,156 @@
+"""The human leaderboard: places and medal lines, from a full board or from its lines alone."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median as middle
+
+from app.domain.medals import Medal, MedalRule, medal_places
+
+
+@dataclass(frozen=True, slots=True)
+class MedalLines:
+    """The score that each medal needs at least; None where no place wins it."""
+
+    gold: float | None
+    silver: float | None
+    bronze: float | None
+    median: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a score stands among the human teams.
+
+    `better + equal + worse == teams`; these and `percentile` are None where only lines are known.
+    `percentile` is 100 times the share of teams that are not strictly better: the best is 100,
+    worse than all is 0 (the convention of Agent K's equation 1).
+    """
+
+    score: float
+    medal: Medal | None
+    better: int | None
+    equal: int | None
+    worse: int | None
+    teams: int | None
+    percentile: float | None
+    above_median: bool | None
+
+
+class Leaderboard:
+    """A snapshot of the final private leaderboard.
+
+    Made by `Leaderboard.full` from all scores, or by `Leaderboard.from_lines` when only the medal
+    lines are known. Scores are compared as they are, never rounded.
+
+    >>> board = Leaderboard.full([0.9, 0.8, 0.8, 0.5], higher_is_better=True)
+    >>> board.standing(0.8).medal, board.standing(0.8).better, board.standing(0.8).equal
+    (None, 1, 2)
+    """
+
+    def __init__(
+        self,
+        *,
+        higher_is_better: bool,
+        rule: MedalRule,
+        teams: int | None,
+        lines: MedalLines,
+        scores: tuple[float, ...] | None,
+    ) -> None:
+        self.higher_is_better = higher_is_better
+        self.rule = rule
+        self.teams = teams
+        self.lines = lines
+        self.scores = scores
+        sign = -1.0 if higher_is_better else 1.0
+        self._ascending = None if scores is None else [sign * score for score in scores]
+
+    @classmethod
+    def full(
+        cls,
+        scores: Iterable[float],
+        *,
+        higher_is_better: bool,
+        rule: MedalRule = MedalRule.MLE_BENCH,
+    ) -> Leaderboard:
+        """A board from every team's score, in any order.
+
+        Raises:
+            ValueError: there is no score, or one is not finite.
+        """
+        best_first = tuple(sorted((float(s) for s in scores), reverse=higher_is_better))
+        if not best_first:
+            raise ValueError("a leaderboard has at least one score")
+        if not all(s - s == 0.0 for s in best_first):
+            raise ValueError("a leaderboard's scores are finite numbers")
+        places = medal_places(len(best_first), rule)
+
+        def line(place: int) -> float | None:
+            return best_first[place - 1] if place else None
+
+        lines = MedalLines(
+            line(places.gold), line(places.silver), line(places.bronze), middle(best_first)
+        )
+        return cls(
+            higher_is_better=higher_is_better,
+            rule=rule,
+            teams=len(best_first),
+            lines=lines,
+            scores=best_first,
+        )
+
+    @classmethod
+    def from_lines(
+        cls,
+        lines: MedalLines,
+        *,
+        teams: int | None,
+        higher_is_better: bool,
+        rule: MedalRule = MedalRule.MLE_BENCH,
+    ) -> Leaderboard:
+        """A board of which only the medal lines are known."""
+        return cls(
+            higher_is_better=higher_is_better, rule=rule, teams=teams, lines=lines, scores=None
+        )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every team's score is known."""
+        return self.scores is not None
+
+    def reaches(self, score: float, line: float | None) -> bool:
+        """Whether `score` is at least as good as a line; no score reaches a line that is None."""
+        if line is None:
+            return False
+        return score >= line if self.higher_is_better else score <= line
+
+    def medal(self, score: float) -> Medal | None:
+        """The best medal that `score` wins. Every tie with the score at the cut place wins it."""
+        for medal in Medal:
+            if self.reaches(score, getattr(self.lines, medal.value)):
+                return medal
+        return None
+
+    def standing(self, score: float) -> Standing:
+        """The place of `score` among the teams."""
+        above = None
+        if self.lines.median is not None:
+            above = self.reaches(score, self.lines.median) and score != self.lines.median
+        if self._ascending is None:
+            return Standing(score, self.medal(score), None, None, None, self.teams, None, above)
+        key = -score if self.higher_is_better else score
+        better = bisect_left(self._ascending, key)
+        equal = bisect_right(self._ascending, key) - better
+        teams = len(self._ascending)
+        return Standing(
+            score=score,
+            medal=self.medal(score),
+            better=better,
+            equal=equal,
+            worse=teams - better - equal,
+            teams=teams,
+            percentile=100.0 * (teams - better) / teams,
+            above_median=above,
+        )

@@ -1,0 +1,155 @@
+"""The one hierarchy of errors Podium raises on purpose, and the status each has over HTTP.
+
+An error class says what kind of thing went wrong; its docstring is the title people read and the
+page at `/problems/<name>`. The message given when raising says what, where, and what to do.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, ClassVar
+
+
+class PodiumError(Exception):
+    """Something went wrong inside Podium."""
+
+    status: ClassVar[int] = 500
+
+    def __init__(self, detail: str = "", **extensions: Any) -> None:
+        super().__init__(detail or self.title())
+        self.detail = detail or self.title()
+        self.extensions = extensions
+        self.headers: dict[str, str] = {}
+
+    @classmethod
+    def title(cls) -> str:
+        """The first line of the docstring, without its full stop."""
+        return (cls.__doc__ or cls.__name__).strip().splitlines()[0].rstrip(".")
+
+    @classmethod
+    def slug(cls) -> str:
+        """The name of the error in `/problems/<name>`.
+
+        >>> RunClosed.slug()
+        'run-closed'
+        """
+        return re.sub(r"(?<!^)(?=[A-Z])", "-", cls.__name__).lower()
+
+
+class Invalid(PodiumError):
+    """The request cannot be understood as it stands."""
+
+    status = 422
+
+
+class BadRequest(PodiumError):
+    """The request is not well formed."""
+
+    status = 400
+
+
+class Unauthorized(PodiumError):
+    """No valid key was given."""
+
+    status = 401
+
+    def __init__(self, detail: str = "", **extensions: Any) -> None:
+        super().__init__(detail, **extensions)
+        self.headers = {"WWW-Authenticate": 'Bearer realm="podium"'}
+
+
+class Forbidden(PodiumError):
+    """This key may not do that."""
+
+    status = 403
+
+
+class NotFound(PodiumError):
+    """There is nothing at this address for this key."""
+
+    status = 404
+
+
+class Conflict(PodiumError):
+    """This contradicts what is already there."""
+
+    status = 409
+
+
+class RunClosed(Conflict):
+    """The run is closed and accepts nothing more."""
+
+
+class NeedsData(Conflict):
+    """The competition's data has not been imported yet."""
+
+
+class IdempotencyMismatch(Conflict):
+    """The same Idempotency-Key came with other bytes."""
+
+
+class TooLarge(PodiumError):
+    """The body is larger than this service accepts."""
+
+    status = 413
+
+
+class UnsupportedMediaType(PodiumError):
+    """The body is in a format this endpoint does not read."""
+
+    status = 415
+
+
+class QuotaExceeded(PodiumError):
+    """The run has used up its submissions for now."""
+
+    status = 429
+
+    def __init__(self, detail: str, retry_after: int, **extensions: Any) -> None:
+        super().__init__(detail, **extensions)
+        self.headers = {"Retry-After": str(max(1, retry_after))}
+
+
+class RangeNotSatisfiable(PodiumError):
+    """The file has no bytes in the range asked for."""
+
+    status = 416
+
+
+class Unavailable(PodiumError):
+    """Podium cannot answer just now; the same request may succeed later."""
+
+    status = 503
+
+    def __init__(self, detail: str = "", retry_after: int = 2, **extensions: Any) -> None:
+        super().__init__(detail, **extensions)
+        self.headers = {"Retry-After": str(retry_after)}
+
+
+class StorageFull(PodiumError):
+    """Podium's disk is full."""
+
+    status = 507
+
+
+class BadCompetition(Invalid):
+    """The competition folder is not one Podium can use.
+
+    Carries `problems`: a list of `{file, key, message}`.
+    """
+
+    def __init__(self, problems: list[dict[str, str]], **extensions: Any) -> None:
+        text = "; ".join(
+            ": ".join(part for part in (p["file"], p["key"], p["message"]) if part)
+            for p in problems
+        )
+        super().__init__(text, problems=problems, **extensions)
+        self.problems = problems
+
+
+class MetricFault(PodiumError):
+    """The metric could not score a well-formed submission. This is the competition's fault."""
+
+
+class GradingFault(PodiumError):
+    """Grading broke down. This is Podium's fault, not the submission's."""

@@ -1,0 +1,66 @@
+"""Decoded competitions that a grader keeps: the latest used, within a budget of bytes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class CacheCounts:
+    """What a grader's cache has seen since the grader started, and what it holds now."""
+
+    hits: int = 0
+    misses: int = 0
+    evictions: int = 0
+    kept: int = 0
+    kept_bytes: int = 0
+
+
+class VersionCache(Generic[T]):
+    """What `load(version_dir)` gives, kept by directory: a version never changes.
+
+    Whatever is larger than the whole budget is handed out and not kept.
+
+    >>> cache = VersionCache(10, load=lambda path: path.name, size=len)
+    >>> cache.get(Path("a/one")), cache.get(Path("a/one")), cache.get(Path("a/fifteen long"))
+    ('one', 'one', 'fifteen long')
+    >>> cache.counts()
+    CacheCounts(hits=1, misses=2, evictions=0, kept=1, kept_bytes=3)
+    """
+
+    def __init__(self, budget: int, *, load: Callable[[Path], T], size: Callable[[T], int]) -> None:
+        self._budget = budget
+        self._load = load
+        self._size = size
+        self._kept: OrderedDict[Path, tuple[T, int]] = OrderedDict()
+        self._bytes = 0
+        self._hits = self._misses = self._evictions = 0
+
+    def get(self, version_dir: Path) -> T:
+        """The version in this directory, loaded if it is not kept. `load`'s errors pass through."""
+        found = self._kept.get(version_dir)
+        if found is not None:
+            self._hits += 1
+            self._kept.move_to_end(version_dir)
+            return found[0]
+        self._misses += 1
+        loaded = self._load(version_dir)
+        size = self._size(loaded)
+        if size <= self._budget:
+            while self._bytes + size > self._budget:
+                _, (_, freed) = self._kept.popitem(last=False)
+                self._bytes -= freed
+                self._evictions += 1
+            self._kept[version_dir] = (loaded, size)
+            self._bytes += size
+        return loaded
+
+    def counts(self) -> CacheCounts:
+        """The counts so far."""
+        return CacheCounts(self._hits, self._misses, self._evictions, len(self._kept), self._bytes)

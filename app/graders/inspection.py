@@ -1,0 +1,143 @@
+"""A competition tried out before it is imported: does it load, and do its answers score best?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from app.domain.competition import TOML, Competition
+from app.domain.verdict import Rejection, Verdict
+from app.errors import BadCompetition, MetricFault
+from app.graders.outcomes import Inspection
+from app.graders.versions import (
+    LoadedVersion,
+    load_competition,
+    load_ids,
+    load_leaderboard,
+    load_scorer,
+    read_answers,
+    read_sample,
+)
+from app.grading.answers import decode_answers
+from app.grading.check import SAMPLE_FILE, bad_file, check
+from app.grading.custom import METRIC_FILE
+from app.grading.grade import grade
+from app.grading.ids import PublicIds
+from app.grading.render import answers_as_submission
+from app.metrics import problems as metric_problems
+
+T = TypeVar("T")
+
+TOLERANCE = 1e-9  # what rounding may take from a perfect score
+
+
+def inspect_job(version_dir: Path) -> Inspection:
+    """Try the competition in a directory, and list everything that is wrong with it.
+
+    Its files load; the sample submission is valid and has the answers' ids; the metric fits the
+    columns; the answers, submitted, score perfectly (a metric of the competition's own: no worse
+    than the sample submission). An error in the text of a problem never quotes an answer.
+    """
+    problems: list[dict[str, str]] = []
+
+    def attempt(step: Callable[[], T]) -> T | None:
+        try:
+            return step()
+        except BadCompetition as error:
+            problems.extend(error.problems)
+            return None
+
+    competition = attempt(lambda: load_competition(version_dir))
+    if competition is None:
+        return Inspection(tuple(problems))
+    misfits = [] if _has_own_metric(version_dir) else metric_problems(competition)
+    problems += [{"file": TOML, "key": "metric", "message": message} for message in misfits]
+    # A metric that does not fit was named just now; loading it would name it again.
+    scorer = None if misfits else attempt(lambda: load_scorer(version_dir, competition))
+    board = attempt(lambda: load_leaderboard(version_dir, competition))
+    data = attempt(lambda: read_answers(version_dir, competition))
+    ids = attempt(lambda: load_ids(version_dir, competition))
+    if ids is None:
+        return Inspection(tuple(problems))
+    answers = None
+    if data is not None:
+        answers = attempt(lambda: decode_answers(data, competition, ids))
+    verdict = _judge_sample(version_dir, competition, ids)
+    if not verdict.is_valid:
+        problems += bad_file(SAMPLE_FILE, Rejection(verdict.violations)).problems
+    found = Inspection(tuple(problems), rows=ids.rows, sample_verdict=verdict)
+    if problems or data is None or answers is None or scorer is None:
+        return found
+    return _score(found, version_dir, data, LoadedVersion(competition, scorer, ids, answers, board))
+
+
+def _judge_sample(version_dir: Path, competition: Competition, ids: PublicIds) -> Verdict:
+    try:
+        checked = check(read_sample(version_dir), competition.submission, ids)
+    except Rejection as rejection:
+        return rejection.verdict
+    return Verdict(warnings=checked.warnings)
+
+
+def _score(
+    found: Inspection, version_dir: Path, answers: bytes, loaded: LoadedVersion
+) -> Inspection:
+    """`found` with the scores of the answers and of the sample, and what is wrong with them."""
+    own = _has_own_metric(version_dir)
+    competition = loaded.competition
+    file, key = (METRIC_FILE, "") if own else (TOML, "metric")
+
+    def score(data: bytes) -> float:
+        return grade(data, competition, loaded.answers, None, loaded.scorer).score
+
+    try:
+        best = score(answers_as_submission(answers, competition))
+        found = replace(found, answers_score=best)
+        plain = score(read_sample(version_dir))
+        found = replace(found, sample_score=plain)
+    except MetricFault as fault:
+        message = fault.detail if own else _why_undefined(loaded) or fault.detail
+    except Rejection as rejection:
+        broken = bad_file(f"private/{competition.answers.file}", rejection)
+        return replace(found, problems=tuple(broken.problems))
+    except BadCompetition as error:
+        return replace(found, problems=tuple(error.problems))
+    else:
+        message = _why_not_best(competition, best, plain, own=own)
+    if message:
+        return replace(found, problems=({"file": file, "key": key, "message": message},))
+    return found
+
+
+def _why_undefined(loaded: LoadedVersion) -> str:
+    """The words in which a built-in metric refuses the answers themselves, if it does."""
+    for part in filter(None, (loaded.answers.private, loaded.answers.public)):
+        try:
+            loaded.scorer.function(part.arrays, part.arrays)
+        except ValueError as error:
+            return f"{loaded.scorer.name} is not defined for these answers: {error}"
+    return ""
+
+
+def _why_not_best(competition: Competition, best: float, plain: float, *, own: bool) -> str:
+    """What is wrong with the scores of the answers and of the sample; empty when nothing is."""
+    name = competition.metric.name
+    up = competition.metric.higher_is_better
+    sign, perfect = (1.0, 1.0) if up else (-1.0, 0.0)
+    if not own and sign * (best - perfect) < -TOLERANCE:
+        return (
+            f"the answers, submitted as they are, score {best!r} by {name} and not {perfect!r}: "
+            "metric and answers do not belong together"
+        )
+    if sign * (plain - best) > TOLERANCE:
+        return (
+            f"by {name} the sample submission is better ({plain!r}) than the answers ({best!r}): "
+            "is the metric's direction what its name says?"
+        )
+    return ""
+
+
+def _has_own_metric(version_dir: Path) -> bool:
+    return (version_dir / METRIC_FILE).is_file()

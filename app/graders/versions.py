@@ -1,0 +1,175 @@
+"""A competition version, read from its directory: the one place where answers files are opened.
+
+A version's directory is `<data>/competitions/<slug>/<hash>/`, so its parent's name is the slug.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from app.domain.board import FILE as BOARD_FILE
+from app.domain.board import board_of
+from app.domain.competition import TOML, Competition, parse_competition
+from app.domain.leaderboard import Leaderboard
+from app.errors import BadCompetition
+from app.grading.answers import Answers, decode_answers
+from app.grading.check import SAMPLE_FILE, Checker, read_ids
+from app.grading.custom import METRIC_FILE
+from app.grading.ids import PublicIds
+from app.grading.scorer import Scorer, scorer_for
+
+_BYTES_OF_A_TEAM = 64  # on a leaderboard: two Python floats, each in a sequence
+
+
+class MetricMemoryError(BaseException):
+    """A metric asked for more memory than a grader may take.
+
+    Not an `Exception`: what scores takes every exception for the metric's own failure.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedForm:
+    """What validating needs, and nothing that is private."""
+
+    checker: Checker
+    ids: PublicIds
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedVersion:
+    """All that grading needs, decoded."""
+
+    competition: Competition
+    scorer: Scorer
+    ids: PublicIds
+    answers: Answers
+    leaderboard: Leaderboard | None
+
+
+def load_form(version_dir: Path) -> LoadedForm:
+    """Read the competition's declaration and its public ids.
+
+    Raises:
+        BadCompetition: one of the two files cannot be used.
+    """
+    competition = load_competition(version_dir)
+    ids = load_ids(version_dir, competition)
+    return LoadedForm(Checker(competition.submission, ids), ids)
+
+
+def load_version(version_dir: Path) -> LoadedVersion:
+    """Read and decode everything, the private answers among it.
+
+    Raises:
+        BadCompetition: one of the files cannot be used.
+    """
+    competition = load_competition(version_dir)
+    ids = load_ids(version_dir, competition)
+    return LoadedVersion(
+        competition,
+        load_scorer(version_dir, competition),
+        ids,
+        decode_answers(read_answers(version_dir, competition), competition, ids),
+        load_leaderboard(version_dir, competition),
+    )
+
+
+def form_bytes(loaded: LoadedForm) -> int:
+    """The memory that a form holds, roughly."""
+    return 2 * loaded.ids.nbytes  # the ids, and what finds them
+
+
+def version_bytes(loaded: LoadedVersion) -> int:
+    """The memory that a version holds, roughly."""
+    board = loaded.leaderboard
+    teams = len(board.scores) if board is not None and board.scores is not None else 0
+    return loaded.answers.nbytes + teams * _BYTES_OF_A_TEAM
+
+
+def load_competition(version_dir: Path) -> Competition:
+    """The competition that `competition.toml` declares.
+
+    Raises:
+        BadCompetition: with every problem of the file.
+    """
+    return parse_competition(version_dir.parent.name, _text(version_dir, TOML))
+
+
+def load_ids(version_dir: Path, competition: Competition) -> PublicIds:
+    """The public ids, from the sample submission.
+
+    Raises:
+        BadCompetition: it is not there, or its ids cannot be used.
+    """
+    return read_ids(read_sample(version_dir), competition.submission)
+
+
+def read_sample(version_dir: Path) -> bytes:
+    """The bytes of the sample submission.
+
+    Raises:
+        BadCompetition: it is not there.
+    """
+    return _bytes(version_dir, SAMPLE_FILE)
+
+
+def load_scorer(version_dir: Path, competition: Competition) -> Scorer:
+    """The metric, built in or from `metric.py`.
+
+    Raises:
+        BadCompetition: there is no such metric, or it cannot be loaded.
+    """
+    own = _text(version_dir, METRIC_FILE) if (version_dir / METRIC_FILE).is_file() else None
+    scorer = scorer_for(competition, own)
+    return replace(scorer, function=_telling_memory_apart(scorer.function))
+
+
+def load_leaderboard(version_dir: Path, competition: Competition) -> Leaderboard | None:
+    """The human board, from `leaderboard.csv` or from the lines in the toml; None without either.
+
+    Raises:
+        BadCompetition: the file has no readable `score` column.
+    """
+    there = (version_dir / BOARD_FILE).is_file()
+    return board_of(competition, _text(version_dir, BOARD_FILE) if there else None)
+
+
+def read_answers(version_dir: Path, competition: Competition) -> bytes:
+    """The bytes of the answers file.
+
+    Raises:
+        BadCompetition: it is not there.
+    """
+    return _bytes(version_dir, f"private/{competition.answers.file}")
+
+
+def _telling_memory_apart(function: Callable[[Any, Any], float]) -> Callable[[Any, Any], float]:
+    def score(answers: Any, submission: Any) -> float:
+        try:
+            return function(answers, submission)
+        except MemoryError:
+            raise MetricMemoryError from None
+
+    return score
+
+
+def _text(version_dir: Path, name: str) -> str:
+    try:
+        return _bytes(version_dir, name).decode("utf-8")
+    except UnicodeDecodeError:
+        raise _problem(name, "the file is not UTF-8") from None
+
+
+def _bytes(version_dir: Path, name: str) -> bytes:
+    try:
+        return (version_dir / name).read_bytes()
+    except FileNotFoundError:
+        raise _problem(name, "the file is missing") from None
+
+
+def _problem(file: str, message: str) -> BadCompetition:
+    return BadCompetition([{"file": file, "key": "", "message": message}])

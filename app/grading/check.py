@@ -1,0 +1,161 @@
+"""The check of a file's form: bytes in, decoded columns in the order of the public ids out.
+
+Two ways lead there. The fast one reads with pyarrow and decodes whole columns, and gives up at the
+first oddity. The exact one reads every cell as text and finds all that is wrong. A file that the
+fast way accepts is one that the exact way accepts, with the same values to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.domain.competition import SubmissionForm
+from app.domain.verdict import Rejection
+from app.errors import BadCompetition
+from app.grading.checked import Checked
+from app.grading.decoded import Decoded, Values, from_arrow
+from app.grading.encoding import decode_text
+from app.grading.exact import RowsToSkip, check_exactly
+from app.grading.fast import FastReader
+from app.grading.findings import Findings
+from app.grading.ids import IdsDifferError, PublicIds
+from app.grading.numbers import fill_booleans, fill_numbers, is_fast_number
+from app.grading.schema import Schema
+from app.grading.sheet import read_sheet
+
+SAMPLE_FILE = "public/sample_submission.csv"
+
+
+class Checker:
+    """Checks submissions of one form against one set of public ids. Never sees answers."""
+
+    def __init__(self, form: SubmissionForm, ids: PublicIds, *, keep_unknown: bool = False) -> None:
+        self.schema = Schema(form)
+        self.ids = ids
+        self._keep_unknown = keep_unknown
+        wanted = dict.fromkeys(form.id, pa.string())
+        for name, column in form.columns.items():
+            wanted[name] = pa.float64() if is_fast_number(column) else pa.string()
+        self._reader = FastReader(wanted, keep_unknown=keep_unknown)
+
+    def check(self, data: bytes | memoryview | pa.Buffer) -> Checked:
+        """Check and decode a submission.
+
+        Raises:
+            Rejection: with every problem of the file.
+        """
+        if not isinstance(data, bytes):
+            data = bytes(data)
+        checked = self.check_fast(data)
+        return self.check_exactly(data) if checked is None else checked
+
+    def check_fast(self, data: bytes) -> Checked | None:
+        """The fast way; None when the file has anything unusual about it."""
+        table = self._reader.read(data)
+        if table is None or len(table.columns[0]) != self.ids.rows:
+            return None
+        ids = len(self.schema.form.id)
+        try:
+            order = self.ids.order(table.columns[:ids])
+        except IdsDifferError:
+            return None
+        decoded = self._decode(table.columns[ids:])
+        if decoded is None:
+            return None
+        if order is not None:
+            decoded = decoded.take(order)
+        texts = {
+            name: column
+            for name, column in zip(table.names, table.columns, strict=True)
+            if self.schema.is_raw(name)
+        }
+        return Checked(self.schema, self.ids, decoded, table.notices, texts, order)
+
+    def check_exactly(self, data: bytes, rows_to_skip: RowsToSkip | None = None) -> Checked:
+        """The exact way.
+
+        Raises:
+            Rejection: with every problem of the file.
+        """
+        return check_exactly(
+            self.schema,
+            self.ids,
+            data,
+            keep_unknown=self._keep_unknown,
+            rows_to_skip=rows_to_skip,
+        )
+
+    def _decode(self, columns: Sequence[pa.ChunkedArray]) -> Decoded | None:
+        schema = self.schema
+        numbers = np.empty((self.ids.rows, len(schema.bounds)), order="F")
+        others: dict[str, Values] = {}
+        place = 0
+        for (name, column), cells in zip(schema.form.columns.items(), columns, strict=False):
+            bounds = schema.bounds.get(name)
+            if bounds is None:
+                values = from_arrow(column, schema.books[name], cells)
+                if values is None:
+                    return None
+                others[name] = values
+                continue
+            out = numbers[:, place]
+            place += 1
+            fill = fill_booleans if column.kind == "boolean" else fill_numbers
+            if not fill(cells, out) or not bounds.admit(out):
+                return None
+        if schema.summed and not schema.sums_to_one(numbers).all():
+            return None
+        return Decoded(numbers, others)
+
+
+def check(data: bytes | memoryview | pa.Buffer, form: SubmissionForm, ids: PublicIds) -> Checked:
+    """Check one submission; `Checker` is for many.
+
+    Raises:
+        Rejection: with every problem of the file.
+    """
+    return Checker(form, ids).check(data)
+
+
+def read_ids(data: bytes, form: SubmissionForm) -> PublicIds:
+    """The public ids, from the sample submission. Only its id columns are looked at.
+
+    Raises:
+        BadCompetition: it is no CSV, lacks an id column, or its ids are empty or repeated.
+    """
+    table = FastReader(dict.fromkeys(form.id, pa.string())).read(data)
+    # The fast reader takes a blank line for a row of empty cells; the exact one knows better.
+    if table is not None and not any(_has_blank(column) for column in table.columns):
+        columns = list(table.columns)
+    else:
+        findings = Findings()
+        try:
+            sheet = read_sheet(decode_text(data), form.id, (), findings)
+        except Rejection as rejection:
+            raise bad_file(SAMPLE_FILE, rejection) from None
+        if findings or sheet is None:
+            raise bad_file(SAMPLE_FILE, Rejection(findings.violations))
+        columns = [pa.array(sheet.columns[name], pa.string()) for name in form.id]
+    try:
+        return PublicIds.from_columns(columns)
+    except ValueError as error:
+        key = ", ".join(form.id)
+        raise BadCompetition([{"file": SAMPLE_FILE, "key": key, "message": str(error)}]) from None
+
+
+def _has_blank(column: pa.ChunkedArray) -> bool:
+    return bool(pc.any(pc.equal(pc.utf8_trim(column, " \t"), "")).as_py())
+
+
+def bad_file(file: str, rejection: Rejection) -> BadCompetition:
+    """The problems of a competition's own file, without examples from it."""
+    return BadCompetition(
+        [
+            {"file": file, "key": violation.column or "", "message": violation.message}
+            for violation in rejection.verdict.violations
+        ]
+    )

@@ -1,0 +1,53 @@
+"""A file of good form, decoded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import pyarrow as pa
+
+from app.domain.verdict import Notice
+from app.grading.decoded import Decoded
+from app.grading.ids import IntArray, PublicIds
+from app.grading.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A submission (or answers) of good form, its rows in the order of the public ids.
+
+    `texts` holds the columns that are not number-like as written and in the file's order; `order`
+    the rows of the file in the order of the ids, None where that is the same.
+    """
+
+    schema: Schema
+    ids: PublicIds
+    decoded: Decoded
+    warnings: tuple[Notice, ...]
+    texts: dict[str, pa.ChunkedArray]
+    order: IntArray | None
+
+    def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
+        """All columns, of these rows or of all: numbers as float64, everything else as written."""
+        columns: dict[str, pd.Series] = {}
+        for name, ids in zip(self.schema.form.id, self.ids.columns, strict=True):
+            columns[name] = _series(ids, rows)
+        places = {name: place for place, name in enumerate(self.schema.bounds)}
+        for name in (*self.schema.form.columns, *self.texts):
+            if name in places:
+                values = self.decoded.numbers[:, places[name]]
+                columns[name] = pd.Series(values.copy() if rows is None else values[rows])
+            elif name not in columns:
+                columns[name] = _series(self.texts[name], self._rows_of_file(rows))
+        return pd.DataFrame(columns)
+
+    def _rows_of_file(self, rows: IntArray | None) -> IntArray | None:
+        if self.order is None or rows is None:
+            return rows if self.order is None else self.order
+        return self.order[rows]
+
+
+def _series(column: pa.Array | pa.ChunkedArray, rows: IntArray | None) -> pd.Series:
+    series: pd.Series = (column if rows is None else column.take(pa.array(rows))).to_pandas()
+    return series

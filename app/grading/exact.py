@@ -1,0 +1,120 @@
+"""The exact check: every cell read as text, everything that is wrong found and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from app.domain.verdict import Rejection, ViolationCode
+from app.grading.checked import Checked
+from app.grading.decoded import Decoded, Values, from_cells
+from app.grading.encoding import decode_text
+from app.grading.findings import Fault, Findings
+from app.grading.id_check import judge_ids
+from app.grading.ids import IntArray, PublicIds
+from app.grading.numbers import FloatArray, NumberLike, numbers_from_cells
+from app.grading.schema import PROBABILITY_SUM_TOLERANCE, Schema
+from app.grading.sheet import Cells, Sheet, read_sheet
+
+RowsToSkip = Callable[[dict[str, Cells]], Sequence[int]]
+
+_BAD_SUM = Fault(
+    ViolationCode.PROBABILITIES_DO_NOT_SUM_TO_ONE,
+    "row has probabilities that do not sum to one",
+    "rows have probabilities that do not sum to one",
+)
+
+
+def check_exactly(
+    schema: Schema,
+    ids: PublicIds,
+    data: bytes,
+    *,
+    keep_unknown: bool = False,
+    rows_to_skip: RowsToSkip | None = None,
+) -> Checked:
+    """Check and decode a file, looking at every cell.
+
+    `rows_to_skip` may name rows (from 0), by all columns read, whose values are not looked at.
+
+    Raises:
+        Rejection: with every problem of the file.
+    """
+    text = decode_text(data)
+    findings = Findings()
+    sheet = read_sheet(
+        text,
+        schema.form.id,
+        tuple(schema.form.columns),
+        findings,
+        # Enough to tell what is wrong; a file of a billion short rows must not fill the memory.
+        most_rows=2 * ids.rows + 10_000,
+        keep_unknown=keep_unknown,
+    )
+    if sheet is None:
+        raise Rejection(findings.violations, findings.notices)
+    order = _judge_rows(schema, ids, sheet, findings)
+    if rows_to_skip is not None:
+        skipped = rows_to_skip(sheet.columns)
+        for cells in (sheet.columns.get(name, []) for name in schema.form.columns):
+            for row in skipped if cells else ():
+                cells[row] = None
+    decoded = _decode(schema, sheet, findings)
+    if findings or order is None:
+        raise Rejection(findings.violations, findings.notices)
+    texts = {
+        name: pa.chunked_array([pa.array(cells, pa.string())])
+        for name, cells in sheet.columns.items()
+        if schema.is_raw(name)
+    }
+    return Checked(schema, ids, decoded.take(order), tuple(findings.notices), texts, order)
+
+
+def _judge_rows(
+    schema: Schema, ids: PublicIds, sheet: Sheet, findings: Findings
+) -> IntArray | None:
+    """Compare the number of rows and the ids; the order of rows if all is well."""
+    is_whole = not sheet.is_cut and not sheet.is_broken
+    if sheet.is_cut or (is_whole and sheet.rows != ids.rows):
+        found = f"more than {sheet.rows}" if sheet.is_cut else str(sheet.rows)
+        expected = "1 row" if ids.rows == 1 else f"{ids.rows} rows"
+        findings.state(
+            ViolationCode.ROW_COUNT,
+            f"expected {expected}, one for every id of the sample submission, found "
+            + (found if sheet.rows else "only a header"),
+        )
+    if sheet.rows == 0 or not all(name in sheet.columns for name in schema.form.id):
+        return None
+    cells = [sheet.columns[name] for name in schema.form.id]
+    return judge_ids(schema.form.id, cells, ids, findings, is_whole=is_whole)
+
+
+def _decode(schema: Schema, sheet: Sheet, findings: Findings) -> Decoded:
+    numbers = np.full((sheet.rows, len(schema.bounds)), np.nan, order="F")
+    others: dict[str, Values] = {}
+    place = 0
+    for name, column in schema.form.columns.items():
+        cells = sheet.columns.get(name)
+        if isinstance(column, NumberLike):
+            if cells is not None:
+                numbers[:, place] = numbers_from_cells(name, column, cells, findings)
+            place += 1
+        elif cells is not None:
+            others[name] = from_cells(name, column, cells, findings)
+    if schema.summed:
+        _judge_sums(schema, numbers, findings)
+    return Decoded(numbers, others)
+
+
+def _judge_sums(schema: Schema, numbers: FloatArray, findings: Findings) -> None:
+    """Only rows whose probabilities are all good are summed; bad ones are reported as such."""
+    known = ~np.isnan(numbers[:, schema.summed]).any(axis=1)
+    for row in np.flatnonzero(known & ~schema.sums_to_one(numbers)).tolist():
+        total = float(numbers[row, schema.summed].sum())
+        advice = (
+            f"they sum to {total:.6g}; divide each by the sum of its row "
+            f"(a difference of {PROBABILITY_SUM_TOLERANCE:g} is allowed)"
+        )
+        findings.count(_BAD_SUM, None, row + 1, advice=advice)

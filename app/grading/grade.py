@@ -1,0 +1,56 @@
+"""Grading: a submission's bytes to its scores and its standing among humans."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from app.domain.competition import Competition
+from app.domain.leaderboard import Leaderboard, Standing
+from app.domain.verdict import Notice
+from app.grading.answers import Answers
+from app.grading.scorer import Scorer
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A graded submission. Scores are unrounded.
+
+    `score` is on the private part of the answers (on all rows where there are no parts) and alone
+    decides the standing; `public_score` is on the public part, None where there is none.
+    """
+
+    score: float
+    public_score: float | None
+    standing: Standing | None
+    warnings: tuple[Notice, ...]
+
+
+def grade(
+    data: bytes | memoryview | pa.Buffer,
+    competition: Competition,
+    answers: Answers,
+    leaderboard: Leaderboard | None,
+    metric: Scorer,
+) -> Graded:
+    """Grade one submission.
+
+    Raises:
+        Rejection: the file's fault, with every problem found.
+        MetricFault: the competition's fault, without any value of the answers.
+        ValueError: the answers are those of another competition.
+    """
+    if answers.checker.schema.form is not competition.submission and (
+        answers.checker.schema.form != competition.submission
+    ):
+        raise ValueError(f"these are not the answers of {competition.slug}")
+    checked = answers.checker.check(data)
+    score = metric.score(answers, answers.private, checked)
+    public = answers.public
+    return Graded(
+        score=score,
+        public_score=None if public is None else metric.score(answers, public, checked),
+        standing=None if leaderboard is None else leaderboard.standing(score),
+        warnings=checked.warnings,
+    )

@@ -1,0 +1,128 @@
+"""Columns of labels and of lists: codes into a book of names, made comparable with the answers'."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.domain.columns import LabelColumn
+from app.domain.verdict import ViolationCode
+from app.grading.findings import Fault, Findings, shorten
+from app.grading.ids import IntArray
+from app.grading.numbers import MISSING, NUMBER
+from app.grading.sheet import Cells
+from app.metrics.arrays import Lists
+
+_MISSING = Fault(
+    ViolationCode.MISSING_VALUE, "label is missing", "labels are missing", "fill every row"
+)
+UNKNOWN = Fault(ViolationCode.UNKNOWN_LABEL, "label is unknown", "labels are unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """Labels or lists of labels as codes: `names[code]` is the label. Names are distinct."""
+
+    codes: IntArray | Lists
+    names: pa.StringArray
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, roughly."""
+        codes = self.codes if isinstance(self.codes, np.ndarray) else self.codes.codes
+        return int(codes.nbytes) * 2 + int(self.names.nbytes)
+
+    def take(self, rows: IntArray) -> Coded:
+        """The same labels in other rows."""
+        if isinstance(self.codes, np.ndarray):
+            return Coded(self.codes[rows], self.names)
+        return Coded(self.codes.take(rows), self.names)
+
+    def coded_by(self, book: pa.StringArray) -> IntArray | Lists:
+        """The codes these labels have in `book`; labels not in it get codes beyond its end."""
+        if self.names is book or self.names.equals(book):
+            return self.codes
+        found = pc.index_in(self.names, value_set=book)
+        strange = np.asarray(found.is_null().to_numpy(zero_copy_only=False), dtype=bool)
+        codes = np.asarray(found.fill_null(0).to_numpy(), dtype=np.int64).copy()
+        codes[strange] = len(book) + np.arange(np.count_nonzero(strange))
+        if isinstance(self.codes, np.ndarray):
+            return codes[self.codes]
+        return Lists(codes[self.codes.codes], self.codes.offsets)
+
+
+def code(cells: pa.Array | pa.ChunkedArray, book: pa.StringArray | None) -> Coded | None:
+    """Code texts by a declared book, or by a new one; None when one is not in it, or empty."""
+    if book is not None:
+        found = pc.index_in(cells, value_set=book)
+        if found.null_count:
+            return None
+        return Coded(found.to_numpy().astype(np.int64), book)
+    if not len(cells):
+        return Coded(np.empty(0, dtype=np.int64), pa.array([], pa.string()))
+    coded = cells.dictionary_encode()
+    if isinstance(coded, pa.ChunkedArray):
+        coded = coded.combine_chunks()
+    if pc.index(coded.dictionary, "").as_py() >= 0:
+        return None
+    return Coded(coded.indices.to_numpy().astype(np.int64), coded.dictionary)
+
+
+def labels_from_cells(name: str, column: LabelColumn, cells: Cells, findings: Findings) -> Coded:
+    """Decode cell by cell, recording what is wrong. Bad and absent cells get code 0."""
+    book = Book(column.labels)
+    codes = np.zeros(len(cells), dtype=np.int64)
+    for place, cell in enumerate(cells):
+        if cell is None:
+            continue
+        found = book.code(cell) if cell else None
+        if found is not None:
+            codes[place] = found
+        elif is_missing_label(cell):
+            findings.count(_MISSING, name, place + 1, cell)
+        else:
+            findings.count(UNKNOWN, name, place + 1, cell, book.about(cell))
+    return Coded(codes, book.names())
+
+
+def is_missing_label(cell: str) -> bool:
+    """Whether a cell that is no declared label stands for a missing one."""
+    text = cell.strip().lower()
+    return text in MISSING or text == "nan"
+
+
+class Book:
+    """The labels met so far and their codes; closed when the labels are declared."""
+
+    def __init__(self, declared: Sequence[str] | None) -> None:
+        self._is_open = declared is None
+        self._codes = {label: place for place, label in enumerate(declared or ())}
+
+    def code(self, label: str) -> int | None:
+        """The code of a label; None if it is not among the declared ones."""
+        if self._is_open:
+            return self._codes.setdefault(label, len(self._codes))
+        return self._codes.get(label)
+
+    def names(self) -> pa.StringArray:
+        """The labels in the order of their codes."""
+        return pa.array(list(self._codes), pa.string())
+
+    def about(self, stranger: str) -> str:
+        """Which labels are expected, and whether the stranger is one of them in disguise."""
+        plain = _plain(stranger)
+        for label in self._codes:
+            if _plain(label) == plain:
+                return f"{shorten(label)!r} is expected; labels must agree letter by letter"
+        known = list(self._codes)
+        shown = ", ".join(repr(shorten(label)) for label in known[:10])
+        return f"expected one of {shown}" + (f" ... ({len(known)})" if len(known) > 10 else "")
+
+
+def _plain(label: str) -> str:
+    text = label.strip().casefold()
+    return repr(float(text)) if NUMBER.fullmatch(text) else text

@@ -1,0 +1,92 @@
+"""Columns of kind list: items joined by a separator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from app.domain.columns import ListColumn
+from app.domain.verdict import ViolationCode
+from app.grading.findings import Fault, Findings
+from app.grading.ids import IntArray
+from app.grading.labels import UNKNOWN, Book, Coded, code
+from app.grading.sheet import Cells
+from app.grading.tokens import split_cell, split_cells
+from app.metrics.arrays import Lists
+
+_MISSING = Fault(ViolationCode.MISSING_VALUE, "list is empty", "lists are empty", "fill every row")
+_BAD_LIST = Fault(ViolationCode.BAD_FORMAT, "list is malformed", "lists are malformed")
+
+
+def lists_from_arrow(
+    column: ListColumn, book: pa.StringArray | None, cells: pa.ChunkedArray
+) -> Coded | None:
+    """Decode all cells at once; None when any is not plainly right."""
+    split = split_cells(cells, column.separator)
+    if split is None:
+        return None
+    tokens, offsets = split
+    lengths = np.diff(offsets)
+    if column.min_items and lengths.min() < column.min_items:
+        return None
+    if column.max_items is not None and lengths.max() > column.max_items:
+        return None
+    coded = code(tokens, book)
+    if coded is None or not isinstance(coded.codes, np.ndarray):
+        return None
+    if column.distinct and _has_repeats(coded.codes, lengths):
+        return None
+    return Coded(Lists(coded.codes, offsets), coded.names)
+
+
+def _has_repeats(codes: IntArray, lengths: IntArray) -> bool:
+    if not len(codes):
+        return False
+    rows = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+    keys = np.sort(rows * (int(codes.max()) + 1) + codes)
+    return bool((keys[1:] == keys[:-1]).any())
+
+
+def lists_from_cells(name: str, column: ListColumn, cells: Cells, findings: Findings) -> Coded:
+    """Decode cell by cell, recording what is wrong. Bad and absent cells become empty lists."""
+    book = Book(column.labels)
+    codes: list[int] = []
+    offsets = np.zeros(len(cells) + 1, dtype=np.int64)
+    for place, cell in enumerate(cells):
+        if cell is not None:
+            codes += _items(name, column, cell, place + 1, book, findings)
+        offsets[place + 1] = len(codes)
+    return Coded(Lists(np.array(codes, dtype=np.int64), offsets), book.names())
+
+
+def _items(
+    name: str, column: ListColumn, cell: str, row: int, book: Book, findings: Findings
+) -> list[int]:
+    tokens = split_cell(cell, column.separator)
+    problem = _problem(column, tokens)
+    if problem and not tokens and not cell.strip():
+        findings.count(_MISSING, name, row)
+    elif problem or tokens is None:
+        findings.count(_BAD_LIST, name, row, cell, problem)
+    else:
+        codes = [(token, book.code(token)) for token in tokens]
+        for token, found in codes:
+            if found is None:
+                findings.count(UNKNOWN, name, row, token, book.about(token))
+        return [found for _, found in codes if found is not None]
+    return []
+
+
+def _problem(column: ListColumn, tokens: list[str] | None) -> str:
+    if tokens is None:
+        return f"an item is empty; join items by {column.separator!r}"
+    if len(tokens) < column.min_items:
+        return f"expected at least {column.min_items} items, found {len(tokens)}"
+    if column.max_items is not None and len(tokens) > column.max_items:
+        return (
+            f"expected at most {column.max_items} items joined by {column.separator!r}, "
+            f"found {len(tokens)}"
+        )
+    if column.distinct and len(set(tokens)) != len(tokens):
+        return "an item is repeated; items must be distinct"
+    return ""

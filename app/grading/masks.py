@@ -1,0 +1,114 @@
+"""Columns of kind mask: run-length encoded pixels, as pairs of start and length."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.domain.columns import MaskColumn
+from app.domain.verdict import ViolationCode
+from app.grading.findings import Fault, Findings
+from app.grading.sheet import Cells
+from app.grading.tokens import split_cell, split_cells
+from app.metrics.arrays import Masks
+
+_WHOLE = re.compile("[0-9]+")
+_MOST_DIGITS = 18  # what surely fits into int64
+
+_MISSING = Fault(ViolationCode.MISSING_VALUE, "mask is missing", "masks are missing")
+_BAD_MASK = Fault(ViolationCode.BAD_FORMAT, "mask is malformed", "masks are malformed")
+
+
+def masks_from_arrow(column: MaskColumn, cells: pa.ChunkedArray) -> Masks | None:
+    """Decode all cells at once; None when any is not plainly right."""
+    if column.empty:
+        if pc.any(pc.equal(pc.utf8_trim(cells, " "), "")).as_py():
+            return None
+        cells = pc.if_else(pc.equal(cells, column.empty), "", cells)
+    split = split_cells(cells, " ")
+    if split is None:
+        return None
+    tokens, offsets = split
+    if not pc.all(pc.ascii_is_decimal(tokens), min_count=0).as_py():
+        return None
+    if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS or (offsets % 2).any():
+        return None
+    numbers = np.asarray(tokens.cast(pa.int64()).to_numpy(), dtype=np.int64)
+    starts = numbers[0::2] - column.start
+    lengths = np.ascontiguousarray(numbers[1::2])
+    pixels = column.height * column.width
+    runs = offsets // 2
+    if len(starts):
+        if starts.min() < 0 or lengths.min() < 1 or lengths.max() > pixels:
+            return None
+        ends = starts + lengths
+        if ends.max() > pixels:
+            return None
+        # Within a row each run begins at or after the end of the one before.
+        follows = starts[1:] >= ends[:-1]
+        firsts = runs[(runs > 0) & (runs < len(starts))]
+        follows[firsts - 1] = True
+        if not follows.all():
+            return None
+    return Masks(starts, lengths, runs, pixels)
+
+
+def masks_from_cells(name: str, column: MaskColumn, cells: Cells, findings: Findings) -> Masks:
+    """Decode cell by cell, recording what is wrong. Bad and absent cells become empty masks."""
+    numbers: list[int] = []
+    runs = np.zeros(len(cells) + 1, dtype=np.int64)
+    for place, cell in enumerate(cells):
+        if cell is not None:
+            numbers += _runs(name, column, cell, place + 1, findings)
+        runs[place + 1] = len(numbers) // 2
+    pairs = np.array(numbers, dtype=np.int64)
+    return Masks(
+        np.ascontiguousarray(pairs[0::2]),
+        np.ascontiguousarray(pairs[1::2]),
+        runs,
+        column.height * column.width,
+    )
+
+
+def _runs(name: str, column: MaskColumn, cell: str, row: int, findings: Findings) -> list[int]:
+    """Starts (from 0) and lengths in turn."""
+    if cell == column.empty:
+        return []
+    if column.empty and not cell.strip(" "):
+        findings.count(_MISSING, name, row, advice=f"write {column.empty!r} for an empty mask")
+        return []
+    tokens = split_cell(cell, " ") or []
+    numbers = [int(token) for token in tokens if _is_whole(token)]
+    problem = "" if len(numbers) == len(tokens) else "a token is not a whole number"
+    problem = problem or _problem(column, numbers)
+    if problem:
+        advice = f"{problem}; write pairs of start and length joined by spaces, such as '1 3 10 5'"
+        findings.count(_BAD_MASK, name, row, cell, advice)
+        return []
+    numbers[0::2] = [start - column.start for start in numbers[0::2]]
+    return numbers
+
+
+def _is_whole(token: str) -> bool:
+    return len(token) <= _MOST_DIGITS and _WHOLE.fullmatch(token) is not None
+
+
+def _problem(column: MaskColumn, numbers: list[int]) -> str:
+    if len(numbers) % 2:
+        return "an odd number of tokens"
+    end: int = column.start
+    limit = column.height * column.width + column.start
+    for start, length in zip(numbers[0::2], numbers[1::2], strict=True):
+        if start < column.start:
+            return f"a run starts before pixel {column.start}, the first"
+        if length < 1:
+            return "a run has no length"
+        if start < end:
+            return "runs overlap or are not in ascending order"
+        end = start + length
+        if end > limit:
+            return f"a run ends past the last of {column.height} x {column.width} pixels"
+    return ""

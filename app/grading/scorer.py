@@ -1,0 +1,81 @@
+"""The metric of a competition, built in or its own, behind one call."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from app.domain.competition import TOML, Competition
+from app.errors import BadCompetition, MetricFault
+from app.grading.answers import Answers, Part
+from app.grading.checked import Checked
+from app.grading.custom import load_metric, where
+from app.grading.decoded import is_uniform
+from app.metrics import bind, problems
+
+
+class ScoreFunction(Protocol):
+    """Answers and predictions of the same rows to a number: arrays, or DataFrames if custom."""
+
+    def __call__(self, answers: Any, submission: Any, /) -> float:
+        """The score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scorer:
+    """A metric, and whether it takes DataFrames (a competition's own) or arrays (a built-in)."""
+
+    name: str
+    function: ScoreFunction
+    takes_frames: bool = False
+
+    def score(self, answers: Answers, part: Part, checked: Checked) -> float:
+        """The score of a checked submission on one part of the answers.
+
+        Raises:
+            MetricFault: the metric raised, or returned something that is no finite number.
+        """
+        if self.takes_frames:
+            truth, predictions = part.frame(), checked.frame(part.rows)
+        else:
+            decoded = checked.decoded if part.rows is None else checked.decoded.take(part.rows)
+            truth, predictions = part.arrays, decoded.arrays(answers.books)
+        fault = None
+        try:
+            score = self.function(truth, predictions)
+        except (Exception, SystemExit) as error:  # whatever a metric raises
+            fault = where(error)
+        # Raised outside of the handler, so that no traceback drags the metric's words along.
+        if fault is not None:
+            raise MetricFault(f"the metric {self.name} failed: {fault}")
+        if isinstance(score, bool) or not isinstance(score, numbers.Real):
+            raise MetricFault(
+                f"the metric {self.name} returned {type(score).__name__}, not a number"
+            )
+        if not math.isfinite(score):
+            raise MetricFault(f"the metric {self.name} returned a number that is not finite")
+        return float(score)
+
+
+def scorer_for(competition: Competition, metric_source: str | None) -> Scorer:
+    """The scorer of a competition; `metric_source` is the text of its metric.py if it has one.
+
+    Raises:
+        BadCompetition: the metric is unknown, its parameters are wrong, it cannot take the
+            declared columns, or metric.py cannot be loaded.
+    """
+    choice = competition.metric
+    if metric_source is not None:
+        function = load_metric(metric_source, competition.slug)
+        if choice.parameters:
+            message = "a competition's own metric takes no parameters; write them into metric.py"
+            raise BadCompetition([{"file": TOML, "key": "metric.parameters", "message": message}])
+        return Scorer(choice.name, function, takes_frames=True)
+    messages = problems(competition)
+    if not messages and not is_uniform(competition.submission.columns):
+        messages = ["these columns do not make one array; such a mix of kinds needs a metric.py"]
+    if messages:
+        raise BadCompetition([{"file": TOML, "key": "metric", "message": m} for m in messages])
+    return Scorer(choice.name, bind(choice.name, choice.parameters))

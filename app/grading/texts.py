@@ -1,0 +1,50 @@
+"""Columns of kind text: any text, as written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from app.domain.columns import TextColumn
+from app.domain.verdict import ViolationCode
+from app.grading.findings import Fault, Findings
+from app.grading.sheet import Cells
+
+TextArray = NDArray[np.object_]
+
+_MISSING = Fault(
+    ViolationCode.MISSING_VALUE, "text is missing", "texts are missing", "fill every row"
+)
+_TOO_LONG = Fault(ViolationCode.BAD_FORMAT, "text is too long", "texts are too long")
+
+
+def texts_from_arrow(column: TextColumn, cells: pa.ChunkedArray) -> TextArray | None:
+    """All cells as Python texts; None when one is empty or too long and may not be."""
+    if not column.allow_empty and pc.any(pc.equal(cells, "")).as_py():
+        return None
+    if column.max_length is not None and pc.max(pc.utf8_length(cells)).as_py() > column.max_length:
+        return None
+    texts: TextArray = cells.to_numpy(zero_copy_only=False)
+    return texts
+
+
+def texts_from_cells(name: str, column: TextColumn, cells: Cells, findings: Findings) -> TextArray:
+    """All cells as Python texts, recording what is wrong. Absent cells become empty texts."""
+    for place, cell in enumerate(cells):
+        if cell is None:
+            continue
+        if not cell and not column.allow_empty:
+            findings.count(_MISSING, name, place + 1)
+        elif column.max_length is not None and len(cell) > column.max_length:
+            findings.count(
+                _TOO_LONG,
+                name,
+                place + 1,
+                cell,
+                f"expected at most {column.max_length} characters, found {len(cell)}",
+            )
+    texts = np.empty(len(cells), dtype=object)
+    texts[:] = [cell or "" for cell in cells]
+    return texts

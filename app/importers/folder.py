@@ -1,0 +1,196 @@
+"""Stage a competition folder: copy it, check that it is whole and does not contradict itself."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.domain.board import FILE as LEADERBOARD
+from app.domain.competition import TOML, Competition, parse_competition
+from app.domain.leaderboard import Leaderboard
+from app.domain.lint import Finding
+from app.domain.states import CompetitionStatus
+from app.errors import BadCompetition
+from app.importers.board import checked_board
+from app.importers.names import problem
+from app.importers.tree import PLACES, TOP_FILES, Copy, Entry, copy_file, list_files, sync_folders
+
+MAX_FILES = 200_000
+DESCRIPTION = "description.md"
+SAMPLE = "public/sample_submission.csv"
+# What people read and how the files came about: it decides no grade.
+NOT_HASHED = frozenset({"README.md", "prepare.py"})
+
+
+@dataclass(frozen=True, slots=True)
+class PublicFile:
+    """A file that agents get; `name` is its path below `public/`."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """A competition folder, copied to `directory` and found good as far as files tell.
+
+    `toml` is competition.toml as written. `lint` holds warnings only.
+    """
+
+    slug: str
+    competition: Competition
+    toml: str
+    content_hash: str
+    files: tuple[PublicFile, ...]
+    leaderboard: Leaderboard | None
+    leaderboard_complete: bool
+    lint: tuple[Finding, ...]
+    status: CompetitionStatus
+    directory: Path
+
+
+def stage_folder(
+    source: Path,
+    staging: Path,
+    *,
+    max_bytes: int,
+    max_files: int = MAX_FILES,
+    on_file: Callable[[str, int], None] | None = None,
+) -> Staged:
+    """Copy the competition folder `source`, whose name is the slug, into `staging` and check it.
+
+    `staging` must not exist or be empty; it holds nothing when this fails. `max_bytes` bounds all
+    files together, unpacked. `on_file` hears the path and bytes of each file copied. The metric
+    and the answers' values are not looked at: that is the graders' inspection.
+
+    Raises:
+        BadCompetition: with the problems found, each with its file.
+    """
+    if not source.is_dir():
+        raise BadCompetition([problem(source.name, "", "is not a folder")])
+    staging.mkdir(parents=True, exist_ok=True)
+    if any(staging.iterdir()):
+        raise FileExistsError(f"{staging} is not empty")
+    try:
+        entries = list_files(source, max_files=max_files)
+        return _stage(source.absolute().name, entries, staging, max_bytes, on_file)
+    except BaseException:
+        for left in staging.iterdir():
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        raise
+
+
+def content_hash(files: Iterable[Copy]) -> str:
+    """SHA-256 over all that decides what an agent is shown and how it is graded.
+
+    A line `path`, NUL, SHA-256 for each file, sorted by path; packed files count as unpacked.
+    """
+    digest = hashlib.sha256()
+    for file in sorted(files, key=lambda file: file.path):
+        if file.path not in NOT_HASHED:
+            digest.update(f"{file.path}\0{file.sha256}\n".encode())
+    return digest.hexdigest()
+
+
+def _stage(
+    slug: str,
+    entries: list[Entry],
+    staging: Path,
+    max_bytes: int,
+    on_file: Callable[[str, int], None] | None,
+) -> Staged:
+    copies: dict[str, Copy] = {}
+    room = max_bytes
+
+    def copy(entry: Entry, limit: int) -> None:
+        nonlocal room
+        too_large = (
+            f"is larger than {limit} bytes"
+            if limit <= room
+            else f"with it the folder's files are larger than {max_bytes} bytes together"
+        )
+        copied = copies[entry.staged] = copy_file(
+            entry, staging, max_bytes=min(room, limit), too_large=too_large
+        )
+        room -= copied.bytes
+        if on_file is not None:
+            on_file(copied.path, copied.bytes)
+
+    # The small files first: a mistake in them is told before gigabytes are copied.
+    for entry in (e for e in entries if e.path in TOP_FILES):
+        copy(entry, TOP_FILES[entry.path])
+    toml = _text(staging, copies, TOML)
+    if toml is None:
+        raise BadCompetition([problem(TOML, "", "is missing: every competition folder has one")])
+    competition = parse_competition(slug, toml)
+    status = _status(competition, {entry.staged for entry in entries})
+    _check_description(_text(staging, copies, DESCRIPTION), status)
+    _text(staging, copies, "metric.py")
+    leaderboard, findings = checked_board(competition, _text(staging, copies, LEADERBOARD))
+    for entry in (e for e in entries if e.path not in TOP_FILES):
+        copy(entry, max_bytes)
+    _check_nothing_leaks(copies.values())
+    sync_folders(staging)
+    return Staged(
+        slug=slug,
+        competition=competition,
+        toml=toml,
+        content_hash=content_hash(copies.values()),
+        files=tuple(
+            PublicFile(c.path.removeprefix("public/"), c.bytes, c.sha256)
+            for c in sorted(copies.values(), key=lambda c: c.path)
+            if c.path.startswith("public/")
+        ),
+        leaderboard=leaderboard,
+        leaderboard_complete=leaderboard is not None and leaderboard.is_complete,
+        lint=tuple(findings),
+        status=status,
+        directory=staging,
+    )
+
+
+def _status(competition: Competition, paths: set[str]) -> CompetitionStatus:
+    """Whether the answers are there; what must be there beside them is checked too."""
+    answers = f"private/{competition.answers.file}"
+    if answers in paths:
+        if SAMPLE not in paths:
+            message = f"is missing beside {answers}: it says which ids a submission has"
+            raise BadCompetition([problem(SAMPLE, "", message)])
+        return CompetitionStatus.READY
+    others = sorted(path for path in paths if path.startswith(f"{PLACES[1]}/"))
+    if others:
+        message = f"is missing, though {others[0]} is there; [answers] file names the answers"
+        raise BadCompetition([problem(answers, "", message)])
+    return CompetitionStatus.NEEDS_DATA
+
+
+def _check_description(text: str | None, status: CompetitionStatus) -> None:
+    if text is None and status is CompetitionStatus.READY:
+        raise BadCompetition([problem(DESCRIPTION, "", "is missing: agents read the task in it")])
+    if text is not None and not text.strip():
+        raise BadCompetition([problem(DESCRIPTION, "", "is empty: agents read the task in it")])
+
+
+def _check_nothing_leaks(copies: Iterable[Copy]) -> None:
+    private = {c.sha256: c.path for c in copies if c.path.startswith("private/") and c.bytes}
+    problems = [
+        problem(c.path, "", f"has the same bytes as {private[c.sha256]}: agents would see them")
+        for c in copies
+        if c.path.startswith("public/") and c.sha256 in private
+    ]
+    if problems:
+        raise BadCompetition(problems)
+
+
+def _text(staging: Path, copies: dict[str, Copy], name: str) -> str | None:
+    """A staged file's text; None where there is none."""
+    if name not in copies:
+        return None
+    try:
+        return (staging / name).read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise BadCompetition([problem(name, "", f"is not UTF-8 (byte {error.start})")]) from None

@@ -1,0 +1,189 @@
+"""A competition folder's files: which are there, and copies of them, without following links."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import hashlib
+import os
+import stat
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from app.errors import BadCompetition
+from app.importers.names import is_litter, name_fault, problem
+
+CHUNK = 1 << 20
+MEGABYTE = 1 << 20
+UNPACKED = ".csv.gz"  # below public/ and private/: NAME.csv.gz stands for NAME.csv
+PLACES = ("public", "private")
+# The files beside them, and how large each may be.
+TOP_FILES = {
+    "competition.toml": MEGABYTE,
+    "description.md": 4 * MEGABYTE,
+    "metric.py": MEGABYTE,
+    "leaderboard.csv": 64 * MEGABYTE,
+    "README.md": 4 * MEGABYTE,
+    "prepare.py": MEGABYTE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A file in the source folder; `path` is its path below the folder, with `/`."""
+
+    path: str
+    file: Path
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether it is kept unpacked."""
+        return "/" in self.path and self.path.endswith(UNPACKED)
+
+    @property
+    def staged(self) -> str:
+        """The path that it is kept at."""
+        return self.path.removesuffix(".gz") if self.is_unpacked else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A file in the staging directory; `sha256` in hexadecimal, `bytes` as it is kept."""
+
+    path: str
+    bytes: int
+    sha256: str
+
+
+def list_files(source: Path, *, max_files: int) -> list[Entry]:
+    """Every file of a competition folder, sorted by path.
+
+    Raises:
+        BadCompetition: with everything that is at no known place or no plain file.
+    """
+    entries: list[Entry] = []
+    problems: list[dict[str, str]] = []
+    waiting = [""]
+    seen = 0
+    while waiting:
+        folder = waiting.pop()
+        with os.scandir(source / folder) as listing:
+            for found in listing:
+                path = f"{folder}/{found.name}" if folder else found.name
+                if is_litter(path):
+                    continue
+                seen += 1
+                if seen > max_files:
+                    raise BadCompetition([problem(source.name, "", f"more than {max_files} files")])
+                fault = _fault(path, found)
+                if fault:
+                    problems.append(problem(path, "", fault))
+                elif found.is_dir(follow_symlinks=False):
+                    waiting.append(path)
+                else:
+                    entries.append(Entry(path, Path(found.path)))
+    entries.sort(key=lambda entry: entry.path)
+    problems += _collisions(entries)
+    if problems:
+        raise BadCompetition(sorted(problems, key=lambda p: p["file"]))
+    return entries
+
+
+def copy_file(entry: Entry, staging: Path, *, max_bytes: int, too_large: str) -> Copy:
+    """Copy one file into `staging`, unpacked where `Entry.staged` says so, synced to disk.
+
+    Raises:
+        BadCompetition: it has more than `max_bytes` (then the message is `too_large`), is damaged,
+            or cannot be read.
+    """
+    target = staging / entry.staged
+    target.parent.mkdir(parents=True, exist_ok=True)
+    digest, size = hashlib.sha256(), 0
+    with _open_plain(entry) as stored, target.open("xb") as out:
+        stream = cast(IO[bytes], gzip.GzipFile(fileobj=stored)) if entry.is_unpacked else stored
+        while chunk := _read(stream, entry):
+            size += len(chunk)
+            if size > max_bytes:
+                raise BadCompetition([problem(entry.path, "", too_large)])
+            digest.update(chunk)
+            out.write(chunk)
+        out.flush()
+        os.fsync(out.fileno())
+    return Copy(entry.staged, size, digest.hexdigest())
+
+
+def sync_folders(staging: Path) -> None:
+    """Make the names of copied files as durable as their bytes."""
+    for folder, _, _ in os.walk(staging):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _fault(path: str, found: os.DirEntry[str]) -> str | None:
+    place, _, below = path.partition("/")
+    if found.is_symlink():
+        return "is a symbolic link; put the file itself here"
+    if place in TOP_FILES and not below:
+        return None if found.is_file(follow_symlinks=False) else "must be a plain file"
+    if place not in PLACES:
+        known = ", ".join((*TOP_FILES, *(f"{p}/" for p in PLACES)))
+        return f"has no place in a competition folder, which holds {known}; remove it"
+    if not below:
+        return None if found.is_dir(follow_symlinks=False) else "must be a folder"
+    fault = name_fault(below)
+    if fault:
+        return fault
+    if not (found.is_file(follow_symlinks=False) or found.is_dir(follow_symlinks=False)):
+        return "is neither a plain file nor a folder"
+    return None
+
+
+def _collisions(entries: Iterable[Entry]) -> list[dict[str, str]]:
+    staged: set[str] = set()
+    folders: set[str] = set()
+    problems = []
+    for entry in entries:
+        if entry.staged in staged:
+            problems.append(
+                problem(entry.path, "", f"{entry.staged} is there too, and this unpacks to it")
+            )
+        staged.add(entry.staged)
+        parts = entry.path.split("/")
+        folders.update("/".join(parts[:end]) for end in range(1, len(parts)))
+    return problems + [
+        problem(path, "", "is a folder, and a packed file unpacks to it")
+        for path in sorted(staged & folders)
+    ]
+
+
+def _open_plain(entry: Entry) -> IO[bytes]:
+    # The folder may change under us: a link is not followed, and a pipe is not waited for.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        stream = os.fdopen(os.open(entry.file, flags), "rb")
+    except (PermissionError, FileNotFoundError) as error:
+        raise BadCompetition(
+            [problem(entry.path, "", f"cannot be read: {error.strerror}")]
+        ) from None
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise BadCompetition([problem(entry.path, "", "is a symbolic link")]) from None
+    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        stream.close()
+        raise BadCompetition([problem(entry.path, "", "is no plain file")])
+    return stream
+
+
+def _read(stream: IO[bytes], entry: Entry) -> bytes:
+    try:
+        return stream.read(CHUNK)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        message = f"is no whole gzip file ({error})"
+        raise BadCompetition([problem(entry.path, "", message)]) from None

@@ -1,0 +1,38 @@
+"""How large a zip's table of contents is, known before `zipfile` reads all of it into memory."""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import IO
+
+END = struct.Struct("<4s4H2LH")  # end of central directory; its sixth field is the size in bytes
+LOCATOR = struct.Struct("<4sLQL")  # says that a zip64 end record stands before it
+END64 = struct.Struct("<4sQ2H2L4Q")  # its ninth field is the size in bytes
+LONGEST_COMMENT = 1 << 16  # bytes, after the end record
+
+
+def central_directory_bytes(stream: IO[bytes]) -> int:
+    """Bytes of the directory that `zipfile` would read; 0 when it finds none. The file is rewound.
+
+    The records are looked for where `zipfile` looks (PKWARE's APPNOTE, 4.3.14 to 4.3.16).
+    """
+    length = stream.seek(0, os.SEEK_END)
+    tail_start = max(0, length - LONGEST_COMMENT - END.size - LOCATOR.size - END64.size)
+    stream.seek(tail_start)
+    tail = stream.read()
+    stream.seek(0)
+    end = len(tail) - END.size
+    if end < 0:
+        return 0
+    if tail[end : end + 4] != b"PK\x05\x06" or tail[-2:] != b"\0\0":
+        end = tail.rfind(b"PK\x05\x06", max(0, end - LONGEST_COMMENT))
+    if end < 0 or end + END.size > len(tail):
+        return 0
+    size = int(END.unpack_from(tail, end)[5])
+    end64 = end - LOCATOR.size - END64.size
+    if end64 >= 0 and tail[end - LOCATOR.size :].startswith(b"PK\x06\x07"):
+        record = END64.unpack_from(tail, end64)
+        if record[0] == b"PK\x06\x06":
+            size = int(record[8])
+    return size

@@ -1,0 +1,48 @@
+"""Structured logs: one JSON object a line on standard error; never a key, never an answer."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+KEY = re.compile(r"pod_(admin|researcher|run)_[A-Za-z0-9_-]+")
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName", "color_message"}
+
+
+class JsonLines(logging.Formatter):
+    """A log record as one line of JSON, with whatever `extra` it was given."""
+
+    def __init__(self, request_id: Callable[[], str]) -> None:
+        super().__init__()
+        self._request_id = request_id
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        document = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": record.getMessage(),
+            "request_id": self._request_id(),
+            **{name: value for name, value in vars(record).items() if name not in _STANDARD},
+        }
+        if record.exc_info:
+            document["traceback"] = self.formatException(record.exc_info)
+        # A key has no business in any message; should one get there, it does not get out.
+        return KEY.sub(r"pod_\1_***", json.dumps(document, default=str))
+
+
+def configure_logs(level: str, request_id: Callable[[], str]) -> None:
+    """Send all logs through one handler."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines(request_id))
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level.upper())
+    for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
+        logging.getLogger(name).handlers.clear()
+        logging.getLogger(name).propagate = name != "uvicorn.access"

@@ -1,0 +1,96 @@
+"""The HTTP front door: `create_app(settings)` puts the application together."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import threading
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.concurrency import run_in_threadpool
+from fastapi.openapi.utils import get_openapi
+
+from app import __version__
+from app.api import competitions, experiments, problems, runs, service, submissions
+from app.api.requests import RequestRecorder
+from app.services import first_start, grade
+from app.services.context import open_context, own_data_directory
+from app.settings import Settings
+from app.storage import schema
+from app.worker import Worker
+
+log = logging.getLogger("podium")
+DESCRIPTION = """The referee for AI agents that do machine-learning engineering: submissions are
+graded against private answers, placed among the human teams of a leaderboard, and win medals.
+
+Send a key with every request: `Authorization: Bearer pod_...`. Errors are problem documents
+(RFC 9457); every `type` is a page that explains it."""
+
+
+def create_app(
+    settings: Settings, on_ready: Callable[[str | None], None] = lambda key: None
+) -> FastAPI:
+    """The application. Its lifespan opens the context and runs the grading loop.
+
+    `on_ready` is told once requests can be served: with the first admin key, where this start
+    made one, else with None.
+    """
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        lock = own_data_directory(settings.data_dir)
+        await run_in_threadpool(schema.upgrade, settings.database_url)
+        context = await run_in_threadpool(open_context, settings)
+        worker = Worker(context)
+        stopping = threading.Event()
+        again = await run_in_threadpool(grade.requeue_left_behind, context)
+        if again:
+            log.warning("grading again what the last server left", extra={"submissions": again})
+        await run_in_threadpool(context.graders.warm_up)
+        await run_in_threadpool(first_start.import_bundled, context)
+        key = await run_in_threadpool(first_start.first_admin_key, context)
+        thread = threading.Thread(
+            target=worker.run, args=(lambda idle: stopping.is_set(),), name="grading-loop"
+        )
+        app.state.context, app.state.worker = context, worker
+        thread.start()
+        on_ready(key)
+        try:
+            yield
+        finally:
+            stopping.set()
+            worker.wake()
+            await run_in_threadpool(thread.join)
+            await run_in_threadpool(context.close)
+            os.close(lock)
+
+    app = FastAPI(
+        title="Podium",
+        version=__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        redoc_url=None,
+    )
+    for room in (competitions, experiments, runs, submissions, service, problems):
+        app.include_router(room.router)
+    problems.install(app)
+    app.add_middleware(RequestRecorder)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's document, with our problems in the place of its own error bodies."""
+    if app.openapi_schema is None:
+        document = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas["Problem"] = problems.SCHEMA
+        schemas.pop("HTTPValidationError", None)
+        schemas.pop("ValidationError", None)
+        app.openapi_schema = document
+    return app.openapi_schema

@@ -1,0 +1,122 @@
+"""What columns decode into: the arrays that metrics receive, one entry per row.
+
+Numbers, labels and texts are NumPy arrays. Cells that hold several things are kept flat: the
+things of all rows one after another, and `offsets` of length n + 1, so that row i owns the
+things from `offsets[i]` up to `offsets[i + 1]`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+TextArray = npt.NDArray[np.object_]
+
+LARGEST = sys.float_info.max
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lists:
+    """A list of items in every row: `codes` int64 (m,), `offsets` int64 (n + 1,).
+
+    Equal items have equal codes, in the answers and the submission alike.
+
+    >>> Lists(np.array([7, 8, 9]), np.array([0, 2, 2, 3])).take(np.array([2, 0])).codes
+    array([9, 7, 8])
+    """
+
+    codes: IntArray
+    offsets: IntArray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def take(self, rows: IntArray) -> Lists:
+        """The given rows, in the given order."""
+        things, offsets = _gather(self.offsets, rows)
+        return Lists(self.codes[things], offsets)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Masks:
+    """A mask in every row, as runs of pixels: `starts` (from 0) and `lengths` int64 (m,).
+
+    The runs of a row ascend and do not overlap; every mask has `pixels` pixels.
+    """
+
+    starts: IntArray
+    lengths: IntArray
+    offsets: IntArray
+    pixels: int
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def take(self, rows: IntArray) -> Masks:
+        """The given rows, in the given order."""
+        things, offsets = _gather(self.offsets, rows)
+        return Masks(self.starts[things], self.lengths[things], offsets, self.pixels)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Boxes:
+    """Boxes in every row: `values` float64 (m, f), one column for each of the `fields`."""
+
+    values: FloatArray
+    offsets: IntArray
+    fields: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def take(self, rows: IntArray) -> Boxes:
+        """The given rows, in the given order."""
+        things, offsets = _gather(self.offsets, rows)
+        return Boxes(self.values[things], offsets, self.fields)
+
+
+def row_of_each(offsets: IntArray) -> IntArray:
+    """The row that each flat entry belongs to.
+
+    >>> row_of_each(np.array([0, 2, 2, 3]))
+    array([0, 0, 2])
+    """
+    return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
+
+
+def sum_by_row(values: IntArray, offsets: IntArray) -> IntArray:
+    """The sum of each row's entries, 0 for a row without any.
+
+    >>> sum_by_row(np.array([5, 6, 7]), np.array([0, 2, 2, 3]))
+    array([11,  0,  7])
+    """
+    running = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum(values, out=running[1:])
+    return running[offsets[1:]] - running[offsets[:-1]]
+
+
+def mean_over_columns(function: Callable[[Any, Any], float], y_true: Any, y_pred: Any) -> float:
+    """`function` of one column, or the mean of its values for each of several columns."""
+    if y_true.ndim == 1:
+        return function(y_true, y_pred)
+    count: int = y_true.shape[1]
+    # Divided before adding, and held in range: the mean of huge but finite values is finite.
+    mean = sum((function(y_true[:, j], y_pred[:, j]) / count for j in range(count)), start=0.0)
+    return max(-LARGEST, min(LARGEST, mean))
+
+
+def _gather(offsets: IntArray, rows: IntArray) -> tuple[IntArray, IntArray]:
+    """The flat places of the things in `rows`, and the offsets they then have."""
+    new = np.zeros(len(rows) + 1, dtype=np.int64)
+    counts = np.diff(offsets)[rows]
+    np.cumsum(counts, out=new[1:])
+    shift = np.repeat(offsets[:-1][rows] - new[:-1], counts)
+    return np.arange(new[-1], dtype=np.int64) + shift, new

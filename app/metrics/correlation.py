@@ -1,0 +1,82 @@
+"""Correlations. Several columns: the mean of the columns' values.
+
+Constant predictions say nothing about the answers: their correlation counts as 0.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.metrics.arrays import FloatArray, mean_over_columns
+from app.metrics.registry import metric
+
+NUMBERS = {"number", "integer", "probability"}
+
+
+@metric(kinds=NUMBERS, columns="any")
+def pearson_corrcoef(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """Pearson's r, from -1 to 1: how linear the relation is.
+
+    Raises:
+        ValueError: the answers are constant.
+
+    >>> pearson_corrcoef(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
+    1.0
+    """
+    return mean_over_columns(_pearson, y_true, y_pred)
+
+
+@metric(kinds=NUMBERS, columns="any")
+def spearman_corrcoef(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """Spearman's rho, from -1 to 1: Pearson's r of the ranks, tied values sharing their mean rank.
+
+    Raises:
+        ValueError: the answers are constant.
+
+    >>> spearman_corrcoef(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 99.0]))
+    1.0
+    """
+    return mean_over_columns(_spearman, y_true, y_pred)
+
+
+def _pearson(y_true: FloatArray, y_pred: FloatArray) -> float:
+    if y_true.min() == y_true.max():
+        raise ValueError("a correlation is undefined: the answers are constant")
+    if y_pred.min() == y_pred.max():
+        return 0.0
+    a, b = _unit(y_true), _unit(y_pred)
+    return max(-1.0, min(1.0, float(a @ b)))
+
+
+def _unit(values: FloatArray) -> FloatArray:
+    """The centred values, scaled to length 1. They are not all equal."""
+    # Twice: scaled first so that no sum of huge numbers overflows, and again so that no square of
+    # tiny differences vanishes; centred again because the first mean was rounded.
+    values = values / max(values.max(), -values.min())
+    values -= values.mean()
+    values /= max(values.max(), -values.min())
+    values -= values.mean()
+    values /= np.sqrt(values @ values)
+    return values
+
+
+def _spearman(y_true: FloatArray, y_pred: FloatArray) -> float:
+    return _pearson(_ranks(y_true), _ranks(y_pred))
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    """The ranks from 1, tied values sharing their mean rank.
+
+    >>> _ranks(np.array([30.0, 10.0, 10.0]))
+    array([3. , 1.5, 1.5])
+    """
+    order = np.argsort(values)
+    ascending = values[order]
+    is_first = np.empty(len(values), dtype=bool)
+    is_first[0] = True
+    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
+    bounds = np.append(np.flatnonzero(is_first), len(values))
+    mean_rank = (bounds[:-1] + bounds[1:] + 1) / 2
+    ranks = np.empty(len(values))
+    ranks[order] = mean_rank[np.cumsum(is_first) - 1]
+    return ranks

@@ -1,0 +1,112 @@
+"""Metrics of predicted probabilities against answers of 0 and 1."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.metrics.arrays import BoolArray, FloatArray, mean_over_columns
+from app.metrics.registry import metric
+
+EPSILON = float(np.finfo(np.float64).eps)
+# How far the sum of a row may be from 1 before the row is rescaled: more than rounding to a few
+# decimals does, too little to gain from.
+SLACK = 1e-3
+
+
+@metric(kinds={"probability", "number", "integer", "boolean"}, columns="any")
+def roc_auc_score(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The area under the ROC curve; several columns: the mean of their areas.
+
+    This is how often a random 1 is predicted above a random 0, a tie counting half (Mann and
+    Whitney's U). It is counted in integers, so the order of rows cannot change a bit of it.
+
+    Raises:
+        ValueError: the answers are not 0 and 1, or all the same.
+
+    >>> roc_auc_score(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.1, 0.4, 0.35, 0.8]))
+    0.75
+    """
+    return mean_over_columns(_area, y_true, y_pred)
+
+
+@metric(kinds={"probability"}, columns="any")
+def log_loss(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The mean of -log(probability of what is true); several columns are classes, one-hot.
+
+    Probabilities are clipped to [eps, 1 - eps] of float64, as in scikit-learn. A row of several
+    columns whose sum differs from 1 by more than 0.001 is divided by its sum first, as Kaggle
+    does: scikit-learn only warns, and a row of ones would be a perfect prediction.
+
+    Raises:
+        ValueError: the answers are not 0 and 1, or not one-hot.
+
+    >>> round(log_loss(np.array([1.0, 0.0]), np.array([0.8, 0.4])), 6)
+    0.366985
+    """
+    if y_true.ndim == 1:
+        true = np.where(_is_one(y_true), y_pred, 1.0 - y_pred)
+    else:
+        true = _probability_of_truth(y_true, y_pred)
+    logs = np.log(np.clip(true, EPSILON, 1.0 - EPSILON))
+    return -float(logs.sum()) / len(logs)
+
+
+def _is_one(y_true: FloatArray) -> BoolArray:
+    is_one: BoolArray = y_true == 1.0
+    if not ((y_true == 0.0) | is_one).all():
+        raise ValueError("the answers must be 0 or 1")
+    return is_one
+
+
+def _probability_of_truth(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
+    """Of each row, the probability predicted for the class whose answer is 1."""
+    # Column by column: columns lie together in memory, and there are few of them.
+    true, sums = np.zeros(len(y_true)), np.zeros(len(y_true))
+    ones = np.zeros(len(y_true), dtype=np.int64)
+    for j in range(y_true.shape[1]):
+        is_one = _is_one(y_true[:, j])
+        ones += is_one
+        true += is_one * y_pred[:, j]
+        sums += y_pred[:, j]
+    if not (ones == 1).all():
+        raise ValueError("every row of the answers must have one 1 and otherwise 0")
+    needs_scaling = (np.abs(sums - 1.0) > SLACK) & (sums > 0.0)
+    return np.divide(true, sums, out=true, where=needs_scaling)
+
+
+def _area(y_true: FloatArray, y_pred: FloatArray) -> float:
+    positive = _is_one(y_true)
+    positives = int(np.count_nonzero(positive))
+    negatives = len(positive) - positives
+    if not positives or not negatives:
+        raise ValueError("AUC is undefined: the answers are all the same")
+    if y_pred.min() >= 0.0 and y_pred.max() < 2.0:
+        twice = _twice_above_by_bits(positive, y_pred, positives)
+    else:
+        ones, zeros = np.sort(y_pred[positive]), np.sort(y_pred[~positive])
+        twice = int(np.searchsorted(zeros, ones, side="left").sum()) + int(
+            np.searchsorted(zeros, ones, side="right").sum()
+        )
+    return twice / (2 * positives * negatives)
+
+
+def _twice_above_by_bits(positive: BoolArray, scores: FloatArray, positives: int) -> int:
+    """Twice the number of pairs with the positive above, ties half, for scores in [0, 2).
+
+    The bits of such doubles order like integers and leave the highest two unused, so that the
+    answer fits in as the lowest bit: one sort of plain integers, no permutation to follow.
+    """
+    keys = scores.view(np.int64) << 1  # this also drops the sign of -0.0
+    keys |= positive
+    keys.sort()
+    places = np.flatnonzero(keys & 1)
+    twice = 2 * int(places.sum()) - positives * (positives - 1)
+    # So far a positive stands above all that it ties with. Take back half of each tie.
+    keys >>= 1
+    differs = keys[1:] != keys[:-1]
+    if not differs.all():
+        starts = np.append(0, np.flatnonzero(differs) + 1)
+        ones = np.diff(np.searchsorted(places, starts), append=positives)
+        sizes = np.diff(starts, append=len(keys))
+        twice -= int(ones @ (sizes - ones))
+    return twice

@@ -1,0 +1,121 @@
+"""Errors of numbers. Several columns: the mean of the columns' values, as in scikit-learn.
+
+A submission may hold any finite number, so a square may leave the range of a double. Such an
+error counts as the largest double: a score is always a finite number.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from app.metrics.arrays import LARGEST, FloatArray, mean_over_columns
+from app.metrics.registry import metric
+
+NUMBERS = {"number", "integer", "probability"}
+
+
+@metric(kinds=NUMBERS, columns="any")
+def mean_squared_error(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The mean of the squared differences.
+
+    >>> mean_squared_error(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    2.0
+    """
+    return mean_over_columns(_mean_square, y_true, y_pred)
+
+
+@metric(kinds=NUMBERS, columns="any")
+def root_mean_squared_error(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The square root of the mean squared difference, in the unit of the column.
+
+    >>> root_mean_squared_error(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    1.4142135623730951
+    """
+    return mean_over_columns(_root_mean_square, y_true, y_pred)
+
+
+@metric(kinds=NUMBERS, columns="any", minimum=0.0)
+def root_mean_squared_log_error(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The root mean squared difference of log(1 + x), for x from 0 up.
+
+    >>> root_mean_squared_log_error(np.array([0.0]), np.array([np.e - 1]))
+    1.0
+    """
+    return mean_over_columns(_root_mean_square, np.log1p(y_true), np.log1p(y_pred))
+
+
+@metric(kinds=NUMBERS, columns="any")
+def mean_absolute_error(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The mean of the absolute differences, in the unit of the column.
+
+    >>> mean_absolute_error(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    1.0
+    """
+    return mean_over_columns(_mean_absolute, y_true, y_pred)
+
+
+@metric(kinds=NUMBERS, columns="any")
+def median_absolute_error(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The median of the absolute differences, in the unit of the column.
+
+    >>> median_absolute_error(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.5, 99.0]))
+    0.5
+    """
+    return mean_over_columns(_median_absolute, y_true, y_pred)
+
+
+@metric(kinds=NUMBERS, columns="any")
+def r2_score(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The share of the answers' variance that is explained: 1 - squared errors / variance.
+
+    Raises:
+        ValueError: the answers are constant, so there is no variance to explain.
+
+    >>> r2_score(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]))
+    0.5
+    """
+    return mean_over_columns(_r2, y_true, y_pred)
+
+
+def _difference(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
+    with np.errstate(over="ignore"):
+        return y_true - y_pred
+
+
+def _mean_square(y_true: FloatArray, y_pred: FloatArray) -> float:
+    difference = _difference(y_true, y_pred)
+    with np.errstate(over="ignore"):
+        return min(float(difference @ difference) / len(difference), LARGEST)
+
+
+def _root_mean_square(y_true: FloatArray, y_pred: FloatArray) -> float:
+    square = _mean_square(y_true, y_pred)
+    if square < LARGEST:
+        return math.sqrt(square)
+    # hypot scales its arguments, so it also serves where their squares overflow.
+    difference = _difference(y_true, y_pred)
+    return min(math.hypot(*difference.tolist()), LARGEST) / math.sqrt(len(difference))
+
+
+def _mean_absolute(y_true: FloatArray, y_pred: FloatArray) -> float:
+    difference = np.abs(_difference(y_true, y_pred))
+    with np.errstate(over="ignore"):
+        return min(float(difference.sum()) / len(difference), LARGEST)
+
+
+def _median_absolute(y_true: FloatArray, y_pred: FloatArray) -> float:
+    difference = np.abs(_difference(y_true, y_pred))
+    with np.errstate(over="ignore"):
+        return min(float(np.median(difference)), LARGEST)
+
+
+def _r2(y_true: FloatArray, y_pred: FloatArray) -> float:
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred = y_true - y_true.mean()
+        variation = float(centred @ centred)
+    if y_true.min() == y_true.max() or not 0.0 < variation < math.inf:
+        raise ValueError("R² is undefined: the answers are constant, or vary beyond all measure")
+    unexplained = _mean_square(y_true, y_pred) / variation * len(y_true)
+    return max(1.0 - unexplained, -LARGEST)

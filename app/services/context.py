@@ -1,0 +1,106 @@
+"""The composition root: what every use case needs, put together once from the settings."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from app.errors import Conflict
+from app.graders.pool import GraderPool
+from app.services.catalogue import Catalogue
+from app.services.settled import Settled
+from app.settings import Settings
+from app.storage.blobs import BlobStore
+from app.storage.database import Database
+
+
+class DataDirectoryInUse(Conflict):
+    """Another Podium server already uses this data directory."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """One Podium: its settings, what it keeps, and its graders."""
+
+    settings: Settings
+    database: Database
+    blobs: BlobStore
+    graders: GraderPool
+    catalogue: Catalogue
+    instance: str
+    settled: Settled = field(default_factory=Settled)
+
+    def close(self) -> None:
+        """Stop the graders, then let go of the database."""
+        self.graders.close()
+        self.database.close()
+
+    def scratch(self) -> Path:
+        """A new empty directory for work in progress, on the same disk as what is kept."""
+        directory = self.settings.data_dir / "tmp" / uuid.uuid4().hex
+        directory.mkdir(parents=True)
+        return directory
+
+
+def open_context(settings: Settings) -> Context:
+    """Open the database, blobs and graders that `settings` name. The caller closes the context."""
+    data = settings.data_dir
+    data.mkdir(parents=True, exist_ok=True)
+    database = Database(settings.database_url)
+    return Context(
+        settings=settings,
+        database=database,
+        blobs=BlobStore(data / "blobs"),
+        graders=GraderPool(
+            processes=settings.graders,
+            seconds=settings.grading_seconds,
+            memory_mb=settings.grader_memory_mb,
+            cache_mb=settings.answers_cache_mb,
+        ),
+        catalogue=Catalogue(data / "competitions", settings.competitions_dir, database),
+        instance=_instance(data),
+    )
+
+
+def own_data_directory(data: Path) -> int:
+    """Claim the data directory for this server process; released when the process ends.
+
+    Returns the lock's file descriptor. The claim is what makes it safe to grade again, at start,
+    whatever this data directory's last server left in the state `grading`.
+
+    Raises:
+        DataDirectoryInUse: another server holds it.
+    """
+    data.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise DataDirectoryInUse(
+            f"a Podium server already runs on {data}; stop it, or set PODIUM_DATA_DIR"
+        ) from None
+    shutil.rmtree(data / "tmp", ignore_errors=True)  # what a killed server was receiving
+    return descriptor
+
+
+def _instance(data: Path) -> str:
+    """A name for this data directory that stays the same over restarts: who claimed a grading."""
+    file = data / "instance"
+    try:
+        return file.read_text().strip()
+    except FileNotFoundError:
+        name = uuid.uuid4().hex
+        partial = data / f"instance.{name}"
+        partial.write_text(name)
+        try:
+            os.link(partial, file)  # fails where another process was quicker
+        except FileExistsError:
+            pass
+        finally:
+            partial.unlink()
+        return file.read_text().strip()

@@ -1,0 +1,43 @@
+"""Check a file's form for a run, without storing it and without any answers in reach."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from app.domain.verdict import Verdict
+from app.errors import GradingFault
+from app.graders.outcomes import Fault
+from app.services.caller import Caller
+from app.services.context import Context
+from app.storage import exposure
+from app.storage.records import RunRecord
+
+
+def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | Fault]:
+    """Let the checking process read the file against the schema and the public ids."""
+    directory = context.catalogue.of_version(run.version_id).directory
+    return context.graders.validate(directory, file)
+
+
+def settle(context: Context, caller: Caller, run: RunRecord, found: Verdict | Fault) -> Verdict:
+    """The verdict, once the ledger has it (a run's own validation is a disclosure).
+
+    Raises:
+        GradingFault: the checking process broke down.
+    """
+    if isinstance(found, Fault):
+        raise GradingFault("The file could not be checked; try again.")
+    if caller.is_run:
+
+        def record(session: Session) -> None:
+            exposure.record(
+                session, run.id, "validation",
+                submission_id=None, grade_id=None, at=datetime.now(UTC),
+            )  # fmt: skip
+
+        context.database.write(record)
+    return found

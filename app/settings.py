@@ -1,0 +1,56 @@
+"""Everything that can be set from outside, in one frozen object; nothing is read at import."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import Field, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+MEGABYTE = 1024 * 1024
+
+
+class Settings(BaseSettings):
+    """Settings of one Podium, from `PODIUM_*` in the environment or a `.env` file."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="PODIUM_", env_file=".env", extra="ignore", frozen=True
+    )
+
+    data_dir: Path = Field(Path("data"), description="where blobs, competitions and SQLite live")
+    database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the data directory")
+    competitions_dir: Path = Field(
+        Path("competitions"), description="the folders that `check` and the first start read"
+    )
+    host: str = Field("127.0.0.1", description="address to listen on")
+    port: int = Field(7777, ge=0, le=65535, description="port to listen on; 0 takes a free one")
+    max_upload_mb: int = Field(1024, ge=1, description="largest submission or archive, unpacked")
+    graders: int = Field(2, ge=1, le=256, description="grading processes")
+    grading_seconds: float = Field(600.0, gt=0, description="wall-clock limit of one grading")
+    grader_memory_mb: int = Field(
+        4096, ge=256, description="memory one grader may take beyond what it needs to start"
+    )
+    answers_cache_mb: int = Field(
+        1024, ge=1, description="decoded answers that one grader keeps in memory"
+    )
+    grading_attempts: int = Field(3, ge=1, le=10, description="attempts before a grading is failed")
+    log_level: str = Field("info", pattern="^(debug|info|warning|error)$")
+
+    @model_validator(mode="after")
+    def _paths_are_absolute(self) -> Self:
+        object.__setattr__(self, "data_dir", self.data_dir.absolute())
+        object.__setattr__(self, "competitions_dir", self.competitions_dir.absolute())
+        if not self.database_url:
+            object.__setattr__(self, "database_url", f"sqlite:///{self.data_dir / 'podium.db'}")
+        return self
+
+    @property
+    def max_upload_bytes(self) -> int:
+        """Largest body accepted, counted after unpacking."""
+        return self.max_upload_mb * MEGABYTE
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether the database is a SQLite file."""
+        return self.database_url.startswith("sqlite")

@@ -1,0 +1,1 @@
+"""Everything that is kept: tables, queries, the one write path, blobs."""

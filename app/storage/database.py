@@ -1,0 +1,110 @@
+"""The database: many readers, one writer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TypeVar
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from app.errors import Unavailable
+from app.storage.engines import database_url, make_engine
+from app.storage.outages import is_outage
+from app.storage.writer import Writer
+
+READERS = 24
+RETRY_SECONDS = 0.1  # a reader's one second try: answering 503 beats making requests queue
+Result = TypeVar("Result")
+
+
+class Database:
+    """A SQLite file or a PostgreSQL database.
+
+    `write_patience` is how many seconds a write, or a reader without a free connection, waits for
+    a database that is locked or away before it raises `Unavailable`.
+    """
+
+    def __init__(self, url: str, *, write_patience: float = 15.0) -> None:
+        self.url = database_url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._reading = make_engine(url, connections=READERS, writes=False, patience=write_patience)
+        self._writing = make_engine(url, connections=1, writes=True, patience=write_patience)
+        self._writer = Writer(
+            self._writing, patience=write_patience, keeps_receipts=not self.is_sqlite
+        )
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session on one snapshot of the data; it can change nothing.
+
+        Raises:
+            Unavailable: the database is away, was lost while reading, or has no free connection.
+        """
+        session = self._open()
+        try:
+            yield session
+        except Exception as error:
+            if is_outage(error):
+                raise _unavailable() from error
+            raise
+        finally:
+            session.close()
+
+    def write(self, function: Callable[[Session], Result]) -> Result:
+        """Run `function` in a transaction and wait until it is committed.
+
+        `function` may share its transaction with others and may be run more than once: see
+        `app.storage.writer` for what it may do, and for what is raised.
+        """
+        return self._writer.write(function)
+
+    def enqueue(self, function: Callable[[Session], Result]) -> Future[Result]:
+        """Like `write`, without waiting: the future is done once the result is committed."""
+        return self._writer.enqueue(function)
+
+    def ping(self) -> None:
+        """Read something.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        with self.read() as session:
+            # SQLite answers SELECT 1 without looking at its file.
+            session.execute(text("PRAGMA schema_version" if self.is_sqlite else "SELECT 1"))
+
+    def close(self) -> None:
+        """Commit what waits and let go of all connections."""
+        self._writer.close()
+        self._writing.dispose()
+        self._reading.dispose()
+
+    def _open(self) -> Session:
+        try:
+            return self._begin()
+        except Exception as error:
+            if not is_outage(error):
+                raise
+        time.sleep(RETRY_SECONDS)
+        try:
+            return self._begin()
+        except Exception as error:
+            if is_outage(error):
+                raise _unavailable() from error
+            raise
+
+    def _begin(self) -> Session:
+        session = Session(self._reading)
+        try:
+            session.connection()
+        except BaseException:
+            session.close()
+            raise
+        return session
+
+
+def _unavailable() -> Unavailable:
+    return Unavailable("The database is locked or away; try again.")

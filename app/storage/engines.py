@@ -1,0 +1,136 @@
+"""Engines: how connections to SQLite and to PostgreSQL are opened and transactions begun."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+
+BUSY_SECONDS = 5.0
+Connect = Callable[[Any, Any], None]
+
+
+def database_url(text: str) -> URL:
+    """The URL as SQLAlchemy needs it: PostgreSQL through psycopg 3, SQLite as a file.
+
+    >>> database_url("postgres://podium@db/podium").drivername
+    'postgresql+psycopg'
+
+    Raises:
+        ValueError: it is neither, or a SQLite without a file.
+    """
+    url = make_url(text)
+    if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() != "sqlite":
+        raise ValueError(f"the database is SQLite or PostgreSQL, not {url.drivername!r}")
+    if url.database in (None, "", ":memory:"):
+        raise ValueError("SQLite needs a file (sqlite:////path/podium.db): memory is not durable")
+    return url
+
+
+def make_engine(
+    text: str,
+    *,
+    connections: int,
+    writes: bool,
+    patience: float = BUSY_SECONDS,
+    foreign_keys: bool = True,
+) -> Engine:
+    """An engine of at most `connections` connections.
+
+    Reading transactions see one snapshot and may change nothing. On SQLite a writing one takes the
+    write lock when it begins: taken later, it could fail half-way without anyone waiting.
+    `patience` is how many seconds a lock, or a free connection, is waited for at most.
+    """
+    url = database_url(text)
+    busy = max(0.05, min(BUSY_SECONDS, patience))
+    is_sqlite = url.get_backend_name() == "sqlite"
+    options: dict[str, Any] = {} if is_sqlite else {"connect_args": _postgres_arguments(busy)}
+    engine = create_engine(
+        url,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=patience,
+        pool_pre_ping=not is_sqlite,
+        json_serializer=_json,
+        hide_parameters=True,  # errors reach logs, and logs hold no rows
+        **options,
+    )
+    if is_sqlite:
+        begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+        event.listen(engine, "connect", _sqlite_connect(writes, busy, foreign_keys))
+        event.listen(engine, "begin", _statement(begin))
+        event.listen(engine, "checkin", _end_failed_commit)
+        return engine
+    event.listen(engine, "connect", _postgres_connect(busy))
+    if writes:
+        return engine
+    return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
+def _json(value: Any) -> str:
+    """JSON that both databases take: no NaN, dates of a TOML document as text."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":"), default=_date_as_text)
+
+
+def _date_as_text(value: object) -> str:
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _statement(text: str) -> Callable[[Connection], None]:
+    def run(connection: Connection) -> None:
+        connection.exec_driver_sql(text)
+
+    return run
+
+
+def _sqlite_connect(writes: bool, busy: float, foreign_keys: bool) -> Connect:
+    pragmas = (
+        f"busy_timeout = {int(busy * 1000)}",  # first: the next ones may meet a lock
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        f"foreign_keys = {'ON' if foreign_keys else 'OFF'}",
+        f"query_only = {'OFF' if writes else 'ON'}",
+    )
+
+    def prepare(connection: Any, _: Any) -> None:
+        # The module's own BEGIN is late and never IMMEDIATE: ours come from the "begin" event.
+        connection.isolation_level = None
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+
+    return prepare
+
+
+def _end_failed_commit(connection: Any, _: Any) -> None:
+    # A COMMIT that SQLite refuses leaves its transaction open, which SQLAlchemy takes for ended.
+    if connection is not None and connection.in_transaction:
+        connection.rollback()
+
+
+def _postgres_arguments(busy: float) -> dict[str, Any]:
+    return {
+        "connect_timeout": max(2, round(busy)),
+        "tcp_user_timeout": 15_000,  # ms; a network that swallows packets is an outage too
+        "application_name": "podium",
+    }
+
+
+def _postgres_connect(busy: float) -> Connect:
+    def prepare(connection: Any, _: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = {int(busy * 1000)}")
+            # An acknowledged row is on disk: a server that was told to answer earlier is overruled.
+            cursor.execute(
+                "SELECT set_config('synchronous_commit', 'on', false) "
+                "WHERE current_setting('synchronous_commit') = 'off'"
+            )
+        connection.commit()
+
+    return prepare

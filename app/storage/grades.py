@@ -1,0 +1,44 @@
+"""Grades: one per submission and competition version, whoever writes it how often."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
+
+from app.storage.inserts import insert_if_new
+from app.storage.models import Grade
+from app.storage.records import GradeRecord
+from app.storage.rows import one, record, values
+
+TABLE = Grade.__table__
+OF_SUBMISSION = TABLE.c.submission_id == bindparam("submission_id")
+BY_VERSION = select(TABLE).where(OF_SUBMISSION, TABLE.c.version_id == bindparam("version_id"))
+ALL = select(TABLE).where(OF_SUBMISSION).order_by(TABLE.c.version_id)
+
+
+def add_grade(session: Session, grade: GradeRecord) -> GradeRecord:
+    """Store a grade; returns the one that is kept, which is the first.
+
+    Raises:
+        IntegrityError: there is no such submission or version.
+    """
+    fields: dict[str, Any] = values(grade)
+    del fields["id"]
+    insert_if_new(session, TABLE, ("submission_id", "version_id"), fields)
+    kept = get_grade(session, grade.submission_id, grade.version_id)
+    assert kept is not None  # noqa: S101 (just stored, in this transaction)
+    return kept
+
+
+def get_grade(session: Session, submission_id: str, version_id: int) -> GradeRecord | None:
+    """The grade of a submission under a competition version."""
+    key = {"submission_id": submission_id, "version_id": version_id}
+    return one(GradeRecord, session.execute(BY_VERSION, key).one_or_none())
+
+
+def grades_of(session: Session, submission_id: str) -> list[GradeRecord]:
+    """A submission's grades under all versions, oldest version first."""
+    rows = session.execute(ALL, {"submission_id": submission_id})
+    return [record(GradeRecord, row) for row in rows]

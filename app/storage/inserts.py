@@ -1,0 +1,34 @@
+"""INSERT that leaves alone what is there already, on both databases."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Table
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+
+def insert_if_new(
+    session: Session, table: Table, unique: tuple[str, ...], fields: dict[str, Any]
+) -> bool:
+    """Insert a row unless one has the same values in the `unique` columns; says whether it did."""
+    statement = _statement(session.get_bind().dialect.name, table, unique)
+    return session.execute(statement, fields).first() is not None
+
+
+@lru_cache
+def _statement(dialect: str, table: Table, unique: tuple[str, ...]) -> Any:
+    columns = list(unique)
+    if dialect == "sqlite":
+        return (
+            sqlite.insert(table)
+            .on_conflict_do_nothing(index_elements=columns)
+            .returning(*table.primary_key)
+        )
+    return (
+        postgresql.insert(table)
+        .on_conflict_do_nothing(index_elements=columns)
+        .returning(*table.primary_key)
+    )

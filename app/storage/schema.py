@@ -1,0 +1,107 @@
+"""The database's schema: brought up to date by the migrations, and compared with the models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, text
+
+import app
+from app.storage.database import Database
+from app.storage.engines import make_engine
+from app.storage.models import Base
+
+LOCK = 0x706F6469756D  # "podium": so that two processes that start at once migrate one by one
+
+
+def upgrade(database_url: str, revision: str = "head") -> None:
+    """Bring the database to a revision, all migrations in one transaction.
+
+    Raises:
+        FileNotFoundError: the migrations are not installed beside the package.
+        CommandError: the revision is unknown, as after going back to an older Podium.
+    """
+    with _migrating(database_url) as config:
+        command.upgrade(config, revision)
+
+
+def downgrade(database_url: str, revision: str) -> None:
+    """Bring the database back to an earlier revision ("base": to nothing); data may be lost.
+
+    Raises:
+        FileNotFoundError, CommandError: as `upgrade`.
+    """
+    with _migrating(database_url) as config:
+        command.downgrade(config, revision)
+
+
+def is_current(database: Database) -> bool:
+    """Whether the database has had all migrations of this Podium, and no others."""
+    known = set(ScriptDirectory.from_config(_config()).get_heads())
+    with database.read() as session:
+        return set(MigrationContext.configure(session.connection()).get_current_heads()) == known
+
+
+def differences(database: Database) -> list[Any]:
+    """How the migrated database differs from the models, as Alembic's operations; empty: not."""
+    with database.read() as session:
+        context = MigrationContext.configure(
+            session.connection(), opts={"compare_type": True, "compare_server_default": True}
+        )
+        return list(compare_metadata(context, Base.metadata))
+
+
+def migrations_directory() -> Path:
+    """Where the migrations are: beside the package.
+
+    Raises:
+        FileNotFoundError: they are not there.
+    """
+    directory = Path(app.__file__).parent.parent / "migrations"
+    if not (directory / "env.py").is_file():
+        raise FileNotFoundError(
+            f"there are no migrations in {directory}: install Podium from its repository "
+            "(make install), or copy migrations/ beside app/"
+        )
+    return directory
+
+
+def _config() -> Config:
+    config = Config()
+    # Configuration values know %(interpolation)s.
+    config.set_main_option("script_location", str(migrations_directory()).replace("%", "%%"))
+    return config
+
+
+@contextmanager
+def _migrating(database_url: str) -> Iterator[Config]:
+    config = _config()
+    # SQLite changes a table by copying it; foreign keys, enforced, would stand in the way.
+    engine = make_engine(database_url, connections=1, writes=True, foreign_keys=False)
+    try:
+        with engine.begin() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(text("SET lock_timeout = 0"))
+                connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+            config.attributes["connection"] = connection
+            yield config
+            _check_foreign_keys(connection)
+    finally:
+        engine.dispose()
+
+
+def _check_foreign_keys(connection: Connection) -> None:
+    if connection.dialect.name != "sqlite":
+        return
+    broken = connection.execute(text("PRAGMA foreign_key_check")).fetchmany(5)
+    if broken:
+        tables = ", ".join(sorted({row[0] for row in broken}))
+        raise RuntimeError(f"the migration was undone: it would break foreign keys of {tables}")

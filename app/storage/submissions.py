@@ -1,0 +1,198 @@
+"""Submissions: stored, found, counted; claimed for grading and settled."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, and_, bindparam, func, insert, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.states import COUNTED, SETTLED, SubmissionState
+from app.storage.models import Grade, Run, Submission
+from app.storage.records import ClaimRecord, GradeRecord, SubmissionRecord
+from app.storage.rows import one, record, values
+
+TABLE = Submission.__table__
+RUN = Run.__table__
+GRADE = Grade.__table__
+WIDTH = len(TABLE.c)
+# Of several grades, the one under the version that the submission was made for.
+WITH_GRADE = select(TABLE, GRADE).join(
+    GRADE,
+    and_(GRADE.c.submission_id == TABLE.c.id, GRADE.c.version_id == TABLE.c.version_id),
+    isouter=True,
+)
+OF_RUN = TABLE.c.run_id == bindparam("run_id")
+IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
+IS_COUNTED = TABLE.c.state.in_(sorted(COUNTED))
+
+ADD = insert(TABLE)
+BY_ID = WITH_GRADE.where(TABLE.c.id == bindparam("id"))
+BY_KEY = select(TABLE).where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
+COUNT = select(func.count()).select_from(TABLE).where(OF_RUN, IS_COUNTED)
+COUNT_SINCE = COUNT.where(TABLE.c.received_at > bindparam("since"))
+TIMES_SINCE = (
+    select(TABLE.c.received_at)
+    .where(OF_RUN, IS_COUNTED, TABLE.c.received_at > bindparam("since"))
+    .order_by(TABLE.c.received_at)
+)
+LAST_VALID = (
+    select(TABLE)
+    .where(OF_RUN, TABLE.c.state == SubmissionState.GRADED)
+    .order_by(TABLE.c.id.desc())
+    .limit(1)
+)
+OLDEST_QUEUED = select(TABLE.c.received_at).where(IS_QUEUED).order_by(TABLE.c.id).limit(1)
+CLAIMABLE = (
+    select(
+        TABLE.c.id,
+        TABLE.c.run_id,
+        TABLE.c.version_id,
+        RUN.c.competition,
+        TABLE.c.sha256,
+        (TABLE.c.attempts + 1).label("attempts"),
+    )
+    .join(RUN, RUN.c.id == TABLE.c.run_id)
+    .where(IS_QUEUED)
+    .order_by(TABLE.c.id)
+    .limit(bindparam("limit"))
+    # Rows that another loop is about to take are passed over, not waited for.
+    .with_for_update(of=TABLE, skip_locked=True)
+)
+CLAIM = (
+    update(TABLE)
+    .where(TABLE.c.id.in_(bindparam("ids", expanding=True)))
+    .values(
+        state=SubmissionState.GRADING,
+        attempts=TABLE.c.attempts + 1,
+        claimed_by=bindparam("claimant"),
+        claimed_at=bindparam("now"),
+    )
+)
+REQUEUE = (
+    update(TABLE)
+    .where(TABLE.c.state == SubmissionState.GRADING)
+    .values(state=SubmissionState.QUEUED, claimed_by=None, claimed_at=None)
+)
+SETTLE = update(TABLE).where(TABLE.c.id == bindparam("of"), TABLE.c.state.not_in(sorted(SETTLED)))
+
+
+def add_submission(session: Session, submission: SubmissionRecord) -> SubmissionRecord:
+    """Store a submission.
+
+    Raises:
+        IntegrityError: the run has a submission with this idempotency key.
+    """
+    session.execute(ADD, values(submission))
+    return submission
+
+
+def get_submission(
+    session: Session, submission_id: str
+) -> tuple[SubmissionRecord, GradeRecord | None] | None:
+    """A submission and its grade under the version it was made for."""
+    row = session.execute(BY_ID, {"id": submission_id}).one_or_none()
+    return None if row is None else _with_grade(row)
+
+
+def by_idempotency_key(session: Session, run_id: str, key: str) -> SubmissionRecord | None:
+    """The run's submission that came with this Idempotency-Key."""
+    row = session.execute(BY_KEY, {"run_id": run_id, "key": key}).one_or_none()
+    return one(SubmissionRecord, row)
+
+
+def list_submissions(
+    session: Session, run_id: str, *, after: str | None = None, limit: int
+) -> list[tuple[SubmissionRecord, GradeRecord | None]]:
+    """A run's submissions with their grades, oldest first, at most `limit` after the id `after`."""
+    query = WITH_GRADE.where(TABLE.c.run_id == run_id).order_by(TABLE.c.id).limit(limit)
+    if after is not None:
+        query = query.where(TABLE.c.id > after)
+    return [_with_grade(row) for row in session.execute(query)]
+
+
+def count_counted(session: Session, run_id: str, since: datetime | None = None) -> int:
+    """How many submissions use up the run's quota, of those received after `since`."""
+    if since is None:
+        return int(session.execute(COUNT, {"run_id": run_id}).scalar_one())
+    return int(session.execute(COUNT_SINCE, {"run_id": run_id, "since": since}).scalar_one())
+
+
+def counted_times(session: Session, run_id: str, since: datetime) -> list[datetime]:
+    """When the submissions that use up the run's quota came, oldest first, after `since`."""
+    return list(session.execute(TIMES_SINCE, {"run_id": run_id, "since": since}).scalars())
+
+
+def last_valid(session: Session, run_id: str) -> SubmissionRecord | None:
+    """The run's last graded submission: its final one where none was selected."""
+    return one(SubmissionRecord, session.execute(LAST_VALID, {"run_id": run_id}).one_or_none())
+
+
+def claim(session: Session, claimant: str, limit: int, now: datetime) -> list[ClaimRecord]:
+    """Take up to `limit` queued submissions, oldest first; nobody else gets them."""
+    taken = [ClaimRecord(**row) for row in session.execute(CLAIMABLE, {"limit": limit}).mappings()]
+    if taken:
+        ids = [each.id for each in taken]
+        session.execute(CLAIM, {"ids": ids, "claimant": claimant, "now": now})
+    return taken
+
+
+def requeue_claimed_by(session: Session, claimant: str, *, counts_attempt: bool = True) -> int:
+    """Queue again all that `claimant` was grading when it died; says how many.
+
+    `counts_attempt=False` takes the begun attempt back: it was cut short, it did not fail.
+    """
+    query = REQUEUE.where(TABLE.c.claimed_by == claimant)
+    if not counts_attempt:
+        query = query.values(attempts=TABLE.c.attempts - 1)
+    return _rows(session.execute(query))
+
+
+def requeue_claim(session: Session, submission_id: str) -> bool:
+    """Queue one submission again. False: it was not being graded."""
+    return _rows(session.execute(REQUEUE.where(TABLE.c.id == submission_id))) == 1
+
+
+def settle(
+    session: Session,
+    submission_id: str,
+    state: SubmissionState | str,
+    *,
+    problem: dict[str, Any] | None,
+    warnings: list[dict[str, Any]],
+    settled_at: datetime,
+) -> bool:
+    """Write a submission's outcome. False: it has one already, which stands.
+
+    Raises:
+        ValueError: `state` is not one in which grading is over.
+    """
+    final = SubmissionState(state)
+    if not final.is_settled:
+        raise ValueError(f"{final.value!r} settles nothing")
+    outcome = {
+        "state": final, "problem": problem, "warnings": warnings, "settled_at": settled_at,
+    }  # fmt: skip
+    return _rows(session.execute(SETTLE, {"of": submission_id, **outcome})) == 1
+
+
+def counts_by_state(session: Session) -> dict[str, int]:
+    """How many submissions are in each state, zeros included."""
+    query = select(TABLE.c.state, func.count()).group_by(TABLE.c.state)
+    found = {state: int(count) for state, count in session.execute(query)}
+    return {state.value: found.get(state, 0) for state in SubmissionState}
+
+
+def oldest_queued(session: Session) -> datetime | None:
+    """When the submission came that waits the longest for a grader."""
+    return session.execute(OLDEST_QUEUED).scalar_one_or_none()
+
+
+def _with_grade(row: Row[Any]) -> tuple[SubmissionRecord, GradeRecord | None]:
+    grade = None if row[WIDTH] is None else record(GradeRecord, row[WIDTH:])
+    return record(SubmissionRecord, row[:WIDTH]), grade
+
+
+def _rows(result: Any) -> int:
+    return int(result.rowcount)

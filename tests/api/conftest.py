@@ -1,0 +1,145 @@
+"""One real server per database and test process; every test makes its own competition and run."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import itertools
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.factories import good_submission, write_competition
+from tests.server import PodiumServer
+
+_numbers = itertools.count(1)
+CSV = {"Content-Type": "text/csv"}
+WAIT = {**CSV, "Prefer": "wait=30"}
+
+
+@dataclass
+class Run:
+    """A run with its key: what an agent's container holds."""
+
+    id: str
+    document: dict[str, Any]
+    client: httpx.Client
+
+    def submit(self, body: bytes, **headers: str) -> httpx.Response:
+        return self.client.post(
+            f"/v1/runs/{self.id}/submissions", content=body, headers={**WAIT, **headers}
+        )
+
+    def validate(self, body: bytes, **headers: str) -> httpx.Response:
+        return self.client.post(
+            f"/v1/runs/{self.id}/validate", content=body, headers={**CSV, **headers}
+        )
+
+
+@dataclass
+class Podium:
+    """A server, an admin's client, and quick ways to what most tests begin with."""
+
+    server: PodiumServer
+    folders: Path
+    clients: contextlib.ExitStack
+
+    @functools.cached_property
+    def admin(self) -> httpx.Client:
+        return self.client(self.server.key)
+
+    def client(self, key: str = "") -> httpx.Client:
+        """A client with this key, or with none; closed when the test ends."""
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        opened = httpx.Client(
+            base_url=self.server.url, headers=headers, timeout=60, trust_env=False
+        )  # fmt: skip
+        return self.clients.enter_context(opened)
+
+    def researcher_key(self) -> str:
+        """A new researcher's key, made by the command that makes keys."""
+        made = subprocess.run(
+            [sys.executable, "-m", "app.cli", "keys", "create", "researcher"],
+            env=self.server.environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        return made.stdout.strip()
+
+    def folder(self, slug: str = "", **given: Any) -> Path:
+        slug = slug or f"tiny-{os.getpid()}-{next(_numbers)}"
+        return write_competition(self.folders / slug, **given)
+
+    def send_folder(self, folder: Path) -> httpx.Response:
+        archive = {"archive": (f"{folder.name}.tar.gz", packed(folder), "application/gzip")}
+        return self.admin.post("/v1/competitions", files=archive)
+
+    def competition(self, **given: Any) -> Path:
+        folder = self.folder(**given)
+        response = self.send_folder(folder)
+        assert response.status_code == 201, response.text
+        return folder
+
+    def experiment(self) -> str:
+        name = f"experiment-{os.getpid()}-{next(_numbers)}"
+        body = {"name": name, "agent": "an-agent", "model": "a-model"}
+        assert self.admin.post("/v1/experiments", json=body).status_code == 201
+        return name
+
+    def run(self, folder: Path, feedback: str = "validity", **more: Any) -> Run:
+        body = {
+            "experiment": self.experiment(), "competition": folder.name, "seed": 0,
+            "feedback": feedback, **more,
+        }  # fmt: skip
+        response = self.admin.post("/v1/runs", json=body)
+        assert response.status_code == 201, response.text
+        document = response.json()
+        return Run(document["id"], document, self.client(document["key"]))
+
+
+def packed(folder: Path) -> bytes:
+    """The folder as a .tar.gz."""
+    buffer = BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        archive.add(folder, arcname=folder.name)
+    return buffer.getvalue()
+
+
+@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[PodiumServer]:
+    home = tmp_path_factory.mktemp(f"podium-{request.param}")
+    with contextlib.ExitStack() as stack:
+        url = ""
+        if request.param == "postgresql":
+            postgres = request.getfixturevalue("postgres")
+            url = postgres.url(stack.enter_context(postgres.database()))
+        started = PodiumServer(home / "data", url, grading_seconds=20, max_upload_mb=32).start()
+        yield started
+        assert started.stop() == 0
+
+
+@pytest.fixture
+def podium(server: PodiumServer) -> Iterator[Podium]:
+    with contextlib.ExitStack() as clients:
+        yield Podium(server, server.data_dir.parent / "folders", clients)
+
+
+@pytest.fixture
+def tiny(podium: Podium) -> Path:
+    """A competition of 20 rows, half of them public, with a full human board."""
+    return podium.competition()
+
+
+@pytest.fixture
+def good(tiny: Path) -> bytes:
+    """A valid submission to `tiny` that is not perfect."""
+    return good_submission(tiny, shift=0.12)

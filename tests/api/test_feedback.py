@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import Podium
+
+PRIVATE = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
+
+
+@pytest.mark.parametrize("body", ["good", "bad"])
+def test_none_says_received_and_nothing_else(
+    podium: Podium, tiny: Path, good: bytes, body: str
+) -> None:
+    run = podium.run(tiny, feedback="none")
+
+    submission = run.submit(good if body == "good" else b"bad").json()
+
+    assert submission["state"] == "received"
+    assert submission["settled_at"] is None
+    assert submission["problem"] is None
+    assert submission["warnings"] == []
+    assert submission["grade"] is None
+
+
+def test_validity_says_graded_or_rejected_and_no_number(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
+    run = podium.run(tiny, feedback="validity")
+
+    graded, rejected = run.submit(good).json(), run.submit(b"bad").json()
+
+    assert (graded["state"], graded["grade"]) == ("graded", None)
+    assert rejected["state"] == "rejected"
+    assert rejected["problem"]["violations"]
+
+
+def test_public_says_the_public_score_alone(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny, feedback="public")
+
+    grade = run.submit(good).json()["grade"]
+
+    assert grade["public_score"] == pytest.approx(0.12)
+    assert [grade[name] for name in PRIVATE] == [None] * len(PRIVATE)
+
+
+def test_a_researcher_sees_everything_whatever_the_policy(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
+    run = podium.run(tiny, feedback="none")
+    submission = run.submit(good).json()["id"]
+
+    seen = podium.admin.get(f"/v1/submissions/{submission}").json()
+
+    assert seen["state"] == "graded"
+    assert seen["grade"]["score"] == pytest.approx(0.12)
+
+
+def test_the_ledger_has_every_number_that_was_told_once(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
+    expected = {"none": (0, 0), "validity": (0, 0), "public": (2, 0), "full": (2, 2)}
+    for policy, (public, private) in expected.items():
+        run = podium.run(tiny, feedback=policy)
+        ids = [run.submit(good).json()["id"] for _ in range(2)]
+        for _ in range(3):
+            run.client.get(f"/v1/submissions/{ids[0]}")
+        run.client.get(f"/v1/runs/{run.id}/submissions")
+        run.validate(good)
+        podium.admin.get(f"/v1/submissions/{ids[0]}")
+
+        ledger = run.client.get(f"/v1/runs/{run.id}/exposure").json()
+
+        assert ledger["policy"] == policy
+        assert ledger["totals"] == {
+            "validations": 1, "public_scores": public, "private_scores": private
+        }  # fmt: skip
+        assert len(ledger["disclosed"]) == 1 + public + private
+        told = {d["submission"] for d in ledger["disclosed"]} - {None}
+        assert told == (set(ids) if public else set())
+
+
+def test_a_grade_nobody_asked_for_is_not_a_disclosure(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
+    run = podium.run(tiny, feedback="full")
+    path = f"/v1/runs/{run.id}/submissions"
+    headers = {"Content-Type": "text/csv", "Prefer": "wait=30"}
+    podium.admin.post(path, content=good, headers=headers)
+
+    totals = run.client.get(f"/v1/runs/{run.id}/exposure").json()["totals"]
+
+    assert totals == {"validations": 0, "public_scores": 0, "private_scores": 0}
+
+
+def test_validation_tells_all_problems_and_stores_nothing(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
+    run = podium.run(tiny)
+
+    valid = run.validate(good)
+    invalid = run.validate(b"id,target\nr1,x\n").json()
+
+    assert (valid.status_code, valid.json()["valid"], valid.json()["violations"]) == (200, True, [])
+    assert invalid["valid"] is False
+    assert {v["code"] for v in invalid["violations"]} == {"row_count", "missing_id", "not_a_number"}
+    assert run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"] == []

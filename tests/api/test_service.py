@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import Podium
+
+
+def test_it_is_alive_and_ready_and_says_how_graders_are_isolated(podium: Podium) -> None:
+    alive = podium.client().get("/healthz")
+    ready = podium.client().get("/readyz")
+
+    assert alive.json()["status"] == "ok"
+    assert ready.status_code == 200
+    assert ready.json()["status"] == "ready"
+    assert "network" in ready.json()["isolation"]
+
+
+def test_its_instruments_are_prometheus_text(podium: Podium, tiny: Path, good: bytes) -> None:
+    podium.run(tiny).submit(good)
+
+    text = podium.client().get("/metrics").text
+
+    assert "podium_submissions_received_total" in text
+    assert 'podium_submissions_settled_total{state="graded"}' in text
+    assert "podium_submissions_queued 0.0" in text
+    assert "podium_grader_resident_bytes" in text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/nowhere", 404), ("DELETE", "/v1/competitions", 405), ("GET", "/v1/runs/%00", 422)],
+)
+def test_every_error_is_a_problem_document(
+    podium: Podium, method: str, path: str, status: int
+) -> None:
+    response = podium.admin.request(method, path)
+
+    assert response.status_code == status
+    assert response.headers["Content-Type"] == "application/problem+json"
+    problem = response.json()
+    assert problem["status"] == status
+    assert set(problem) >= {"type", "title", "status", "detail", "instance"}
+    assert podium.client().get(problem["type"]).status_code in (200, 404)
+
+
+def test_a_problems_type_is_a_page(podium: Podium) -> None:
+    text = podium.client().get("/problems/quota-exceeded").text
+
+    assert text.startswith("The run has used up its submissions for now")
+
+
+def test_a_request_keeps_its_id_in_answer_and_log(podium: Podium) -> None:
+    response = podium.admin.get("/v1/competitions", headers={"X-Request-Id": "find-me-42"})
+
+    assert response.headers["X-Request-Id"] == "find-me-42"
+    lines = [json.loads(line) for line in podium.server.log.read_text().splitlines()]
+    mine = [line for line in lines if line["request_id"] == "find-me-42"]
+    assert [(m["event"], m["status"]) for m in mine] == [("request", 200)]
+
+
+def test_an_unsafe_request_id_is_replaced(podium: Podium) -> None:
+    response = podium.admin.get("/healthz", headers={"X-Request-Id": "a b\tc"})
+
+    assert response.headers["X-Request-Id"] != "a b\tc"
+
+
+def test_no_key_is_ever_logged(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny)
+    run.submit(good)
+    run.client.get(f"/v1/runs/{run.document['key']}")
+    podium.client("pod_admin_wrongwrongwrongwrongwrong").get("/v1/runs")
+
+    log = podium.server.log.read_text()
+
+    assert run.document["key"] not in log
+    assert podium.server.key not in log
+    assert "wrongwrong" not in log
+
+
+def test_the_openapi_document_names_every_path_with_its_problems(podium: Podium) -> None:
+    document = podium.client().get("/openapi.json").json()
+
+    assert "/v1/runs/{run_id}/submissions" in document["paths"]
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            assert "500" in operation["responses"], path
+            content = operation["responses"].get("422", {}).get("content", {})
+            assert "application/json" not in content, path

@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import gzip
+import hashlib
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tests.api.conftest import CSV, Podium
+from tests.factories import good_submission
+
+
+def zstd(data: bytes) -> bytes:
+    return pa.compress(data, codec="zstd", asbytes=True)
+
+
+def test_a_good_file_is_graded_inside_the_wait(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny, feedback="full")
+
+    response = run.submit(good, **{"X-Podium-Message": "first try"})
+
+    assert response.status_code == 201
+    assert response.headers["Preference-Applied"] == "wait=30"
+    submission = response.json()
+    assert response.headers["Location"] == f"/v1/submissions/{submission['id']}"
+    assert submission["state"] == "graded"
+    assert submission["message"] == "first try"
+    assert submission["bytes"] == len(good)
+    assert submission["sha256"] == hashlib.sha256(good).hexdigest()
+    assert submission["run_seconds"] > 0
+    assert submission["warnings"] == []
+    grade = submission["grade"]
+    assert grade["score"] == pytest.approx(0.12)
+    assert grade["public_score"] == pytest.approx(0.12)
+    assert (grade["medal"], grade["better"], grade["equal"], grade["worse"]) == ("bronze", 2, 0, 10)
+    assert grade["competition_version"] == 1
+    assert grade["grader"]["metric"] == "root_mean_squared_error"
+    assert "numpy-" in grade["grader"]["environment"]
+    assert run.client.get(response.headers["Location"]).json() == submission
+
+
+def test_without_a_wait_the_answer_is_202_and_the_grade_comes(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
+    run = podium.run(tiny)
+    response = run.client.post(f"/v1/runs/{run.id}/submissions", content=good, headers=CSV)
+
+    assert response.status_code == 202
+    deadline = time.monotonic() + 20
+    while True:
+        submission = run.client.get(response.headers["Location"]).json()
+        if submission["state"] == "graded":
+            break
+        assert submission["state"] in ("queued", "grading")
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert submission["settled_at"] >= submission["received_at"]
+
+
+def test_a_bad_file_is_stored_and_rejected_with_every_problem(podium: Podium, tiny: Path) -> None:
+    run = podium.run(tiny)
+    bad = b"id,target\nr1,abc\nr2,inf\nr2,0\nr99,\n"
+
+    response = run.submit(bad)
+
+    assert response.status_code == 201
+    submission = response.json()
+    assert submission["state"] == "rejected"
+    assert submission["grade"] is None
+    codes = [v["code"] for v in submission["problem"]["violations"]]
+    assert set(codes) >= {"row_count", "not_a_number", "not_finite", "duplicate_id", "unknown_id",
+                          "missing_value", "missing_id"}  # fmt: skip
+    assert submission["problem"]["violation_count"] == len(codes)
+    assert run.client.get(f"/v1/submissions/{submission['id']}/file").content == bad
+
+
+def test_harmless_oddities_are_warnings(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny)
+    lines = good.decode().splitlines()
+    odd = "\n".join(f"{i}," + line for i, line in enumerate(lines)) + "\n\n"
+
+    submission = run.submit(odd.replace("0,id", ",id", 1).encode()).json()
+
+    assert submission["state"] == "graded"
+    assert [w["code"] for w in submission["warnings"]] == ["unknown_column", "blank_lines"]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_packed_bodies_are_stored_unpacked(
+    podium: Podium, tiny: Path, good: bytes, encoding: str
+) -> None:
+    run = podium.run(tiny)
+    packed = gzip.compress(good) if encoding == "gzip" else zstd(good)
+
+    submission = run.submit(packed, **{"Content-Encoding": encoding}).json()
+
+    assert submission["state"] == "graded"
+    assert submission["sha256"] == hashlib.sha256(good).hexdigest()
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_a_bomb_is_refused_and_nothing_is_stored(podium: Podium, tiny: Path, encoding: str) -> None:
+    run = podium.run(tiny)
+    huge = b"0" * (40 * 1024 * 1024)
+    packed = gzip.compress(huge) if encoding == "gzip" else zstd(huge)
+
+    response = run.submit(packed, **{"Content-Encoding": encoding})
+
+    assert response.status_code == 413
+    assert run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"] == []
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+@pytest.mark.parametrize("cut", [0, 1])
+def test_broken_compression_is_told(
+    podium: Podium, tiny: Path, good: bytes, encoding: str, cut: int
+) -> None:
+    run = podium.run(tiny)
+    packed = gzip.compress(good) if encoding == "gzip" else zstd(good)
+    body = packed[: len(packed) // 2] if cut else good
+
+    response = run.submit(body, **{"Content-Encoding": encoding})
+
+    assert response.status_code == 400
+    assert f"whole {encoding} data" in response.json()["detail"]
+
+
+def test_multipart_is_taken_as_well(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny)
+    path = f"/v1/runs/{run.id}/submissions"
+
+    sent = run.client.post(path, files={"file": ("s.csv", good)}, headers={"Prefer": "wait=30"})
+    wrong = run.client.post(path, files={"upload": ("s.csv", good)})
+    text = run.client.post(path, data={"file": "no file"}, files={"x": ("", b"")})
+
+    assert sent.json()["state"] == "graded"
+    assert (wrong.status_code, text.status_code) == (422, 422)
+    assert "'file'" in wrong.json()["detail"]
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "application/x-www-form-urlencoded"])
+def test_other_content_types_are_refused_with_what_to_send(
+    podium: Podium, tiny: Path, good: bytes, media_type: str
+) -> None:
+    run = podium.run(tiny)
+
+    response = run.submit(good, **{"Content-Type": media_type})
+
+    assert response.status_code == 415
+    assert "text/csv" in response.json()["detail"]
+
+
+def test_an_unknown_content_encoding_is_refused(podium: Podium, tiny: Path, good: bytes) -> None:
+    assert podium.run(tiny).submit(good, **{"Content-Encoding": "br"}).status_code == 415
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_is_read(podium: Podium, tiny: Path) -> None:
+    run = podium.run(tiny)
+    head = (
+        f"POST /v1/runs/{run.id}/submissions HTTP/1.1\r\nHost: podium\r\n"
+        f"Authorization: Bearer {run.document['key']}\r\nContent-Type: text/csv\r\n"
+        "Content-Length: 2147483648\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", podium.server.port), timeout=20) as connection:
+        connection.sendall(head.encode() + b"id,target\n")
+        answer = connection.recv(65536)
+
+    assert answer.startswith(b"HTTP/1.1 413")
+
+
+def test_a_cut_upload_stores_nothing(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny)
+    head = (
+        f"POST /v1/runs/{run.id}/submissions HTTP/1.1\r\nHost: podium\r\n"
+        f"Authorization: Bearer {run.document['key']}\r\nContent-Type: text/csv\r\n"
+        f"Content-Length: {len(good) + 100}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", podium.server.port), timeout=20) as connection:
+        connection.sendall(head.encode() + good)
+        time.sleep(0.1)
+    time.sleep(0.2)
+
+    assert run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"] == []
+    leftovers = [p for p in (podium.server.data_dir / "tmp").rglob("*") if p.is_file()]
+    assert leftovers == []
+
+
+def test_an_idempotency_key_makes_one_submission(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny)
+    key = {"Idempotency-Key": "once"}
+
+    first = run.submit(good, **key)
+    again = run.submit(good, **key)
+    other = run.submit(good + b"\n", **key)
+
+    assert (first.status_code, again.status_code, other.status_code) == (201, 200, 409)
+    assert first.json()["id"] == again.json()["id"]
+    assert other.json()["type"] == "/problems/idempotency-mismatch"
+    assert len(run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]) == 1
+
+
+def test_racing_posts_with_one_idempotency_key_make_one_submission(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
+    run = podium.run(tiny)
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(
+            threads.map(lambda _: run.submit(good, **{"Idempotency-Key": "race"}), range(16))
+        )
+
+    assert len({a.json()["id"] for a in answers}) == 1
+    assert sorted(a.status_code for a in answers) == [200] * 15 + [201]
+
+
+def test_the_total_quota_counts_graded_files_alone(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny, limits={"submissions_total": 2})
+
+    states = [run.submit(body).json()["state"] for body in (b"bad", good, b"worse", good)]
+    refused = run.submit(good)
+
+    assert states == ["rejected", "graded", "rejected", "graded"]
+    assert refused.status_code == 429
+    assert int(refused.headers["Retry-After"]) > 0
+    assert refused.json()["type"] == "/problems/quota-exceeded"
+
+
+def test_the_daily_quota_says_when_the_next_is_free(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
+    run = podium.run(tiny, limits={"submissions_per_day": 1})
+    run.submit(good)
+
+    refused = run.submit(good)
+
+    assert refused.status_code == 429
+    assert 86_000 < int(refused.headers["Retry-After"]) <= 86_401
+
+
+def test_a_quota_holds_against_a_race(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny, limits={"submissions_total": 3})
+
+    with ThreadPoolExecutor(8) as threads:
+        statuses = list(threads.map(lambda _: run.submit(good).status_code, range(12)))
+
+    assert sorted(statuses) == [201] * 3 + [429] * 9
+
+
+def test_a_run_ends_when_its_hours_are_over(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny, limits={"hours": 0.0001})
+    time.sleep(0.5)
+
+    response = run.submit(good)
+
+    assert response.status_code == 409
+    assert "hours" in response.json()["detail"]
+
+
+def test_submissions_are_listed_oldest_first_in_pages(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
+    run = podium.run(tiny)
+    ids = [run.submit(good).json()["id"] for _ in range(3)]
+    path = f"/v1/runs/{run.id}/submissions"
+
+    first = run.client.get(path, params={"limit": 2}).json()
+    rest = run.client.get(path, params={"limit": 2, "cursor": first["next_cursor"]}).json()
+
+    assert [s["id"] for s in first["items"] + rest["items"]] == ids
+    assert rest["next_cursor"] is None
+
+
+def test_a_final_submission_is_chosen(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny)
+    chosen, rejected = run.submit(good).json()["id"], run.submit(b"bad").json()["id"]
+    path = f"/v1/runs/{run.id}/selected"
+
+    answer = run.client.put(path, json={"submission": chosen})
+    refused = run.client.put(path, json={"submission": rejected})
+
+    assert (answer.json()["selected"], answer.json()["final"]) == (chosen, "selected")
+    assert refused.status_code == 409
+    assert run.client.get(f"/v1/submissions/{chosen}").json()["selected"] is True
+
+
+def test_a_researcher_submits_on_a_runs_behalf(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny, feedback="none")
+
+    response = podium.admin.post(
+        f"/v1/runs/{run.id}/submissions", content=good, headers={**CSV, "Prefer": "wait=30"}
+    )
+
+    assert response.json()["grade"]["score"] == pytest.approx(0.12)
+
+
+def test_the_same_bytes_twice_are_two_submissions(podium: Podium, tiny: Path) -> None:
+    run = podium.run(tiny)
+    body = good_submission(tiny)
+
+    assert run.submit(body).json()["id"] != run.submit(body).json()["id"]

@@ -1,0 +1,90 @@
+"""What all tests may use. Every test on a database runs on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.storage import schema
+from app.storage.database import Database
+from tests.postgres import WITHOUT, NoPostgresError, Postgres, any_server
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """A PostgreSQL server, one per worker of pytest-xdist."""
+    if os.environ.get(WITHOUT) == "1":
+        pytest.skip(f"NOT TESTED ON POSTGRESQL, because {WITHOUT}=1")
+    try:
+        with any_server() as server:
+            yield server
+    except NoPostgresError as error:
+        pytest.fail(str(error), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def migrated_postgres(postgres: Postgres) -> Iterator[str]:
+    """The name of a migrated PostgreSQL database to copy."""
+    with postgres.database() as name:
+        schema.upgrade(postgres.url(name))
+        yield name
+
+
+@pytest.fixture(scope="session")
+def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated SQLite file to copy."""
+    path = tmp_path_factory.mktemp("sqlite") / "migrated.db"
+    schema.upgrade(f"sqlite:///{path}")
+    return path
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_kind(request: pytest.FixtureRequest) -> str:
+    """The database a test runs on: each in turn."""
+    return request.param
+
+
+@pytest.fixture
+def database_url(
+    database_kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[str]:
+    """The URL of a database of the test's own, migrated and without rows."""
+    if database_kind == "sqlite":
+        shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path / "podium.db")
+        yield f"sqlite:///{tmp_path / 'podium.db'}"
+        return
+    server = request.getfixturevalue("postgres")
+    with server.database(request.getfixturevalue("migrated_postgres")) as name:
+        yield server.url(name)
+
+
+@pytest.fixture
+def empty_database_url(
+    database_kind: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> Iterator[str]:
+    """The URL of a database of the test's own, without tables."""
+    if database_kind == "sqlite":
+        yield f"sqlite:///{tmp_path / 'empty.db'}"
+        return
+    server = request.getfixturevalue("postgres")
+    with server.database() as name:
+        yield server.url(name)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    """A migrated database without rows, open."""
+    opened = Database(database_url)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def empty_postgres(postgres: Postgres) -> Iterator[str]:
+    """The name of a PostgreSQL database of the test's own, without tables."""
+    with postgres.database() as name:
+        yield name

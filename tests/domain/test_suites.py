@@ -1,0 +1,54 @@
+import pytest
+
+from app.domain.suites import parse_suites
+from app.errors import BadCompetition
+
+GOOD = '[suites.small]\ntitle = "Small"\ncompetitions = ["a", "B-2"]\n'
+
+
+def problems_of(text):
+    with pytest.raises(BadCompetition) as caught:
+        parse_suites(text)
+    assert all(problem["file"] == "suites.toml" for problem in caught.value.problems)
+    return [(problem["key"], problem["message"]) for problem in caught.value.problems]
+
+
+def test_it_reads_suites_in_the_order_of_the_file():
+    text = GOOD + '[suites.all]\ntitle = "All"\ncompetitions = ["c", "a"]\n'
+
+    assert list(parse_suites(text).items()) == [("small", ("a", "B-2")), ("all", ("c", "a"))]
+
+
+def test_a_file_without_suites_has_none():
+    assert parse_suites("") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "words"),
+    [
+        ("suites", "", "not TOML"),
+        ("suites = 5", "suites", "must be tables"),
+        ('name = "x"\n' + GOOD, "name", "unknown key"),
+        (GOOD + "weight = 1\n", "suites.small.weight", "unknown key"),
+        ("[suites]\nsmall = 5\n", "suites.small", "must be a table"),
+        (GOOD.replace("suites.small", "suites.Small"), "suites.Small", "small letters"),
+        (GOOD.replace('title = "Small"', ""), "suites.small.title", "required"),
+        (GOOD.replace('"Small"', '" "'), "suites.small.title", "required"),
+        (GOOD.replace('["a", "B-2"]', "[]"), "suites.small.competitions", "at least one"),
+        (GOOD.replace('["a", "B-2"]', '"a"'), "suites.small.competitions", "at least one"),
+        (GOOD.replace('"B-2"', '"a b"'), "suites.small.competitions", "'a b' is not a slug"),
+        (GOOD.replace('"B-2"', "7"), "suites.small.competitions", "7 is not a slug"),
+        (GOOD.replace('"B-2"', '"a"'), "suites.small.competitions", "names a twice"),
+    ],
+)
+def test_a_mistake_is_told_with_its_key_and_reason(text, key, words):
+    ((found, message),) = problems_of(text)
+
+    assert found == key
+    assert words in message
+
+
+def test_all_mistakes_are_told_at_once():
+    text = '[suites.A]\n[suites.b]\ntitle = 1\ncompetitions = [""]\n'
+
+    assert len(problems_of(text)) == 3

@@ -1,0 +1,51 @@
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.graders.pool import GraderPool
+from tests.factories import good_submission, write_competition, write_submission
+
+SECONDS = 2.0
+MEMORY_MB = 400
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[GraderPool]:
+    with GraderPool(processes=2, seconds=SECONDS, memory_mb=MEMORY_MB, cache_mb=64) as pool:
+        pool.warm_up()
+        yield pool
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Path:
+    """A competition that any grader can grade at once."""
+    return write_competition(tmp_path / "tiny" / "v1")
+
+
+@pytest.fixture
+def tiny_file(tmp_path: Path, tiny: Path) -> Path:
+    """A perfect submission to it."""
+    return write_submission(tmp_path / "tiny.csv", good_submission(tiny))
+
+
+@pytest.fixture
+def with_metric(tmp_path: Path) -> Callable[[str], tuple[Path, Path]]:
+    """Makes a competition with this metric.py, and a perfect submission to it."""
+
+    def make(metric_py: str) -> tuple[Path, Path]:
+        folder = tmp_path / f"custom-{time.monotonic_ns()}" / "v1"
+        write_competition(folder, metric_py=metric_py, leaderboard=None, usage=None)
+        return folder, write_submission(folder.parent / "file.csv", good_submission(folder))
+
+    return make
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Wait for something that must happen."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        threading.Event().wait(0.02)

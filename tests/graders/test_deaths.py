@@ -1,0 +1,230 @@
+"""Graders that are killed: whoever waits gets an answer, and the others go on."""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections import Counter
+from concurrent.futures import CancelledError
+
+import psutil
+import pytest
+
+from app.errors import GradingFault, Unavailable
+from app.graders import lane
+from app.graders.outcomes import Fault
+from app.graders.pool import GraderPool
+from app.grading.grade import Graded
+from tests.graders.conftest import wait_until
+
+SLEEPER = (
+    "import time\ndef score(answers, submission):\n    time.sleep({seconds})\n    return 0.0\n"
+)
+
+
+def test_a_grader_killed_in_mid_job_fails_that_job_alone(pool, with_metric, tiny, tiny_file):
+    slow = with_metric(SLEEPER.format(seconds=1))
+    jobs = [pool.grade(*slow), pool.grade(*slow)]
+    time.sleep(0.3)
+    os.kill(pool.pids("grade")[0], signal.SIGKILL)
+    others = [pool.grade(tiny, tiny_file) for _ in range(20)]
+    outcomes = [job.result(30) for job in jobs]
+    assert outcomes.count(Fault("crashed", "signal 9")) == 1
+    assert sum(isinstance(outcome, Graded) for outcome in outcomes) == 1
+    assert {other.result(30).score for other in others} == {0.0}
+
+
+def test_an_idle_grader_that_is_killed_is_replaced_without_a_job_noticing(pool, tiny, tiny_file):
+    wait_until(pool.is_ready)
+    victims = set(pool.pids())
+    for victim in victims:
+        os.kill(victim, signal.SIGKILL)
+    wait_until(lambda: all(_is_over(victim) for victim in victims))
+    jobs = [pool.grade(tiny, tiny_file) for _ in range(10)]
+    assert {job.result(30).score for job in jobs} == {0.0}
+    assert pool.validate(tiny, tiny_file).result(30).is_valid
+    wait_until(pool.is_ready)
+    assert not victims & set(pool.pids())
+
+
+def test_a_job_that_could_not_be_delivered_goes_to_a_new_grader(pool, tiny, tiny_file):
+    wait_until(pool.is_ready)
+    before = set(pool.pids("grade"))
+    for grader in pool._lanes[:2]:
+        os.kill(grader.process.pid, signal.SIGSTOP)  # alive, but its line is cut
+        grader.process._channel.shutdown(socket.SHUT_WR)
+    jobs = [pool.grade(tiny, tiny_file) for _ in range(10)]
+    assert {job.result(30).score for job in jobs} == {0.0}
+    assert before - set(pool.pids("grade"))
+
+
+def test_a_killed_grader_is_replaced_though_no_job_comes(pool):
+    wait_until(pool.is_ready)
+    os.kill(pool.pids("grade")[0], signal.SIGKILL)
+    wait_until(lambda: not pool.is_ready())
+    wait_until(pool.is_ready)
+
+
+def test_a_stopped_grader_does_not_hold_its_job_beyond_the_limit(pool, tiny, tiny_file):
+    wait_until(pool.is_ready)
+    for pid in pool.pids("grade"):
+        os.kill(pid, signal.SIGSTOP)
+    jobs = [pool.grade(tiny, tiny_file) for _ in range(4)]
+    assert Counter(getattr(job.result(30), "kind", "graded") for job in jobs) == {
+        "timeout": 2,
+        "graded": 2,
+    }
+
+
+def test_a_storm_of_kills_loses_no_future(tiny, tiny_file):
+    chance = random.Random(7)
+    with GraderPool(processes=2, seconds=5, memory_mb=400, cache_mb=16) as pool:
+        pool.warm_up()
+        jobs = [pool.grade(tiny, tiny_file) for _ in range(2000)]
+        kills = 0
+        while kills < 6:
+            time.sleep(chance.random() * 0.3)
+            for pid in chance.sample(pool.pids("grade"), k=min(1, len(pool.pids("grade")))):
+                psutil.Process(pid).kill()
+                kills += 1
+        outcomes = Counter(
+            outcome.kind if isinstance(outcome, Fault) else "graded"
+            for outcome in (job.result(120) for job in jobs)
+        )
+        assert set(outcomes) <= {"graded", "crashed"}
+        assert outcomes["crashed"] <= kills
+        assert pool.grade(tiny, tiny_file).result(30).score == 0.0
+
+
+def test_a_job_that_is_slow_does_not_hold_up_the_other_grader(pool, with_metric, tiny, tiny_file):
+    wait_until(pool.is_ready)
+    slow = pool.grade(*with_metric(SLEEPER.format(seconds=1)))
+    jobs = [pool.grade(tiny, tiny_file) for _ in range(50)]
+    assert {job.result(30).score for job in jobs} == {0.0}
+    assert not slow.done()
+    assert slow.result(30).score == 0.0
+
+
+def test_closing_cancels_what_waits_and_lets_quick_jobs_end(with_metric):
+    pool = GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16)
+    pool.warm_up()
+    slow = with_metric(SLEEPER.format(seconds=1))
+    at_work, waiting = pool.grade(*slow), pool.grade(*slow)
+    time.sleep(0.3)
+    pids = pool.pids()
+    pool.close(grace=10)
+    assert at_work.result(0).score == 0.0
+    assert waiting.cancelled()
+    assert not any(psutil.pid_exists(pid) for pid in pids)
+
+
+def test_closing_does_not_wait_for_a_job_without_end(with_metric):
+    pool = GraderPool(processes=1, seconds=600, memory_mb=400, cache_mb=16)
+    pool.warm_up()
+    at_work = pool.grade(*with_metric(SLEEPER.format(seconds=600)))
+    time.sleep(0.3)
+    pids = pool.pids()
+    started = time.monotonic()
+    pool.close(grace=0.2)
+    assert time.monotonic() - started < 5
+    with pytest.raises(CancelledError):
+        at_work.result(0)
+    assert not any(psutil.pid_exists(pid) for pid in pids)
+
+
+def test_a_closed_pool_takes_no_job(tiny, tiny_file):
+    pool = GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16)
+    pool.close()
+    with pytest.raises(Unavailable):
+        pool.grade(tiny, tiny_file)
+    assert not pool.is_ready()
+
+
+def test_a_cancelled_job_is_not_done(pool, with_metric, tiny, tiny_file):
+    wait_until(pool.is_ready)
+    slow = [pool.grade(*with_metric(SLEEPER.format(seconds=1))) for _ in range(2)]
+    before = pool.counts()["jobs"]
+    unwanted = pool.grade(tiny, tiny_file)
+    assert unwanted.cancel()
+    assert [job.result(30).score for job in slow] == [0.0, 0.0]
+    assert pool.grade(tiny, tiny_file).result(30).score == 0.0
+    assert pool.counts()["jobs"] <= before + 3
+
+
+def test_no_grader_outlives_a_killed_server(tmp_path, tiny):
+    program = textwrap.dedent(
+        """
+        import sys, time
+        from app.graders.pool import GraderPool
+        pool = GraderPool(processes=2, seconds=60, memory_mb=400, cache_mb=16)
+        pool.warm_up()
+        print(*pool.pids(), flush=True)
+        time.sleep(600)
+        """
+    )
+    server = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    with server:
+        assert server.stdout is not None
+        pids = [int(pid) for pid in server.stdout.readline().split()]
+        assert len(pids) == 3
+        assert all(psutil.pid_exists(pid) for pid in pids)
+        server.kill()
+    wait_until(lambda: not any(_runs(pid) for pid in pids))
+
+
+def test_no_grader_outlives_a_server_that_forgot_to_close_its_pool():
+    program = textwrap.dedent(
+        """
+        from app.graders.pool import GraderPool
+        pool = GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16)
+        pool.warm_up()
+        print(*pool.pids(), flush=True)
+        """
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stderr == ""
+    wait_until(lambda: not any(_runs(int(pid)) for pid in done.stdout.split()))
+
+
+@pytest.mark.parametrize("executable", ["/bin/false", "/nowhere/python"])
+def test_a_grader_that_cannot_start_is_reported_and_its_job_given_back(
+    monkeypatch, tiny, tiny_file, executable
+):
+    monkeypatch.setattr(sys, "executable", executable)
+    monkeypatch.setattr(lane, "PAUSE_SECONDS", 0.1)
+    with GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16) as pool:
+        assert pool.grade(tiny, tiny_file).result(60) == Fault("not_started")
+        with pytest.raises(GradingFault):
+            pool.warm_up()
+        assert not pool.isolation().network
+
+
+def test_a_pool_recovers_when_graders_can_start_again(monkeypatch, tiny, tiny_file):
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16) as pool:
+        with pytest.raises(GradingFault):
+            pool.warm_up()
+        monkeypatch.undo()
+        wait_until(pool.is_ready)
+        assert pool.grade(tiny, tiny_file).result(60).score == 0.0
+
+
+def _is_over(pid: int) -> bool:
+    """Whether this child has ended with all its threads, reaped or not."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -1,0 +1,85 @@
+"""Many jobs: all come to their right end, at the needed pace, and memory stays flat."""
+
+import time
+
+import psutil
+import pytest
+
+from app.graders.outcomes import Refused
+from app.graders.pool import GraderPool
+from tests.factories import good_submission, write_competition, write_submission
+from tests.graders.conftest import wait_until
+
+
+def test_two_hundred_jobs_at_once_each_get_their_own_answer(pool, tmp_path):
+    competitions = [write_competition(tmp_path / f"c{n}" / "v1", seed=n) for n in range(4)]
+    jobs = []
+    for n in range(200):
+        folder = competitions[n % 4]
+        shift = float(n)
+        file = write_submission(tmp_path / f"{n}.csv", good_submission(folder, shift=shift))
+        jobs.append((shift, pool.grade(folder, file)))
+    for shift, job in jobs:
+        assert job.result(60).score == pytest.approx(shift, abs=1e-9)
+
+
+def test_grading_and_validating_go_on_beside_each_other(pool, tiny, tiny_file):
+    graded = [pool.grade(tiny, tiny_file) for _ in range(100)]
+    checked = [pool.validate(tiny, tiny_file) for _ in range(100)]
+    assert all(job.result(30).score == 0.0 for job in graded)
+    assert all(job.result(30).is_valid for job in checked)
+
+
+def test_answers_are_decoded_once_for_each_process(pool, tiny, tiny_file):
+    before = sum(counts.misses for counts in pool.caches().values())
+    jobs = [pool.grade(tiny, tiny_file) for _ in range(100)]
+    assert all(job.result(30).score == 0.0 for job in jobs)
+    assert sum(counts.misses for counts in pool.caches().values()) - before <= 2
+
+
+def test_answers_leave_the_cache_when_its_budget_is_used_up(tmp_path):
+    with GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=1) as pool:
+        for n in range(12):
+            folder = write_competition(tmp_path / f"c{n}" / "v1", rows=5_000, seed=n)
+            file = write_submission(tmp_path / f"{n}.csv", good_submission(folder))
+            assert pool.grade(folder, file).result(30).score == 0.0
+        (counts,) = [counts for counts in pool.caches().values() if counts.misses]
+        assert counts.evictions > 0
+        assert 0 < counts.kept_bytes <= 1024 * 1024
+
+
+def test_memory_stays_flat_over_two_thousand_gradings(tmp_path):
+    folder = write_competition(tmp_path / "flat" / "v1", rows=1_000)
+    good = write_submission(tmp_path / "good.csv", good_submission(folder, shift=0.5))
+    bad = write_submission(tmp_path / "bad.csv", b"id,target\nr1,x\nr1,nan\n")
+    with GraderPool(processes=2, seconds=60, memory_mb=400, cache_mb=16) as pool:
+        pool.warm_up()
+
+        def grade_many(count: int) -> int:
+            jobs = [pool.grade(folder, bad if n % 5 == 0 else good) for n in range(count)]
+            refused = [job.result(60) for job in jobs[::5]]
+            assert all(isinstance(outcome, Refused) for outcome in refused)
+            assert all(job.result(60) is not None for job in jobs)
+            return _resident(pool)
+
+        early = grade_many(500)
+        late = grade_many(1_500)
+        assert pool.counts()["starts"] == 3
+    assert late - early < 8 * 1024 * 1024
+
+
+def test_small_jobs_are_quick(pool, tiny, tiny_file):
+    """A bound ten times what an idle machine needs: it catches a poll or a sleep in the way."""
+    wait_until(pool.is_ready)
+    for _ in range(50):
+        pool.grade(tiny, tiny_file).result(30)
+    times = []
+    for _ in range(100):
+        started = time.perf_counter()
+        pool.grade(tiny, tiny_file).result(30)
+        times.append(time.perf_counter() - started)
+    assert sorted(times)[50] < 0.02
+
+
+def _resident(pool: GraderPool) -> int:
+    return sum(psutil.Process(pid).memory_info().rss for pid in pool.pids())

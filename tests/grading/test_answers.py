@@ -1,0 +1,226 @@
+"""Answers: decoded by the same rules, aligned to the public ids, cut into parts."""
+
+import numpy as np
+import pytest
+
+from app.errors import BadCompetition
+from app.grading.answers import decode_answers
+from app.grading.check import Checker
+from app.grading.grade import grade
+from app.grading.render import answers_as_submission
+from app.grading.scorer import scorer_for
+from tests.grading.make import competition, public_ids
+
+IDS = public_ids(["a", "b", "c", "d"])
+MARKED = b"id,x,Usage\na,1,Public\nb,2,Private\nc,3,Ignored\nd,4,Private\n"
+
+
+def problem(data: bytes, columns: str = 'x = { kind = "number", min = 0 }') -> dict[str, str]:
+    with pytest.raises(BadCompetition) as caught:
+        decode_answers(data, competition(columns), IDS)
+    (only,) = caught.value.problems
+    assert only["file"] == "private/answers.csv"
+    return only
+
+
+def test_without_usage_all_rows_count():
+    answers = decode_answers(b"id,x\nd,4\nb,2\nc,3\na,1\n", competition(), IDS)
+
+    assert not answers.has_usage
+    assert answers.public is None
+    assert answers.private.rows is None
+    assert answers.private.arrays.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        MARKED,
+        b"Usage,x,id\nPrivate,4,d\nIgnored,3,c\nPrivate,2,b\nPublic,1,a\n",
+        b"id,x,Usage\na,1,PUBLIC\nb,2, private\nc,3,ignored \nd,4,pRIVATE\n",
+        b"id,x,Usage\n\na,1,Public\nb,2,Private\nc,,Ignored\nd,4,Private\n",
+        b"id,x,Usage\na,1,Public\nb,2,Private\nc,oops,ignored\nd,4,Private\n",
+    ],
+    ids=["plain", "other order", "other case", "ignored without a value", "ignored nonsense"],
+)
+def test_usage_cuts_the_answers_into_parts(data):
+    answers = decode_answers(data, competition(), IDS)
+
+    assert answers.has_usage
+    assert answers.private.rows.tolist() == [1, 3]
+    assert answers.private.arrays.tolist() == [2.0, 4.0]
+    assert answers.public is not None
+    assert answers.public.rows.tolist() == [0]
+    assert answers.public.arrays.tolist() == [1.0]
+
+
+def test_there_need_not_be_a_public_part():
+    answers = decode_answers(MARKED.replace(b"Public", b"Ignored"), competition(), IDS)
+
+    assert answers.public is None
+    assert answers.private.rows.tolist() == [1, 3]
+
+
+def test_it_refuses_an_unknown_usage_without_showing_it():
+    found = problem(MARKED.replace(b"Ignored", b"Secret"))
+
+    assert found["key"] == "Usage"
+    assert found["message"] == (
+        "expected Public, Private or Ignored in every row; row 3 has something else"
+    )
+
+
+def test_it_refuses_answers_of_which_nothing_is_private():
+    found = problem(MARKED.replace(b"Private", b"Public"))
+
+    assert (found["key"], found["message"]) == (
+        "Usage",
+        "no row is Private, so nothing decides the score",
+    )
+
+
+def test_it_refuses_a_usage_column_in_other_letters():
+    assert problem(MARKED.replace(b"Usage", b"usage")) == {
+        "file": "private/answers.csv",
+        "key": "usage",
+        "message": "write this column's name as Usage",
+    }
+
+
+@pytest.mark.parametrize(
+    ("data", "key", "words"),
+    [
+        (b"", "", "the file is empty"),
+        (b"id,y\na,1\nb,2\nc,3\nd,4\n", "x", "column 'x' is missing"),
+        (b"id,x\na,1\nb,-2.75\nc,3\nd,4\n", "x", "1 value is out of range in column 'x', in row 2"),
+        (b"id,x\na,1\nb,secret\nc,3\nd,4\n", "x", "1 value is not a number"),
+        (b"id,x\na,1\nb,\nc,3\nd,4\n", "x", "1 value is missing"),
+        (b"id,x,x\na,1,1\nb,2,1\nc,3,1\nd,4,1\n", "x", "column 'x' stands 2 times"),
+        (b"id,x,k,k\na,1,1,1\nb,2,1,1\nc,3,1,1\nd,4,1,1\n", "k", "column 'k' stands 2 times"),
+    ],
+)
+def test_it_refuses_answers_that_would_be_no_valid_submission(data, key, words):
+    found = problem(data)
+
+    assert found["key"] == key
+    assert words in found["message"]
+    assert "secret" not in found["message"]
+    assert "2.75" not in found["message"]
+
+
+def test_it_refuses_answers_with_other_ids():
+    with pytest.raises(BadCompetition) as caught:
+        decode_answers(b"id,x\na,1\nb,2\nc,3\ne,4\n", competition(), IDS)
+
+    assert [p["key"] for p in caught.value.problems] == ["id", "id"]
+
+
+def test_answers_keep_extra_columns_for_custom_metrics_only():
+    data = b"id,weight,x,Usage\na,0.5,1,Public\nb,07,2,Private\nc,1,3,Private\nd,2,4,Public\n"
+    answers = decode_answers(data, competition(), IDS)
+
+    assert answers.private.frame().to_dict("list") == {
+        "id": ["b", "c"],
+        "x": [2.0, 3.0],
+        "weight": ["07", "1"],
+    }
+    assert answers.private.arrays.tolist() == [2.0, 3.0]
+
+
+def test_a_custom_metric_cannot_change_the_answers():
+    answers = decode_answers(MARKED, competition(), IDS)
+    frame = answers.private.frame()
+    frame.loc[:, "x"] = 0.0
+
+    assert answers.private.frame()["x"].tolist() == [2.0, 4.0]
+
+
+def test_labels_and_items_share_codes_with_the_answers():
+    for kind in ("label", "list"):
+        columns = f'x = {{ kind = "{kind}" }}'
+        data = b"id,x\na,p\nb,q\nc,p\nd,r\n"
+        answers = decode_answers(data, competition(columns, metric="accuracy_score"), IDS)
+        checked = answers.checker.check(b"id,x\na,r\nb,new\nc,q\nd,other\n")
+        truth = answers.private.arrays
+        predicted = checked.decoded.arrays(answers.books)
+        true_codes, codes = (
+            (truth, predicted) if kind == "label" else (truth.codes, predicted.codes)
+        )
+
+        assert true_codes.dtype == codes.dtype == np.int64
+        p, q, r = true_codes[[0, 1, 3]].tolist()
+        assert true_codes.tolist() == [p, q, p, r]
+        assert [codes[0], codes[2]] == [r, q]
+        assert min(codes[1], codes[3]) > max(p, q, r)
+        assert codes[1] != codes[3]
+
+
+def test_several_columns_become_one_matrix():
+    columns = 'x = { kind = "number" }\ny = { kind = "number" }'
+    answers = decode_answers(b"y,id,x\n5,a,1\n6,b,2\n7,c,3\n8,d,4\n", competition(columns), IDS)
+
+    assert answers.private.arrays.tolist() == [[1.0, 5.0], [2.0, 6.0], [3.0, 7.0], [4.0, 8.0]]
+    assert answers.private.arrays.flags.f_contiguous
+
+    columns = 'x = { kind = "label" }\ny = { kind = "label" }'
+    tiny = competition(columns, metric="accuracy_score")
+    answers = decode_answers(b"id,x,y\na,k,m\nb,l,m\nc,k,n\nd,k,m\n", tiny, IDS)
+
+    assert answers.private.arrays.shape == (4, 2)
+    assert answers.private.arrays.dtype == np.int64
+
+
+def test_answers_know_about_how_much_memory_they_take():
+    ids = public_ids([f"row{i}" for i in range(1000)])
+    data = "id,x\n" + "".join(f"row{i},{i}\n" for i in range(1000))
+    answers = decode_answers(data.encode(), competition(), ids)
+
+    assert 8_000 + ids.nbytes <= answers.nbytes <= 3 * (8_000 + ids.nbytes)
+
+
+@pytest.mark.parametrize(
+    ("columns", "metric", "cells"),
+    [
+        ('x = { kind = "number" }', "root_mean_squared_error", ["1", "2.50", " 3", '"4"']),
+        ('x = { kind = "boolean" }', "accuracy_score", ["True", "False", "True", "True"]),
+        ('x = { kind = "label" }', "accuracy_score", ["cat", '"d,o""g"', "cat", "ant"]),
+        ('x = { kind = "list" }', "mean_average_precision_at_k_score", ["p q", "q", "r", "p"]),
+        ('x = { kind = "mask", height = 4, width = 4 }', "dice_score", ["1 3", "", "2 2 9 1", ""]),
+    ],
+)
+def test_the_answers_as_a_submission_score_perfectly(columns, metric, cells):
+    usages = ["Public", "Private", "Ignored", "Private"]
+    rows = zip("dbca", cells, usages, strict=True)
+    data = ("id,x,extra,Usage\n" + "".join(f"{i},{c},e,{u}\n" for i, c, u in rows)).encode()
+    parameters = "{ k = 2 }" if "at_k" in metric else "{}"
+    tiny = competition(columns, metric=metric, parameters=parameters)
+    answers = decode_answers(data, tiny, IDS)
+    graded = grade(answers_as_submission(data, tiny), tiny, answers, None, scorer_for(tiny, None))
+
+    best = 1.0 if tiny.metric.higher_is_better else 0.0
+    assert (graded.score, graded.public_score, graded.warnings) == (best, best, ())
+
+
+def test_rendered_answers_survive_every_kind_of_cell():
+    cells = ["a\rb", "a\nb", 'say "hi"', "x, y"]
+    quoted = ['"' + cell.replace('"', '""') + '"' for cell in cells]
+    data = "id,x,Usage\n" + "".join(
+        f"{i},{cell},Private\n" for i, cell in zip("abcd", quoted, strict=True)
+    )
+    tiny = competition('x = { kind = "text" }')
+    checked = Checker(tiny.submission, IDS).check(answers_as_submission(data.encode(), tiny))
+
+    assert checked.decoded.others["x"].tolist() == cells
+
+
+def test_ignored_rows_are_rendered_with_values_that_pass():
+    data = b"id,x,Usage\na,,Ignored\nb,2,Private\nc,-1,Ignored\nd,4,Public\n"
+
+    assert answers_as_submission(data, competition()) == b"id,x\na,2\nb,2\nc,2\nd,4\n"
+
+
+def test_answers_that_cannot_be_read_cannot_be_rendered():
+    with pytest.raises(BadCompetition, match="column 'x' is missing"):
+        answers_as_submission(b"id,y\na,1\n", competition())
+    with pytest.raises(BadCompetition, match="the file is empty"):
+        answers_as_submission(b"", competition())

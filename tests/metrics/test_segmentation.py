@@ -1,0 +1,75 @@
+"""Overlap of runs against the same overlap of plain pixels."""
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+
+from app.metrics.arrays import Masks
+from app.metrics.segmentation import dice_score, jaccard_score
+from tests.metrics.samples import PIXELS, masks_from_pixels, random_masks
+
+
+def pixels_of(masks):
+    dense = np.zeros((len(masks), masks.pixels), dtype=bool)
+    for row in range(len(masks)):
+        for run in range(masks.offsets[row], masks.offsets[row + 1]):
+            start = masks.starts[run]
+            dense[row, start : start + masks.lengths[run]] = True
+    return dense
+
+
+@pytest.mark.parametrize("rows", [1, 5, 200])
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_the_overlap_of_the_pixels(rows, seed):
+    rng = np.random.default_rng(seed)
+    y_true, y_pred = random_masks(rng, rows), random_masks(rng, rows)
+    pairs = list(zip(pixels_of(y_true), pixels_of(y_pred), strict=True))
+
+    dice = np.mean([sk.f1_score(t, p, zero_division=1.0) for t, p in pairs])
+    jaccard = np.mean([sk.jaccard_score(t, p, zero_division=1.0) for t, p in pairs])
+
+    assert dice_score(y_true, y_pred) == pytest.approx(dice, abs=1e-12)
+    assert jaccard_score(y_true, y_pred) == pytest.approx(jaccard, abs=1e-12)
+
+
+def test_the_samples_are_the_pixels_they_were_made_of():
+    rng = np.random.default_rng(7)
+    dense = rng.random((30, PIXELS)) < 0.4
+
+    assert (pixels_of(masks_from_pixels(dense, rng)) == dense).all()
+
+
+@pytest.mark.parametrize("metric", [dice_score, jaccard_score])
+@pytest.mark.parametrize(
+    ("true", "predicted", "score"),
+    [
+        ("....", "....", 1.0),  # both empty
+        ("....", "x...", 0.0),
+        ("x...", "....", 0.0),
+        ("xxxx", "xxxx", 1.0),
+        ("xx..", "..xx", 0.0),  # touching is not overlapping
+    ],
+)
+def test_an_edge_case_is_as_agreed(metric, true, predicted, score):
+    y_true, y_pred = (
+        masks_from_pixels(np.array([[c == "x" for c in text]])) for text in (true, predicted)
+    )
+
+    assert metric(y_true, y_pred) == score
+
+
+def test_a_full_mask_does_not_reach_into_the_next_row():
+    y_true = masks_from_pixels(np.array([[True] * 4, [False] * 4]))
+    y_pred = masks_from_pixels(np.array([[False] * 4, [True] * 4]))
+
+    assert dice_score(y_true, y_pred) == 0.0
+
+
+def test_a_mask_too_large_to_unpack_is_no_trouble():
+    pixels = 10**12
+    row = np.array([0, 1])
+    y_true = Masks(np.array([0]), np.array([pixels // 2]), row, pixels)
+    y_pred = Masks(np.array([pixels // 4]), np.array([pixels // 2]), row, pixels)
+
+    assert dice_score(y_true, y_pred) == 0.5
+    assert jaccard_score(y_true, y_pred) == pytest.approx(1 / 3)

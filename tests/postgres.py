@@ -1,0 +1,195 @@
+"""A real PostgreSQL for tests: the one that is named, or one of our own in a temporary directory.
+
+`PODIUM_TEST_POSTGRES_URL` names one whose user may create databases. Without it the system's
+`postgres` is started, on a Unix socket, as an unprivileged user, with fsync on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from sqlalchemy import make_url
+
+URL = "PODIUM_TEST_POSTGRES_URL"
+WITHOUT = "PODIUM_TEST_WITHOUT_POSTGRES"
+ADVICE = (
+    "no PostgreSQL for the tests: install one (Debian: apt-get install postgresql), or name one by "
+    f"{URL}=postgresql://user:password@host/database, or leave its tests out by {WITHOUT}=1"
+)
+START_SECONDS = 60
+OWNER = "podium"
+# Sorted as English by default, so that a query that forgets to ask for byte order is noticed.
+ENGLISH = ("--locale-provider=icu", "--icu-locale=en")
+
+
+class NoPostgresError(Exception):
+    """There is no PostgreSQL here to test with."""
+
+
+class Postgres:
+    """A server: the URLs of its databases, which come and go. `migrated` is the template."""
+
+    def __init__(self, url: str) -> None:
+        self._url = make_url(url)
+        self._prefix = f"podium_test_{uuid.uuid4().hex[:8]}"
+        self._count = 0
+
+    def url(self, name: str) -> str:
+        """The URL of a database."""
+        return self._url.set(database=name).render_as_string(hide_password=False)
+
+    @contextlib.contextmanager
+    def database(self, template: str | None = None) -> Iterator[str]:
+        """A new database's name, for as long as the context lasts."""
+        self._count += 1
+        name = f"{self._prefix}_{self._count}"
+        self._run(f"CREATE DATABASE {name} TEMPLATE {template or 'template0'}")
+        try:
+            yield name
+        finally:
+            self._run(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def _run(self, statement: str) -> None:
+        url = self._url.set(drivername="postgresql").render_as_string(hide_password=False)
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(statement)
+
+
+class OwnServer(Postgres):
+    """A server started for the tests, which they may also stop."""
+
+    def __init__(self) -> None:
+        self._programs = _programs()
+        # Short, since a socket's path has at most 107 bytes; not pytest's, which is only ours.
+        self.directory = Path(tempfile.mkdtemp(prefix="podium-pg-"))
+        self._process: subprocess.Popen[bytes] | None = None
+        self._account = _account()
+        super().__init__(f"postgresql://{OWNER}@/postgres?host={self.directory}")
+        try:
+            if self._account:
+                os.chown(self.directory, self._account["user"], self._account["group"])
+            self._make_cluster()
+            self.start()
+        except BaseException:
+            self.remove()
+            raise
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        with (self.directory / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [
+                    self._programs / "postgres", "-D", self.directory / "data",
+                    "-k", self.directory, "-c", "listen_addresses=",
+                    "-c", "shared_buffers=32MB", "-c", "max_connections=100",
+                ],
+                cwd=self.directory, env=_environment(), preexec_fn=_end_with_parent,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, **self._account,
+            )  # fmt: skip
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                self._run("SELECT 1")
+                return
+            except psycopg.OperationalError:
+                if self._process.poll() is not None or time.monotonic() > deadline:
+                    raise NoPostgresError(
+                        f"postgres does not start:\n{(self.directory / 'log').read_text()}"
+                    ) from None
+                time.sleep(0.02)
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """Stop the server: SIGINT cuts connections and shuts down, SIGQUIT is a crash."""
+        if self._process is None:
+            return
+        self._process.send_signal(how)
+        try:
+            self._process.wait(30)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def remove(self) -> None:
+        """Stop the server and remove all it has."""
+        try:
+            self.stop()
+        finally:
+            shutil.rmtree(self.directory, ignore_errors=True)
+
+    def _make_cluster(self) -> None:
+        command = [
+            self._programs / "initdb", "-D", self.directory / "data", "--username", OWNER,
+            "--auth", "trust", "--encoding", "UTF8",
+        ]  # fmt: skip
+        for locale in (ENGLISH, ()):
+            done = subprocess.run(
+                [*command, *locale], cwd=self.directory, env=_environment(),
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, **self._account,
+            )  # fmt: skip
+            if done.returncode == 0:
+                return
+        raise NoPostgresError(f"initdb failed:\n{done.stdout}\n{done.stderr}")
+
+
+@contextlib.contextmanager
+def any_server() -> Iterator[Postgres]:
+    """The server that is named, or one of our own.
+
+    Raises:
+        NoPostgresError: there is neither.
+    """
+    if named := os.environ.get(URL):
+        yield Postgres(named)
+        return
+    server = OwnServer()
+    try:
+        yield server
+    finally:
+        server.remove()
+
+
+def _programs() -> Path:
+    on_path = shutil.which("initdb")
+    found = [Path(on_path).resolve().parent] if on_path else []
+    installed = Path("/usr/lib/postgresql").glob("*/bin")
+    found += sorted(installed, key=lambda path: float(path.parent.name), reverse=True)
+    for directory in found:
+        if (directory / "initdb").exists() and (directory / "postgres").exists():
+            return directory
+    raise NoPostgresError(ADVICE)
+
+
+def _account() -> dict[str, Any]:
+    """Whom to run PostgreSQL as: it refuses root."""
+    if os.geteuid() != 0:
+        return {}
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            entry = pwd.getpwnam(name)
+            return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+    raise NoPostgresError("root cannot run PostgreSQL, and there is no user postgres or nobody")
+
+
+def _environment() -> dict[str, str]:
+    return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
+
+
+def _end_with_parent() -> None:
+    """Let the kernel stop the server if the tests are killed before they can."""
+    set_parent_death_signal = 1
+    with contextlib.suppress(OSError, AttributeError):  # Linux alone has it
+        ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGINT)

@@ -1,0 +1,96 @@
+"""A real Podium server in a process of its own, for tests that speak HTTP to it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+
+KEY = re.compile(r"pod_admin_\S+")
+START_SECONDS = 90
+
+
+class PodiumServer:
+    """`podium serve` on a free port. It can be killed, and started again on the same data."""
+
+    def __init__(self, data_dir: Path, database_url: str = "", **settings: Any) -> None:
+        self.data_dir = data_dir
+        self.key = ""
+        self.port = free_port()
+        self.log = data_dir.parent / f"{data_dir.name}.log"
+        self._process: subprocess.Popen[str] | None = None
+        empty = data_dir.parent / "no-competitions"
+        empty.mkdir(exist_ok=True, parents=True)
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
+            "PODIUM_DATA_DIR": str(data_dir),
+            "PODIUM_DATABASE_URL": database_url,
+            "PODIUM_COMPETITIONS_DIR": str(empty),
+            **{f"PODIUM_{name.upper()}": str(value) for name, value in settings.items()},
+        }
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def process(self) -> subprocess.Popen[str]:
+        assert self._process is not None, "the server was never started"
+        return self._process
+
+    def start(self) -> Self:
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "app.cli", "serve", "--port", str(self.port)],
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        watchdog = threading.Timer(START_SECONDS, self._process.kill)
+        watchdog.start()
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            found = KEY.search(line)
+            self.key = found.group() if found else self.key
+            if line.startswith("Podium serves"):
+                watchdog.cancel()
+                return self
+        watchdog.cancel()
+        raise AssertionError(f"the server did not start:\n{self.log.read_text()[-3000:]}")
+
+    def kill(self) -> None:
+        """SIGKILL: what a crash is."""
+        self.process.kill()
+        self.process.wait()
+        self._close_pipe()
+
+    def stop(self) -> int:
+        """SIGTERM: what an operator does; says the exit status."""
+        self.process.send_signal(signal.SIGTERM)
+        status = self.process.wait(30)
+        self._close_pipe()
+        return status
+
+    def client(self, key: str | None = None) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {self.key if key is None else key}"}
+        return httpx.Client(base_url=self.url, headers=headers, timeout=90, trust_env=False)
+
+    def _close_pipe(self) -> None:
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,40 @@
+"""A disk that is really small: one that can be filled."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@contextlib.contextmanager
+def small_disk(path: Path, kilobytes: int) -> Iterator[Path]:
+    """A file system of this size mounted at `path`; needs root."""
+    path.mkdir()
+    options = f"size={kilobytes}k,mode=0700"
+    if (
+        os.geteuid() != 0
+        or subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", options, "tmpfs", path], capture_output=True
+        ).returncode
+    ):
+        pytest.skip("a small disk can be mounted by root only")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "--lazy", path], check=True)
+
+
+def fill(directory: Path) -> Path:
+    """Use up all that is free; returns the file to remove to free it again."""
+    ballast = directory / "ballast"
+    with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        for size in (65536, 4096, 512, 1):
+            with contextlib.suppress(OSError):
+                while file.write(b"\0" * size):
+                    pass
+    return ballast

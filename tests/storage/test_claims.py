@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from app.domain.states import SubmissionState
+from app.storage import submissions
+from app.storage.database import Database
+from app.storage.records import ClaimRecord
+from tests.storage.make import NOON
+
+
+def claim(database, claimant="me", limit=100):
+    return database.write(lambda s: submissions.claim(s, claimant, limit, NOON))
+
+
+def state(world, submission_id):
+    with world.database.read() as session:
+        return submissions.get_submission(session, submission_id)[0]
+
+
+@pytest.fixture
+def queue(world):
+    claim(world.database, "somebody else")  # takes the other run's
+    return [world.submit() for _ in range(5)]
+
+
+def test_the_oldest_are_claimed_first(world, queue):
+    assert [each.id for each in claim(world.database, limit=2)] == [queue[0].id, queue[1].id]
+
+
+def test_a_claim_says_what_a_grader_needs(world, queue):
+    assert claim(world.database, limit=1) == [
+        ClaimRecord(
+            id=queue[0].id, run_id=world.run.id, version_id=world.version.id,
+            competition="bikes", sha256=queue[0].sha256, attempts=1,
+        )
+    ]  # fmt: skip
+
+
+def test_claimed_rows_say_who_took_them_and_when(world, queue):
+    claim(world.database, limit=1)
+
+    taken, left = state(world, queue[0].id), state(world, queue[1].id)
+    assert (taken.state, taken.attempts) == (SubmissionState.GRADING, 1)
+    assert (taken.claimed_by, taken.claimed_at) == ("me", NOON)
+    assert left == queue[1]
+
+
+def test_nothing_is_claimed_twice(world, queue):
+    assert len(claim(world.database)) == 5
+    assert claim(world.database) == []
+
+
+def test_what_a_dead_process_claimed_is_queued_again(world, queue):
+    claim(world.database, "dead", limit=2)
+    claim(world.database, "alive", limit=1)
+
+    count = world.database.write(lambda s: submissions.requeue_claimed_by(s, "dead"))
+
+    assert count == 2
+    assert [state(world, each.id).state.value for each in queue] == [
+        "queued", "queued", "grading", "queued", "queued",
+    ]  # fmt: skip
+    again = claim(world.database, limit=1)[0]
+    assert (again.id, again.attempts) == (queue[0].id, 2)
+
+
+def test_an_attempt_cut_short_need_not_count(world, queue):
+    claim(world.database, "dead", limit=1)
+    world.database.write(lambda s: submissions.requeue_claimed_by(s, "dead", counts_attempt=False))
+
+    assert state(world, queue[0].id) == queue[0]
+
+
+def test_one_claim_can_be_given_back(world, queue):
+    claim(world.database, limit=2)
+
+    assert world.database.write(lambda s: submissions.requeue_claim(s, queue[0].id))
+    assert state(world, queue[0].id).state is SubmissionState.QUEUED
+    assert state(world, queue[1].id).state is SubmissionState.GRADING
+
+
+def test_what_is_settled_is_not_queued_again(world, queue):
+    claim(world.database)
+    world.database.write(
+        lambda s: submissions.settle(
+            s, queue[0].id, "graded", problem=None, warnings=[], settled_at=NOON
+        )
+    )
+
+    assert not world.database.write(lambda s: submissions.requeue_claim(s, queue[0].id))
+    assert world.database.write(lambda s: submissions.requeue_claimed_by(s, "me")) == 4
+
+
+def test_processes_that_claim_at_once_share_without_overlap(world, queue):
+    for hours in range(200):
+        world.submit(received_at=NOON + timedelta(hours=hours))
+    url = world.database.url.render_as_string(hide_password=False)
+    taken: list[list[str]] = [[], [], []]
+
+    def work(number):
+        database = Database(url)
+        try:
+            while claimed := claim(database, f"loop {number}", limit=7):
+                taken[number] += [each.id for each in claimed]
+        finally:
+            database.close()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    everything = [each for part in taken for each in part]
+    assert len(everything) == 205
+    assert len(set(everything)) == 205
+
+
+# On SQLite there is one writer at a time: the other waits.
+@pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
+def test_a_row_held_by_another_process_is_passed_over(world, queue):
+    held, release = threading.Event(), threading.Event()
+
+    def hold(session):
+        submissions.claim(session, "slow", 2, NOON)
+        held.set()
+        release.wait(10)
+
+    other = Database(world.database.url.render_as_string(hide_password=False))
+    try:
+        waiting = other.enqueue(hold)
+        assert held.wait(10)
+        assert [each.id for each in claim(world.database, limit=2)] == [queue[2].id, queue[3].id]
+    finally:
+        release.set()
+        waiting.result(10)
+        other.close()

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from app.storage import experiments
+from app.storage.database import Database
+from tests.storage.make import make_experiment
+
+ROOT = Path(__file__).parents[2]
+ENDLESS_WRITES = """
+import sys, threading
+from app.storage import experiments
+from app.storage.database import Database
+from app.storage.ids import new_id
+from tests.storage.make import make_experiment
+
+database = Database(sys.argv[1])
+def work():
+    while True:
+        name = database.write(lambda s: experiments.add(s, make_experiment(new_id("e")))).name
+        sys.stdout.write(name + "\\n")
+        sys.stdout.flush()
+for _ in range(4):
+    threading.Thread(target=work).start()
+"""
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///:memory:"])
+def test_memory_is_no_place_for_grades(url):
+    with pytest.raises(ValueError, match="file"):
+        Database(url)
+
+
+def test_other_databases_are_refused_by_name():
+    with pytest.raises(ValueError, match="mysql"):
+        Database("mysql://podium@localhost/podium")
+
+
+def test_a_ping_reads(database):
+    database.ping()
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+@pytest.mark.parametrize(
+    ("pragma", "expected"),
+    [("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1), ("busy_timeout", 5000)],
+)
+def test_sqlite_is_durable_strict_and_patient(database, pragma, expected):
+    def ask(session):
+        return session.execute(text(f"PRAGMA {pragma}")).scalar_one()
+
+    assert database.write(ask) == expected
+    with database.read() as session:
+        assert ask(session) == expected
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
+def test_a_server_told_to_answer_before_it_is_durable_is_overruled(database, database_url):
+    name = database.url.database
+    database.write(
+        lambda s: s.execute(text(f"ALTER DATABASE {name} SET synchronous_commit = off")) and None
+    )
+
+    later = Database(database_url)
+    try:
+        assert later.write(
+            lambda s: s.execute(text("SHOW synchronous_commit")).scalar_one()
+        ) == "on"  # fmt: skip
+    finally:
+        later.close()
+
+
+def test_the_short_name_of_postgresql_is_understood(database_url):
+    database = Database(database_url.replace("postgresql://", "postgres://"))
+    database.ping()
+    database.close()
+
+
+def test_a_reader_can_change_nothing(database):
+    with (
+        pytest.raises(Exception, match=r"(?i)read-?only"),
+        database.read() as session,
+    ):
+        experiments.add(session, make_experiment("aide"))
+
+
+def test_a_reader_sees_one_snapshot(database):
+    with database.read() as session:
+        assert experiments.list_page(session, limit=9) == []
+        database.write(lambda s: experiments.add(s, make_experiment("aide")))
+
+        assert experiments.list_page(session, limit=9) == []
+
+
+def test_errors_do_not_show_what_was_stored(database):
+    def add(session):
+        session.execute(text("INSERT INTO nowhere VALUES (:secret)"), {"secret": "pod_run_abc"})
+
+    with pytest.raises(Exception, match="nowhere") as caught:
+        database.write(add)
+    assert "pod_run_abc" not in str(caught.value)
+
+
+def test_what_was_acknowledged_outlives_a_killed_process(database_url):
+    process = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS_WRITES, database_url],
+        stdout=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    with process:
+        acknowledged = [process.stdout.readline().strip() for _ in range(200)]
+        process.send_signal(signal.SIGKILL)
+        acknowledged += [line.strip() for line in process.stdout if line.endswith("\n")]
+
+    database = Database(database_url)
+    with database.read() as session:
+        kept = {each.name for each in experiments.list_page(session, limit=100_000)}
+    database.close()
+    assert process.returncode == -signal.SIGKILL
+    assert len(acknowledged) >= 200
+    assert set(acknowledged) <= kept

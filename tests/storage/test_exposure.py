@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from app.storage import exposure, faults, grades
+from tests.storage.make import NOON, make_grade
+
+
+@pytest.fixture
+def grade(world):
+    made = world.submit()
+    return world.database.write(lambda s: grades.add_grade(s, make_grade(made)))
+
+
+def tell(world, kind, grade=None, run=None, at=NOON):
+    run = run or world.run
+    submission_id, grade_id = (grade.submission_id, grade.id) if grade else (None, None)
+    return world.database.write(
+        lambda s: exposure.record(s, run.id, kind, submission_id, grade_id, at)
+    )
+
+
+def listed(world):
+    with world.database.read() as session:
+        return exposure.list_disclosures(session, world.run.id)
+
+
+def test_every_validation_is_a_line(world):
+    tell(world, "validation")
+    tell(world, "validation", at=NOON + timedelta(seconds=1))
+
+    assert [(d.kind, d.at) for d in listed(world)] == [
+        ("validation", NOON), ("validation", NOON + timedelta(seconds=1)),
+    ]  # fmt: skip
+
+
+def test_a_number_is_disclosed_once(world, grade):
+    assert tell(world, "public_score", grade)
+    assert not tell(world, "public_score", grade, at=NOON + timedelta(hours=1))
+
+    (line,) = listed(world)
+    assert (line.submission_id, line.grade_id, line.at) == (grade.submission_id, grade.id, NOON)
+
+
+def test_public_and_private_scores_are_two_disclosures(world, grade):
+    tell(world, "public_score", grade)
+    tell(world, "private_score", grade)
+
+    assert [d.kind for d in listed(world)] == ["public_score", "private_score"]
+
+
+def test_another_runs_ledger_is_its_own(world):
+    tell(world, "validation", run=world.other_run)
+
+    assert listed(world) == []
+
+
+def test_totals_name_every_kind(world, grade):
+    for _ in range(3):
+        tell(world, "validation")
+    tell(world, "private_score", grade)
+    tell(world, "validation", run=world.other_run)
+
+    with world.database.read() as session:
+        assert exposure.totals(session, world.run.id) == {
+            "validation": 3, "public_score": 0, "private_score": 1,
+        }  # fmt: skip
+
+
+def test_an_unknown_kind_is_refused(world):
+    with pytest.raises(ValueError, match="rumour"):
+        tell(world, "rumour")
+
+
+def test_a_number_without_its_grade_is_refused(world):
+    with pytest.raises(ValueError, match="has a grade"):
+        tell(world, "public_score")
+
+
+def test_faults_are_kept_in_order(world):
+    made, other = world.submit(), world.submit()
+
+    def add(session):
+        faults.add_fault(session, made.id, 1, "timeout", "metric.py:7", NOON)
+        faults.add_fault(session, other.id, 1, "crashed", "", NOON)
+        faults.add_fault(session, made.id, 2, "crashed", "", NOON)
+
+    world.database.write(add)
+
+    with world.database.read() as session:
+        found = faults.faults_of(session, made.id)
+    assert [(f.attempt, f.kind, f.place, f.at) for f in found] == [
+        (1, "timeout", "metric.py:7", NOON), (2, "crashed", "", NOON),
+    ]  # fmt: skip

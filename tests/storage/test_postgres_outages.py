@@ -1,0 +1,235 @@
+"""PostgreSQL stopped, crashed and started again; connections cut at the worst moment."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import make_url, text
+
+from app.errors import Unavailable
+from app.storage import experiments, schema
+from app.storage.database import Database
+from app.storage.ids import new_id
+from tests.postgres import URL, WITHOUT, NoPostgresError, OwnServer
+from tests.storage.make import make_experiment
+from tests.storage.proxy import Proxy
+
+
+@pytest.fixture(scope="module")
+def own_server():
+    """A server that these tests may stop."""
+    if os.environ.get(WITHOUT) == "1":
+        pytest.skip(f"NOT TESTED ON POSTGRESQL, because {WITHOUT}=1")
+    try:
+        server = OwnServer()
+    except NoPostgresError as error:
+        if os.environ.get(URL):
+            pytest.skip(f"NOT TESTED: the server that {URL} names cannot be stopped by tests")
+        pytest.fail(str(error), pytrace=False)
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def own_url(own_server):
+    with own_server.database() as name:
+        schema.upgrade(own_server.url(name))
+        yield own_server.url(name)
+
+
+@pytest.fixture
+def proxy(own_server):
+    directory = Path(tempfile.mkdtemp(prefix="podium-proxy-"))
+    listening = Proxy(directory, own_server.directory)
+    yield listening
+    listening.close()
+    shutil.rmtree(directory)
+
+
+def through(proxy, url):
+    return make_url(url).update_query_dict({"host": str(proxy.directory)}).render_as_string()
+
+
+@contextlib.contextmanager
+def opened(url, patience=15.0):
+    database = Database(url, write_patience=patience)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def add(database, name):
+    return database.write(lambda s: experiments.add(s, make_experiment(name)))
+
+
+def names(database):
+    with database.read() as session:
+        return [each.name for each in experiments.list_page(session, limit=100_000)]
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT], ids=["stopped", "crashed"])
+def test_writes_outlive_a_server_that_is_started_again(own_server, own_url, how):
+    acknowledged, failures, stop = [], [], threading.Event()
+
+    def work(database):
+        while not stop.is_set():
+            try:
+                acknowledged.append(add(database, new_id("e")).name)
+            except Exception as error:
+                failures.append(error)
+
+    with opened(own_url) as database:
+        workers = [threading.Thread(target=work, args=(database,)) for _ in range(4)]
+        for worker in workers:
+            worker.start()
+        time.sleep(0.3)
+        own_server.stop(how)
+        stopped_at = len(acknowledged)
+        time.sleep(1.0)
+        own_server.start()
+        time.sleep(1.5)
+        stop.set()
+        for worker in workers:
+            worker.join(30)
+
+        assert failures == []
+        assert 0 < stopped_at < len(acknowledged)
+        # Each exactly once: a name stored twice would have been refused, and counted as a failure.
+        assert names(database) == sorted(acknowledged)
+
+
+def test_a_server_that_stays_away_is_unavailability_until_it_is_back(own_server, own_url):
+    with opened(own_url, patience=0.5) as database:
+        add(database, "before")
+        names(database)
+        own_server.stop()
+        try:
+            with pytest.raises(Unavailable):
+                add(database, "during")
+            with pytest.raises(Unavailable):
+                names(database)
+            with pytest.raises(Unavailable):
+                database.ping()
+        finally:
+            own_server.start()
+
+        add(database, "after")
+        assert names(database) == ["after", "before"]
+
+
+def test_a_server_lost_while_reading_is_unavailability(own_server, own_url):
+    def lose():
+        with database.read() as session:
+            experiments.list_page(session, limit=1)
+            own_server.stop()
+            try:
+                experiments.list_page(session, limit=1)
+            finally:
+                own_server.start()
+
+    with opened(own_url) as database, pytest.raises(Unavailable):
+        lose()
+
+
+def test_readers_and_writer_survive_connections_that_were_killed(own_url):
+    with opened(own_url) as database, opened(own_url) as killer:
+        add(database, "before")
+        names(database)
+        killer.write(
+            lambda s: s.execute(
+                text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE pid <> pg_backend_pid() AND datname = current_database()"
+                )
+            ).all()
+        )
+
+        add(database, "after")
+        assert names(database) == ["after", "before"]
+
+
+def test_a_lock_held_by_someone_else_is_waited_for(own_url):
+    locked, release = threading.Event(), threading.Event()
+
+    def hold(session):
+        session.execute(text("LOCK TABLE experiment IN ACCESS EXCLUSIVE MODE"))
+        locked.set()
+        release.wait(20)
+
+    with opened(own_url, patience=0.5) as database, opened(own_url) as other:
+        held = other.enqueue(hold)
+        assert locked.wait(10)
+        try:
+            with pytest.raises(Unavailable):
+                add(database, "during")
+        finally:
+            release.set()
+            held.result(10)
+
+        add(database, "after")
+        assert names(database) == ["after"]
+
+
+@pytest.mark.parametrize(("how", "runs"), [("before", 2), ("after", 1), ("late", 1)])
+def test_a_connection_cut_at_its_commit_does_the_work_exactly_once(own_url, proxy, how, runs):
+    calls = []
+
+    def count(session):
+        calls.append(1)
+        number = len(experiments.list_page(session, limit=99))
+        experiments.add(session, make_experiment(new_id("e")))
+        return number
+
+    with opened(through(proxy, own_url)) as database:
+        add(database, "before")
+        proxy.cut = how
+
+        # Done twice, it would have counted what it had added itself, and returned 2.
+        assert database.write(count) == 1
+        assert proxy.cuts == 1
+        assert len(calls) == runs
+        assert len(names(database)) == 2
+
+
+def test_each_of_a_group_is_told_its_own_after_a_cut_commit(own_url, proxy):
+    started, release = threading.Event(), threading.Event()
+
+    def cut(session):
+        proxy.cut = "after"
+        return experiments.add(session, make_experiment("good")).name
+
+    with opened(through(proxy, own_url)) as database:
+        add(database, "taken")
+        database.enqueue(lambda s: (started.set(), release.wait(10)))
+        assert started.wait(10)
+        good = database.enqueue(cut)
+        guilty = database.enqueue(lambda s: experiments.add(s, make_experiment("taken")))
+        release.set()
+
+        assert good.result(10) == "good"
+        assert "unique" in str(guilty.exception(10))
+        assert proxy.cuts == 1
+        assert names(database) == ["good", "taken"]
+
+
+def test_nobody_is_told_a_guess_when_the_server_stays_away_after_a_cut_commit(own_url, proxy):
+    """It was stored, but nobody can find out in time: then it is unavailable, not done or lost."""
+    with opened(through(proxy, own_url), patience=0.5) as database:
+        add(database, "before")
+        proxy.cut = "after"
+        proxy.refuses = True
+        with pytest.raises(Unavailable):
+            add(database, "during")
+
+        proxy.refuses = False
+        assert names(database) == ["before", "during"]
+        assert add(database, "later").name == "later"

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+from sqlalchemy.exc import IntegrityError, NoResultFound
+
+from app.domain.feedback import Feedback
+from app.domain.states import RunState
+from app.storage import runs
+from app.storage.database import Database
+from tests.storage.make import NOON, add_run, make_run
+
+
+def test_a_run_comes_back_as_it_was_stored(world):
+    made = add_run(
+        world.database, world.version, "third", seed=2**40, feedback=Feedback.FULL,
+        limits={"hours": 0.5}, usage={"steps": 3}, failure="none",
+    )  # fmt: skip
+
+    with world.database.read() as session:
+        found = runs.get_run(session, made.id)
+
+    assert found == made
+    assert found.feedback.shows_everything
+
+
+def test_an_unknown_run_is_not_found(world):
+    with world.database.read() as session:
+        assert runs.get_run(session, "run_none") is None
+        assert runs.find_run(session, "first", "bikes", 2) is None
+
+
+def test_a_run_is_found_by_what_makes_it_unique(world):
+    with world.database.read() as session:
+        assert runs.find_run(session, "first", "bikes", 1) == world.run
+
+
+def test_a_seed_is_used_once_per_experiment_and_competition(world):
+    with pytest.raises(IntegrityError):
+        add_run(world.database, world.version, "first")
+
+
+def test_a_run_needs_its_experiment(world):
+    orphan = make_run(world.version, "nobody's")
+
+    with pytest.raises(IntegrityError):
+        world.database.write(lambda s: runs.add_run(s, orphan))
+
+
+def test_lists_are_oldest_first_and_paged(world):
+    third = add_run(world.database, world.version, "first", seed=2)
+
+    with world.database.read() as session:
+        first = runs.list_runs(session, limit=2)
+        rest = runs.list_runs(session, after=first[-1].id, limit=2)
+
+    assert first == [world.run, world.other_run]
+    assert rest == [third]
+
+
+def test_lists_can_be_of_one_experiment_or_competition(world):
+    with world.database.read() as session:
+        assert runs.list_runs(session, experiment="second", limit=9) == [world.other_run]
+        assert runs.list_runs(session, competition="bikes", limit=9) == [world.run]
+        assert runs.list_runs(session, experiment="second", competition="bikes", limit=9) == []
+
+
+def test_an_update_changes_what_is_named_and_nothing_else(world):
+    changed = world.database.write(
+        lambda s: runs.update_run(s, world.run.id, state=RunState.CLOSED, closed_at=NOON)
+    )
+
+    assert (changed.state, changed.closed_at) == (RunState.CLOSED, NOON)
+    with world.database.read() as session:
+        assert runs.get_run(session, world.run.id) == changed
+        assert runs.get_run(session, world.other_run.id) == world.other_run
+
+
+def test_an_update_can_take_usage_back_to_none(world):
+    world.database.write(lambda s: runs.update_run(s, world.run.id, usage={"steps": 1}))
+
+    assert world.database.write(lambda s: runs.update_run(s, world.run.id, usage=None)) == world.run
+
+
+def test_an_update_of_an_unknown_field_is_refused(world):
+    with pytest.raises(ValueError, match="sead"):
+        world.database.write(lambda s: runs.update_run(s, world.run.id, sead=2))
+
+
+def test_an_update_of_an_unknown_run_is_refused(world):
+    with pytest.raises(NoResultFound):
+        world.database.write(lambda s: runs.update_run(s, "run_none", seed=2))
+
+
+def test_a_runs_version_number_is_known(world):
+    with world.database.read() as session:
+        assert runs.version_number(session, world.run.id) == 1
+
+
+def test_locking_an_unknown_run_finds_nothing(world):
+    assert world.database.write(lambda s: runs.lock_run(s, "run_none")) is None
+
+
+def test_a_locked_run_makes_another_process_wait(world):
+    """Two databases on one URL are as two processes: each has its own writer."""
+    held, release, order = threading.Event(), threading.Event(), []
+
+    def hold(session):
+        runs.lock_run(session, world.run.id)
+        held.set()
+        release.wait(10)
+        order.append("first")
+
+    def follow(session):
+        runs.lock_run(session, world.run.id)
+        order.append("second")
+
+    other = Database(world.database.url.render_as_string(hide_password=False))
+    try:
+        first = world.database.enqueue(hold)
+        assert held.wait(10)
+        second = other.enqueue(follow)
+        with pytest.raises(TimeoutError):
+            second.result(0.3)
+        release.set()
+        first.result(10)
+        second.result(10)
+    finally:
+        release.set()
+        other.close()
+
+    assert order == ["first", "second"]

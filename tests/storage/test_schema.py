@@ -1,0 +1,148 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+from alembic.util import CommandError
+from sqlalchemy import inspect, text
+
+import app
+from app.storage import schema
+from app.storage.database import Database
+from app.storage.engines import make_engine
+from app.storage.models import Base
+from tests.storage.make import make_world
+
+
+@pytest.fixture
+def empty(empty_database_url):
+    database = Database(empty_database_url)
+    yield database
+    database.close()
+
+
+def tables(database):
+    with database.read() as session:
+        return set(inspect(session.connection()).get_table_names())
+
+
+def test_upgrading_makes_every_table(empty, empty_database_url):
+    schema.upgrade(empty_database_url)
+
+    assert tables(empty) == {*Base.metadata.tables, "alembic_version"}
+
+
+def test_models_and_migrations_agree(database):
+    assert schema.differences(database) == []
+
+
+def test_a_difference_is_found(database):
+    def change(session):
+        session.execute(text("ALTER TABLE run ADD COLUMN mood TEXT"))
+        session.execute(text("DROP INDEX ix_submission_state_id"))
+
+    database.write(change)
+
+    found = sorted(each[0] for each in schema.differences(database))
+    assert found == ["add_index", "remove_column"]
+
+
+def test_constraints_have_the_names_the_models_give_them(database):
+    with database.read() as session:
+        found = inspect(session.connection())
+        for table in Base.metadata.sorted_tables:
+            ours = {c.name for c in table.constraints if c.name} | {i.name for i in table.indexes}
+            theirs = {
+                found.get_pk_constraint(table.name)["name"],
+                *(each["name"] for each in found.get_unique_constraints(table.name)),
+                *(each["name"] for each in found.get_foreign_keys(table.name)),
+                *(each["name"] for each in found.get_indexes(table.name)),
+            }
+            assert ours == theirs
+
+
+def test_a_database_can_be_taken_down_and_up_again(empty, empty_database_url):
+    schema.upgrade(empty_database_url)
+    make_world(empty)
+    schema.downgrade(empty_database_url, "base")
+    assert tables(empty) == {"alembic_version"}
+
+    schema.upgrade(empty_database_url)
+
+    assert schema.is_current(empty)
+    assert schema.differences(empty) == []
+    make_world(empty)
+
+
+def test_upgrading_twice_keeps_what_is_there(database, database_url):
+    world = make_world(database)
+    schema.upgrade(database_url)
+
+    with database.read() as session:
+        assert session.execute(text("SELECT count(*) FROM run")).scalar_one() == 2
+    assert world.run
+
+
+def test_an_empty_database_is_not_current(empty):
+    assert not schema.is_current(empty)
+
+
+def test_a_database_of_a_newer_podium_is_not_current_and_says_so(database, database_url):
+    database.write(
+        lambda s: s.execute(text("UPDATE alembic_version SET version_num = '9999'")) and None
+    )
+
+    assert not schema.is_current(database)
+    with pytest.raises(CommandError, match="9999"):
+        schema.upgrade(database_url)
+
+
+def test_a_failed_migration_leaves_nothing_half_done(empty, empty_database_url):
+    engine = make_engine(empty_database_url, connections=1, writes=True)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE write_receipt (x INTEGER)"))
+    engine.dispose()
+
+    with pytest.raises(Exception, match="already exists"):
+        schema.upgrade(empty_database_url)
+
+    assert tables(empty) == {"write_receipt"}
+
+
+def test_processes_that_start_at_once_migrate_once(empty, empty_database_url):
+    failures = []
+
+    def migrate():
+        try:
+            schema.upgrade(empty_database_url)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=migrate) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert failures == []
+    assert schema.is_current(empty)
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_migration_that_would_break_references_is_undone(database, database_url):
+    make_world(database)
+    with (
+        pytest.raises(RuntimeError, match="foreign keys of run"),
+        schema._migrating(database_url) as config,
+    ):
+        config.attributes["connection"].execute(text("DELETE FROM experiment"))
+
+    with database.read() as session:
+        assert session.execute(text("SELECT count(*) FROM experiment")).scalar_one() == 2
+
+
+def test_missing_migrations_are_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(app, "__file__", str(tmp_path / "app" / "__init__.py"))
+
+    with pytest.raises(FileNotFoundError, match="make install"):
+        schema.migrations_directory()

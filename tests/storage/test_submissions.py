@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.states import SubmissionState
+from app.storage import grades, submissions
+from tests.storage.make import NOON, add_version, make_grade, make_submission
+
+
+def settle(world, submission, state=SubmissionState.GRADED, **over):
+    outcome = {"problem": None, "warnings": [], "settled_at": NOON, **over}
+    return world.database.write(lambda s: submissions.settle(s, submission.id, state, **outcome))
+
+
+def get(world, submission):
+    with world.database.read() as session:
+        return submissions.get_submission(session, submission.id)
+
+
+def test_a_submission_comes_back_as_it_was_stored(world):
+    made = world.submit(
+        message="träined\t5 folds", bytes=2**33, run_seconds=1 / 3, idempotency_key="k",
+        warnings=[{"code": "blank_lines", "message": "2"}],
+    )  # fmt: skip
+
+    assert get(world, made) == (made, None)
+
+
+def test_an_unknown_submission_is_not_found(world):
+    with world.database.read() as session:
+        assert submissions.get_submission(session, "sub_none") is None
+
+
+def test_a_submission_needs_its_run(world):
+    with pytest.raises(IntegrityError):
+        world.submit(run_id="run_none")
+
+
+def test_a_submission_comes_with_the_grade_of_its_own_version(world):
+    made = world.submit()
+    newer = world.database.write(lambda s: add_version(s, "bikes", number=2))
+    regrade = make_grade(made, version_id=newer.id, score=0.9)
+    world.database.write(lambda s: grades.add_grade(s, regrade))
+    assert get(world, made) == (made, None)
+
+    grade = world.database.write(lambda s: grades.add_grade(s, make_grade(made)))
+
+    assert get(world, made) == (made, grade)
+
+
+def test_an_idempotency_key_is_the_runs_own(world):
+    made = world.submit(idempotency_key="same")
+
+    with world.database.read() as session:
+        assert submissions.by_idempotency_key(session, world.run.id, "same") == made
+        assert submissions.by_idempotency_key(session, world.run.id, "other") is None
+
+
+def test_an_idempotency_key_is_used_once(world):
+    world.submit(idempotency_key="same")
+
+    with pytest.raises(IntegrityError):
+        world.submit(idempotency_key="same")
+
+
+def test_submissions_without_a_key_are_as_many_as_came(world):
+    world.submit()
+    world.submit()
+
+    with world.database.read() as session:
+        assert len(submissions.list_submissions(session, world.run.id, limit=9)) == 2
+
+
+def test_a_runs_submissions_are_listed_oldest_first_with_their_grades(world):
+    made = [world.submit() for _ in range(3)]
+    grade = world.database.write(lambda s: grades.add_grade(s, make_grade(made[1])))
+
+    with world.database.read() as session:
+        first = submissions.list_submissions(session, world.run.id, limit=2)
+        rest = submissions.list_submissions(session, world.run.id, after=made[1].id, limit=2)
+
+    assert first == [(made[0], None), (made[1], grade)]
+    assert rest == [(made[2], None)]
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [("queued", 1), ("grading", 1), ("graded", 1), ("rejected", 0), ("failed", 0)],
+)
+def test_what_is_graded_or_may_yet_be_counts(world, state, expected):
+    world.submit(state=SubmissionState(state))
+
+    with world.database.read() as session:
+        assert submissions.count_counted(session, world.run.id) == expected
+
+
+def test_counting_can_begin_at_a_time(world):
+    for hours in (3, 1, 2):
+        world.submit(received_at=NOON + timedelta(hours=hours))
+    since = NOON + timedelta(hours=1)
+
+    with world.database.read() as session:
+        assert submissions.count_counted(session, world.run.id, since) == 2
+        assert submissions.count_counted(session, world.run.id) == 3
+        assert submissions.counted_times(session, world.run.id, since) == [
+            NOON + timedelta(hours=2), NOON + timedelta(hours=3),
+        ]  # fmt: skip
+
+
+def test_settling_writes_the_outcome(world):
+    made = world.submit()
+
+    done = settle(world, made, SubmissionState.REJECTED, problem={"status": 422})
+
+    found, _ = get(world, made)
+    assert done
+    assert found.state is SubmissionState.REJECTED
+    assert (found.problem, found.settled_at) == ({"status": 422}, NOON)
+
+
+def test_the_first_outcome_stands(world):
+    made = world.submit()
+    settle(world, made)
+
+    assert not settle(world, made, SubmissionState.FAILED, settled_at=NOON + timedelta(hours=1))
+    assert get(world, made)[0].state is SubmissionState.GRADED
+
+
+def test_only_an_outcome_settles(world):
+    with pytest.raises(ValueError, match="queued"):
+        settle(world, world.submit(), SubmissionState.QUEUED)
+
+
+def test_settling_leaves_other_submissions_alone(world):
+    made, other = world.submit(), world.submit()
+    settle(world, made)
+
+    assert get(world, other) == (other, None)
+
+
+def test_the_last_valid_submission_is_the_last_graded_one(world):
+    graded = [world.submit(), world.submit()]
+    rejected, _queued = world.submit(), world.submit()
+    for each in reversed(graded):
+        settle(world, each)
+    settle(world, rejected, SubmissionState.REJECTED, problem={})
+
+    with world.database.read() as session:
+        assert submissions.last_valid(session, world.run.id).id == graded[1].id
+        assert submissions.last_valid(session, world.other_run.id) is None
+
+
+def test_submissions_are_counted_by_state_zeros_included(world):
+    settle(world, world.submit())
+    world.submit()
+
+    with world.database.read() as session:
+        assert submissions.counts_by_state(session) == {
+            "queued": 2, "grading": 0, "graded": 1, "rejected": 0, "failed": 0,
+        }  # fmt: skip
+
+
+def test_the_oldest_queued_submission_tells_how_long_one_waits(world):
+    world.submit(received_at=NOON + timedelta(hours=9))
+
+    with world.database.read() as session:
+        assert submissions.oldest_queued(session) == NOON
+
+    world.database.write(lambda s: submissions.claim(s, "me", 9, NOON))
+    with world.database.read() as session:
+        assert submissions.oldest_queued(session) is None
+
+
+def test_a_word_that_is_no_state_is_refused(world):
+    odd = make_submission(world.run, state="lost")
+
+    with pytest.raises(Exception, match="lost"):
+        world.database.write(lambda s: submissions.add_submission(s, odd))

@@ -1,0 +1,5 @@
+"""The servers of the API's tests, for tests that look at the service as a whole."""
+
+from tests.api.conftest import good, podium, server, tiny
+
+__all__ = ["good", "podium", "server", "tiny"]

@@ -1,0 +1,66 @@
+"""`podium demo` as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from tests.server import free_port
+
+ROOT = Path(__file__).parents[2]
+
+
+def demo(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "app.cli", "demo", *arguments],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "PODIUM_PORT": str(free_port()),
+            "COLUMNS": "120",
+            "TMPDIR": str(tmp_path),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_the_demo_shows_a_medal_and_a_refusal_and_ends(tmp_path: Path) -> None:
+    process = demo(tmp_path, "--once")
+    out, err = process.communicate(timeout=180)
+
+    assert process.returncode == 0, err
+    for line in ("gold", "0.36367", "of 3,242 teams", "Medal: gold", "Flag easier_than_kaggle"):
+        assert line in out
+    for code in ("not_a_number", "missing_value", "out_of_range", "not_finite", "duplicate_id"):
+        assert (code in out) or code in ("not_a_number", "missing_value")
+    assert "rejected" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_demo_serves_until_ctrl_c(tmp_path: Path) -> None:
+    process = demo(tmp_path)
+    watchdog = threading.Timer(180, process.kill)
+    watchdog.start()
+    assert process.stdout is not None
+    curl = ""
+    for line in process.stdout:
+        if line.startswith("curl"):
+            curl = line.strip()
+        if line.startswith("Ctrl-C"):
+            break
+    shown = subprocess.run(curl, shell=True, capture_output=True, text=True, check=True).stdout
+
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    watchdog.cancel()
+
+    assert '"state":"graded"' in shown
+    assert process.returncode == 0, err
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,132 @@
+"""Nothing that a run's key can reach depends on the private answers.
+
+The same requests go to two competitions that differ in their answers alone. Apart from ids, times
+and the competition's own content hash, the answers over HTTP must be the same bytes; under the
+policy `public` they may differ in the public score.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import CSV, Podium, Run
+from tests.factories import good_submission, write_competition
+
+# What differs between any two runs, whatever their answers are.
+VOLATILE = [
+    (re.compile(r"(run|sub|key)_[0-9a-f]{26}"), "ID"),
+    (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)"), "TIME"),
+    (re.compile(r'"run_seconds":[0-9.e-]+'), '"run_seconds":0'),
+    (re.compile(r'"content_hash":"[0-9a-f]+"'), '"content_hash":""'),
+    (re.compile(r"experiment-[0-9-]+"), "EXPERIMENT"),
+    (re.compile(r'"request_id":"[^"]+"'), ""),
+]
+BAD_FILES = {
+    "not_csv": b"id,target\nr1,1,2,3\n",
+    "empty_file": b"",
+    "encoding": "id,target\nr1,1\n".encode("utf-16"),
+    "missing_column": b"id,other\nr1,1\n",
+    "duplicate_column": b"id,target,target\nr1,1,1\n",
+    "row_count": b"id,target\n",
+    "missing_id": b"id,target\nr1,1\n",
+    "unknown_id": b"id,target\nx1,1\n",
+    "duplicate_id": b"id,target\nr1,1\nr1,1\n",
+    "missing_value": b"id,target\nr1,\n",
+    "not_a_number": b"id,target\nr1,abc\n",
+    "not_finite": b"id,target\nr1,inf\n",
+    "out_of_range": b"id,target\nr1,99999\n",
+}
+COLUMNS = {"target": {"kind": "number", "min": -1000, "max": 1000}}
+
+
+@pytest.fixture
+def twins(podium: Podium, tmp_path: Path) -> tuple[Path, Path]:
+    """One slug, imported twice: two versions with the same files but other answers."""
+    slug = podium.folder().name
+    shutil.rmtree(podium.folders / slug)
+    return tuple(  # type: ignore[return-value]
+        write_competition(tmp_path / name / slug, columns=COLUMNS, seed=seed)
+        for name, seed in (("one", 1), ("two", 2))
+    )
+
+
+@pytest.mark.parametrize("policy", ["none", "validity", "public"])
+def test_a_runs_answers_do_not_depend_on_private_answers(
+    podium: Podium, twins: tuple[Path, Path], policy: str
+) -> None:
+    one, two = twins
+    assert (one / "private/answers.csv").read_bytes() != (two / "private/answers.csv").read_bytes()
+    file = good_submission(one, shift=0.5)
+
+    transcripts = []
+    for folder in twins:
+        assert podium.send_folder(folder).status_code == 201
+        run = podium.run(folder, feedback=policy)
+        transcripts.append(everything_a_run_can_ask(run, folder.name, file))
+
+    for first, second in zip(*transcripts, strict=True):
+        asked, answer = first
+        other = second[1]
+        if policy == "public":
+            assert hidden(answer, "public_score") == hidden(other, "public_score"), asked
+        else:
+            assert answer == other, asked
+    if policy == "public":
+        assert public_scores(transcripts[0]) != public_scores(transcripts[1])
+
+
+def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str, str]]:
+    """Every endpoint and every violation code, as (request, normalised answer)."""
+    transcript: list[tuple[str, str]] = []
+
+    def ask(method: str, path: str, **more: Any) -> str:
+        response = run.client.request(method, path, **more)
+        transcript.append((f"{method} {path}", normalised(response)))
+        return response.text
+
+    submissions = f"/v1/runs/{run.id}/submissions"
+    waiting = {**CSV, "Prefer": "wait=30"}
+    sent = json.loads(ask("POST", submissions, content=file, headers=waiting))["id"]
+    for code, bad in BAD_FILES.items():
+        stored = ask("POST", submissions, content=bad, headers=waiting)
+        if json.loads(stored)["state"] == "rejected":
+            assert code in stored
+        assert code in ask("POST", f"/v1/runs/{run.id}/validate", content=bad, headers=CSV)
+    ask("POST", f"/v1/runs/{run.id}/validate", content=file, headers=CSV)
+    for path in ("", "/description", "/files", "/sample-submission", "/leaderboard",
+                 "/standing?score=0.5", "/files/train.csv", "/files/answers.csv"):  # fmt: skip
+        ask("GET", f"/v1/competitions/{slug}{path}")
+    for path in ("/v1/competitions", "/v1/runs", f"/v1/runs/{run.id}", submissions,
+                 f"/v1/submissions/{sent}", f"/v1/submissions/{sent}/file",
+                 f"/v1/runs/{run.id}/exposure", "/v1/experiments", "/openapi.json"):  # fmt: skip
+        ask("GET", path)
+    ask("PUT", f"/v1/runs/{run.id}/selected", json={"submission": sent})
+    ask("PATCH", f"/v1/runs/{run.id}", json={"state": "closed"})
+    return transcript
+
+
+def normalised(response: Any) -> str:
+    lasting = {
+        name: value for name, value in response.headers.items()
+        if name not in ("date", "x-request-id", "last-modified")
+    }  # fmt: skip
+    shown = json.dumps([response.status_code, lasting]) + response.text
+    shown = re.sub(r'"content-length": "\d+"', "", shown)  # numbers of other lengths: times, ids
+    for pattern, replacement in VOLATILE:
+        shown = pattern.sub(replacement, shown)
+    # Two imports of one slug are two versions: that number is how many there were, not an answer.
+    return re.sub(r'"(version|competition_version)":\d+', r'"\1":0', shown)
+
+
+def hidden(answer: str, field: str) -> str:
+    return re.sub(rf'"{field}":[-0-9.e]+', f'"{field}":0', answer)
+
+
+def public_scores(transcript: list[tuple[str, str]]) -> list[str]:
+    return [s for _, answer in transcript for s in re.findall(r'"public_score":[-0-9.e]+', answer)]
