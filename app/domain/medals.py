@@ -18,7 +18,7 @@ class Medal(StrEnum):
 
 
 class MedalRule(StrEnum):
-    """What wins on a board of fewer than ten teams: each medal one place at least, or maybe none."""
+    """What a board of fewer than ten teams awards: each medal at least once, or possibly none."""
 
     MLE_BENCH = "mle-bench"
     KAGGLE = "kaggle"

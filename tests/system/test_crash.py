@@ -133,12 +133,12 @@ def grades_per_submission(server: PodiumServer) -> dict[int, int]:
     """How many submissions have how many grades, read from the database itself."""
     url = server.environment["PODIUM_DATABASE_URL"] or f"sqlite:///{server.data_dir}/podium.db"
     counting = text(
-        "SELECT n, COUNT(*) FROM (SELECT COUNT(*) AS n FROM grade GROUP BY submission_id) AS c "
-        "GROUP BY n"
+        "SELECT n, COUNT(*) AS submissions FROM "
+        "(SELECT COUNT(*) AS n FROM grade GROUP BY submission_id) AS counted GROUP BY n"
     )
     database = Database(url)
     try:
         with database.read() as session:
-            return dict(session.execute(counting).tuples().all())
+            return {row.n: row.submissions for row in session.execute(counting)}
     finally:
         database.close()
