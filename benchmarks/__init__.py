@@ -1,0 +1,1 @@
+"""Measurements of Podium beside the reference way; `make bench` runs them all."""
