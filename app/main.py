@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import threading
@@ -57,6 +58,9 @@ def create_app(
         )
         app.state.context, app.state.worker = context, worker
         thread.start()
+        # What is here now stays: the collector need not look through it again and again.
+        gc.collect()
+        gc.freeze()
         on_ready(key)
         try:
             yield
@@ -74,7 +78,8 @@ def create_app(
         lifespan=lifespan,
         redoc_url=None,
     )
-    for room in (competitions, experiments, runs, submissions, service, problems):
+    # The first match answers: what comes most often is looked at first.
+    for room in (submissions, runs, competitions, experiments, service, problems):
         app.include_router(room.router)
     problems.install(app)
     app.add_middleware(RequestRecorder)
