@@ -47,6 +47,7 @@ def create_app(
         context = await run_in_threadpool(open_context, settings)
         worker = Worker(context)
         stopping = threading.Event()
+        await run_in_threadpool(context.blobs.sweep)
         again = await run_in_threadpool(grade.requeue_left_behind, context)
         if again:
             log.warning("grading again what the last server left", extra={"submissions": again})
