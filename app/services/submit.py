@@ -27,6 +27,17 @@ class Offer:
 
     message: str
     idempotency_key: str | None
+    file_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a run has sent of what counts, and how many more it may send now; None: no limit."""
+
+    today: int
+    total: int
+    allowed_now: int | None
+    is_limited_by_total: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +85,7 @@ def store(
         problem=None,
         warnings=[],
         attempts=0,
+        file_name=offer.file_name,
     )
 
     def record(session: Session) -> Received:
@@ -100,6 +112,36 @@ def store(
 def new_submission_id() -> str:
     """The id of a submission, given before its row exists so that one can wait for it."""
     return new_id("sub")
+
+
+def quota(context: Context, run: RunRecord) -> Quota:
+    """How much of its quota a run has used, as of now."""
+    limits = run.limits or {}
+    now = datetime.now(UTC)
+    with context.database.read() as session:
+        today = submissions.count_counted(session, run.id, since=now - DAY)
+        total = submissions.count_counted(session, run.id)
+    left_today = _left(limits.get("submissions_per_day"), today)
+    left = _left(limits.get("submissions_total"), total)
+    known = [count for count in (left_today, left) if count is not None]
+    by_total = left is not None and (left_today is None or left <= left_today)
+    return Quota(today, total, min(known, default=None), by_total)
+
+
+def _left(limit: int | None, used: int) -> int | None:
+    return None if limit is None else max(0, limit - used)
+
+
+def refuse_what_cannot_be_stored(context: Context, run: RunRecord) -> None:
+    """Refuse before any bytes are sent what `store` would refuse afterwards.
+
+    Raises:
+        RunClosed, QuotaExceeded: as `store` does.
+    """
+    now = datetime.now(UTC)
+    refuse_closed(run, now)
+    with context.database.read() as session:
+        _refuse_over_quota(session, run, now)
 
 
 def refuse_closed(run: RunRecord, now: datetime) -> None:
