@@ -82,4 +82,4 @@ def _admit(context: Context, key: str | None) -> tuple[Caller, RunRecord]:
 def _words(verdict: Verdict) -> str:
     if verdict.is_valid:
         return "Submission is valid."
-    return "Submission invalid! " + " ".join(violation.message for violation in verdict.violations)
+    return "Submission invalid! " + "; ".join(v.message for v in verdict.violations) + "."

@@ -42,15 +42,15 @@ class Fields:
             raise BadRequest(f"{name} is missing.")
         return value
 
-    def whole(self, name: str) -> int:
-        """A whole number from 0; 0 where the field is absent. 64-bit numbers may come as text."""
+    def whole(self, name: str, least: int = 0) -> int:
+        """A whole number; 0 where the field is absent. 64-bit numbers may come as text."""
         value = self._document.get(name)
         if value is None:
             return 0
         if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 18:
             value = int(value)
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= LARGEST:
-            raise BadRequest(f"{name} must be a whole number from 0.")
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= LARGEST:
+            raise BadRequest(f"{name} must be a whole number from {least}.")
         return value
 
     def slug(self, name: str = "competitionName") -> str:
@@ -65,7 +65,8 @@ class Fields:
         size = min(self.whole("pageSize") or usual, 1000)
         token = self.text("pageToken")
         if not token:
-            return max(self.whole("page") - 1, 0) % (LARGEST // 1000) * size, size
+            page = self.whole("page", least=-1)  # kaggle 1.8 says -1 where it means none
+            return min(max(page - 1, 0) * size, LARGEST), size
         if not (token.isascii() and token.isdigit() and len(token) < 16):
             raise BadRequest("pageToken is not one that this service gave.")
         return int(token), size

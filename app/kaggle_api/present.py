@@ -45,8 +45,8 @@ def number(score: float | None) -> str:
 def reference(submission_id: str) -> int:
     """The number a submission goes by: the microsecond in its id, so that the way back is short.
 
-    >>> reference("sub_00061e0a2b3c4d0123456789ab")
-    1721746116938829
+    >>> reference("sub_000000000000ff0123456789ab")
+    255
     """
     return int(submission_id.removeprefix("sub_")[:14], 16)
 
@@ -55,10 +55,10 @@ def refusal(shown: Disclosed) -> str:
     """All that is wrong with a refused file, in words."""
     problem = shown.problem or {}
     found = problem.get("violations", [])
-    words = " ".join(f"({n}) {violation['message']}" for n, violation in enumerate(found, start=1))
+    words = "; ".join(f"({n}) {violation['message']}" for n, violation in enumerate(found, start=1))
     more = problem.get("violation_count", 0) - len(found)
     return (
-        f"This is not a valid submission. {words or problem.get('detail', '')}"
+        f"This is not a valid submission. {words or problem.get('detail', '')}."
         + (f" And {more} more." if more > 0 else "")
         + " It does not count against the number of submissions."
     )
