@@ -211,7 +211,8 @@ def test_an_absolute_form_target_is_served(podium, tiny):
     with socket.create_connection(("127.0.0.1", podium.server.port), 5) as client:
         client.sendall(
             f"POST http://localhost{SERVICE}/ListCompetitions HTTP/1.1\r\nHost: localhost\r\n"
-            f"Authorization: Bearer {key}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+            f"Authorization: Bearer {key}\r\nContent-Length: 0\r\n"
+            "Connection: close\r\n\r\n".encode()
         )
         answer = b""
         while data := client.recv(65536):

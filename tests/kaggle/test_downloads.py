@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import random
 import socket
 import threading
+from pathlib import Path
 
 import httpx
 import pytest
@@ -48,12 +50,10 @@ class CutOnce:
             threading.Thread(target=self._down, args=(server, client), daemon=True).start()
 
     def _up(self, source: socket.socket, target: socket.socket) -> None:
-        try:
+        with contextlib.suppress(OSError):
             while data := source.recv(65536):
                 target.sendall(data)
             target.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass
 
     def _down(self, source: socket.socket, target: socket.socket) -> None:
         passed = 0
@@ -67,10 +67,8 @@ class CutOnce:
         except OSError:
             pass
         for end in (source, target):
-            try:
+            with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
             end.close()
 
     def close(self) -> None:
@@ -161,5 +159,4 @@ def test_kagglehub_resumes_what_was_cut(podium, large, make_agent, cutting):
 
     assert (first.returncode, again.returncode) == (1, 0), told(again)
     place = again.stdout.strip().splitlines()[-1]
-    with open(place, "rb") as file:
-        assert file.read() == (large / "public" / "large.bin").read_bytes()
+    assert Path(place).read_bytes() == (large / "public" / "large.bin").read_bytes()
