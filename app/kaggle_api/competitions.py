@@ -71,7 +71,7 @@ def _competition(entry: Entry, run: RunRecord | None) -> dict[str, Any]:
         "deadline": deadline.isoformat() if deadline else None,
         "enabledDate": version.imported_at.isoformat(),
         "teamCount": (board.teams or 0) if board else 0,
-        "userHasEntered": run is not None,
+        "userHasEntered": True,  # there are no rules to accept
         "userRank": 0,
         "maxDailySubmissions": limits.get("submissions_per_day") or 0,
         "maxTeamSize": 1,

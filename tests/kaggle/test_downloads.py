@@ -7,6 +7,7 @@ import hashlib
 import random
 import socket
 import threading
+import time
 from pathlib import Path
 
 import httpx
@@ -32,8 +33,9 @@ def large(podium):
 class CutOnce:
     """A proxy before the server that cuts the first long answer after some bytes."""
 
-    def __init__(self, port: int, after: int = 2_500_000) -> None:
-        self.cuts = 0
+    def __init__(self, port: int, after: int = 2_500_000, pause: float = 0.0) -> None:
+        self.cuts = self.ranges = 0
+        self.pause = pause  # seconds before each piece of an answer
         self._port, self._after = port, after
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
@@ -52,6 +54,7 @@ class CutOnce:
     def _up(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
+                self.ranges += b"\r\nRange: bytes=" in data
                 target.sendall(data)
             target.shutdown(socket.SHUT_WR)
 
@@ -59,6 +62,7 @@ class CutOnce:
         passed = 0
         try:
             while data := source.recv(65536):
+                time.sleep(self.pause)
                 target.sendall(data)
                 passed += len(data)
                 if passed > self._after and not self.cuts:
