@@ -156,8 +156,8 @@ def _authenticated() -> Any:
         except (SystemExit, Exception) as error:
             raise Unauthorized(
                 "Kaggle's package has no usable credentials. Make a token on kaggle.com under "
-                "Settings, API, and set KAGGLE_API_TOKEN, or KAGGLE_USERNAME and KAGGLE_KEY; for "
-                "another Podium give --from and --key-file. "
+                "Settings, API, and set KAGGLE_API_TOKEN, or KAGGLE_USERNAME and KAGGLE_KEY. With "
+                "--from: that Podium does not know the key in --key-file, or cannot be reached. "
                 + (str(error)[:200] if not isinstance(error, SystemExit) else "")
             ) from None
     return api

@@ -18,7 +18,7 @@ from typing import Any
 from app.domain.board import FILE as BOARD
 from app.domain.competition import TOML
 from app.errors import BadCompetition, Conflict, NotFound, PodiumError
-from app.importers.archive import unpack_archive
+from app.importers.archive import unpack_files
 from app.importers.kaggle_board import read_kaggle_board
 from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_source import About, Source
@@ -114,18 +114,16 @@ def _prepared(context: Context, folder: Path, archive: Path, scratch: Path, tell
     shutil.copytree(folder, whole, ignore=shutil.ignore_patterns("public", "private"))
     if zipfile.is_zipfile(archive):
         tell(f"{slug}: unpacking")
-        unpacked = unpack_archive(
-            archive, raw, slug=slug, max_files=MAX_FILES,
-            max_bytes=context.settings.max_upload_bytes * 16,
-        )  # fmt: skip
+        unpack_files(
+            archive, raw, max_files=MAX_FILES, max_bytes=context.settings.max_upload_bytes * 16
+        )
     else:
-        unpacked = raw / slug
-        unpacked.mkdir(parents=True)
-        shutil.copy2(archive, unpacked)
+        raw.mkdir(parents=True)
+        shutil.copy2(archive, raw)
     for part in ("public", "private"):
         (whole / part).mkdir()
     tell(f"{slug}: preparing")
-    arguments = [str(whole / "prepare.py"), str(unpacked), str(whole / "public"),
+    arguments = [str(whole / "prepare.py"), str(raw), str(whole / "public"),
                  str(whole / "private")]  # fmt: skip
     ran = subprocess.run(  # noqa: S603 (a prepare.py is trusted as its folder is: see docs/operations.md)
         [sys.executable, "-c", PREPARE, *arguments],

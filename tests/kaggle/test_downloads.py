@@ -18,6 +18,11 @@ from tests.kaggle.conftest import NEW, OLD
 
 RPC = "/api/v1/competitions.CompetitionApiService"
 HUB = "kagglehub-1.0.2"
+TOO_MANY = (
+    b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 45\r\nConnection: close\r\n\r\n"
+    b'{"code": 429, "message": "Too many at once."}'
+)
 
 
 @pytest.fixture
@@ -35,6 +40,7 @@ class CutOnce:
 
     def __init__(self, port: int, after: int = 2_500_000, pause: float = 0.0) -> None:
         self.cuts = self.ranges = 0
+        self.refusals = 0  # so many downloads of everything are answered 429
         self.pause = pause  # seconds before each piece of an answer
         self._port, self._after = port, after
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -55,6 +61,12 @@ class CutOnce:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
                 self.ranges += b"\r\nRange: bytes=" in data
+                if self.refusals and b"/DownloadDataFiles" in data:
+                    self.refusals -= 1
+                    target.shutdown(socket.SHUT_RDWR)
+                    source.sendall(TOO_MANY)
+                    source.shutdown(socket.SHUT_RDWR)
+                    return
                 target.sendall(data)
             target.shutdown(socket.SHUT_WR)
 

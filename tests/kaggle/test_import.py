@@ -203,22 +203,25 @@ def test_wrong_credentials_are_told_without_a_traceback(importer, served):
         assert "credentials" in ran.stderr
 
 
-def test_a_source_that_is_away_is_asked_again(importer, served):
+def test_a_source_that_is_away_is_told(importer, served):
     importer.source = f"http://127.0.0.1:{free_port()}"
-    process = subprocess.Popen(
-        importer.command(*importer.bringing(served.name)), env=importer.environment,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        said = ""
-        while "Asking again in" not in said and (line := process.stdout.readline()):
-            said += line
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-    assert "Asking again in" in said or "credentials" in said
+
+    ran = importer.bring(served.name)
+
+    assert (ran.returncode, "cannot be reached" in ran.stderr) == (1, True)
+
+
+def test_429_is_asked_again_after_the_pause_it_names(podium, importer, served):
+    importer.prepared_folder(served.name)
+    busy = CutOnce(podium.server.port, after=1 << 60)
+    busy.refusals = 2
+    importer.source = busy.url
+
+    ran = importer.bring(served.name)
+    busy.close()
+
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr.count("Too many at once. Asking again in 1 s") == 2
 
 
 def test_a_board_alone_is_replaced_from_a_file_and_from_the_source(importer, served, tmp_path):
