@@ -29,9 +29,10 @@ def archive_of(context: Context, entry: Entry) -> tuple[Path, str]:
     for file in entry.version.files:
         digest.update(f"{file['name']}\0{file['sha256']}\n".encode())
     path = context.settings.data_dir / "archives" / f"{digest.hexdigest()}.zip"
-    with _making:
-        if not path.is_file():
-            _make(entry, path)
+    if not path.is_file():
+        with _making:
+            if not path.is_file():
+                _make(entry, path)
     return path, digest.hexdigest()
 
 

@@ -6,7 +6,7 @@ import threading
 import time
 from dataclasses import dataclass
 
-from app.errors import Conflict
+from app.errors import Conflict, Forbidden
 from app.storage.blobs import Upload
 
 HELD_PER_RUN = 4  # a run that uploads and never submits keeps only its latest files here
@@ -19,7 +19,6 @@ class Held:
     run_id: str
     until: float
     upload: Upload | None = None
-    is_taken: bool = False
 
 
 class Uploads:
@@ -42,14 +41,21 @@ class Uploads:
             self._held[nonce] = Held(run_id, until)
 
     def keep(self, nonce: str, upload: Upload) -> None:
-        """Hold a whole file until it is submitted."""
+        """Hold a whole file until it is submitted.
+
+        Raises:
+            Forbidden: it came too late.
+        """
         with self._lock:
-            mine = self._held[nonce]
+            mine = self._held.get(nonce)
+            if mine is None:  # the time was over before the last byte came
+                upload.discard()
+                raise Forbidden("This address has expired. Run your command again for a new one.")
             mine.upload = upload
             waiting = [h for h in self._held.values() if h.run_id == mine.run_id and h.upload]
             dropped = [h.upload for h in waiting[:-HELD_PER_RUN]]
             for held in waiting[:-HELD_PER_RUN]:
-                held.upload, held.is_taken = None, True
+                held.upload = None
         _discard(dropped)
 
     def forget(self, nonce: str) -> None:
@@ -63,7 +69,7 @@ class Uploads:
             held = self._held.get(nonce)
             if held is None or held.run_id != run_id or held.upload is None:
                 return None
-            upload, held.upload, held.is_taken = held.upload, None, True
+            upload, held.upload = held.upload, None
             return upload
 
     def close(self) -> None:

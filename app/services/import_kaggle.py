@@ -17,7 +17,7 @@ from typing import Any
 
 from app.domain.board import FILE as BOARD
 from app.domain.competition import TOML
-from app.errors import BadCompetition, Conflict, NotFound, PodiumError
+from app.errors import BadCompetition, NotFound, PodiumError
 from app.importers.archive import unpack_files
 from app.importers.kaggle_board import read_kaggle_board
 from app.importers.kaggle_draft import description_of, write_draft
@@ -71,6 +71,9 @@ def readiness(context: Context, source: Source, slug: str) -> Readiness:
             "its rules are not accepted: open https://www.kaggle.com/competitions/"
             f"{slug}/rules in a browser, with the account of these credentials"
         )
+    folder = context.settings.competitions_dir / slug
+    if (folder / TOML).is_file() and not (folder / "prepare.py").is_file():
+        obstacles.append(f"{folder} has no prepare.py: nothing says what becomes of the files")
     if not about.files:
         obstacles.append("it has no files")
     if needed > free:
@@ -93,8 +96,6 @@ def bring(
         _fetch_board(source, slug, home, folder, tell)
         _write_provenance(folder, about, archive, home)
         return Brought(slug, None, folder, tuple(todo))
-    if not (folder / "prepare.py").is_file():
-        raise Conflict(f"{folder} has no prepare.py: nothing says what becomes of Kaggle's files.")
     scratch = context.scratch()
     try:
         whole = _prepared(context, folder, archive, scratch, tell)

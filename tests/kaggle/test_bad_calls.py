@@ -220,3 +220,40 @@ def test_an_absolute_form_target_is_served(podium, tiny):
     head, _, body = answer.partition(b"\r\n\r\n")
     assert b" 200 " in head.splitlines()[0]
     assert json.loads(body)["competitions"][0]["ref"] == tiny.name
+
+
+def test_submissions_are_found_by_their_number_and_page_by_page(podium, tiny, good):
+    run, other = podium.run(tiny), podium.run(tiny)
+    refs = []
+    for _ in range(3):
+        started = start(run, tiny.name, good)
+        put(started["createUrl"], good)
+        refs.append(create(run, tiny.name, started["token"]).json()["ref"])
+    ask = lambda who, **body: who.client.post(f"{SERVICE}/GetSubmission", json=body)  # noqa: E731
+
+    found = ask(run, ref=refs[1])
+    is_refusal(ask(other, ref=refs[1]))
+    listed, token = [], ""
+    while True:
+        body = {"competitionName": tiny.name, "pageSize": 2, "pageToken": token}
+        page = run.client.post(f"{SERVICE}/ListSubmissions", json=body).json()
+        listed += [one["ref"] for one in page["submissions"]]
+        token = page["nextPageToken"]
+        if not token:
+            break
+
+    assert (found.json()["ref"], found.json()["status"]) == (refs[1], "COMPLETE")
+    assert listed == refs[::-1]
+
+
+def test_of_files_that_are_never_submitted_only_the_latest_are_kept(podium, tiny, good):
+    run = podium.run(tiny)
+    tokens = []
+    for _ in range(6):
+        started = start(run, tiny.name, good)
+        assert put(started["createUrl"], good).status_code == 200
+        tokens.append(started["token"])
+
+    answers = [create(run, tiny.name, token).status_code for token in tokens]
+
+    assert answers == [400, 400, 200, 200, 200, 200]

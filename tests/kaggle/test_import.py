@@ -165,7 +165,9 @@ def test_without_a_folder_a_draft_says_what_is_left_to_do(importer, served):
     ran = importer.bring(served.name)
     folder = importer.home / "competitions" / served.name
     checked = importer.run("check", served.name)
+    again = importer.bring(served.name)
 
+    assert (again.returncode, "has no prepare.py" in again.stderr) == (1, True)
     assert ran.returncode == 0, ran.stderr
     for word in ("metric", "columns", "split"):
         assert word in ran.stdout
