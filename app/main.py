@@ -17,6 +17,8 @@ from fastapi.openapi.utils import get_openapi
 from app import __version__
 from app.api import competitions, experiments, problems, runs, service, submissions
 from app.api.requests import RequestRecorder
+from app.kaggle_api.door import open_door
+from app.kaggle_api.rooms import ROUTERS as KAGGLE_ROUTERS
 from app.services import first_start, grade
 from app.services.context import open_context, own_data_directory
 from app.settings import Settings
@@ -58,6 +60,7 @@ def create_app(
             target=worker.run, args=(lambda idle: stopping.is_set(),), name="grading-loop"
         )
         app.state.context, app.state.worker = context, worker
+        app.state.kaggle = open_door(context)
         thread.start()
         # What is here now stays: the collector need not look through it again and again.
         gc.collect()
@@ -69,6 +72,7 @@ def create_app(
             stopping.set()
             worker.wake()
             await run_in_threadpool(thread.join)
+            app.state.kaggle.close()
             await run_in_threadpool(context.close)
             os.close(lock)
 
@@ -82,6 +86,8 @@ def create_app(
     # The first match answers: what comes most often is looked at first.
     for room in (submissions, runs, competitions, experiments, service, problems):
         app.include_router(room.router)
+    for router in KAGGLE_ROUTERS:
+        app.include_router(router)
     problems.install(app)
     app.add_middleware(RequestRecorder)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]

@@ -8,12 +8,15 @@ from typing import Annotated, Any
 
 import typer
 
+from app.cli import import_kaggle
 from app.cli.output import AsJson, err, file_progress, out, podium, print_json
 from app.services import imports
 from app.services.context import Context
 from app.services.imports import Imported
 
 app = typer.Typer(no_args_is_help=True)
+app.command("kaggle")(import_kaggle.kaggle)
+app.command("leaderboard")(import_kaggle.leaderboard)
 Folders = Annotated[
     list[Path], typer.Argument(help="competition folders", exists=True, file_okay=False)
 ]

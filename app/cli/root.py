@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from app import __version__
-from app.cli import competitions, database, demo, grade, imports, keys, runs, serve
+from app.cli import competitions, database, demo, grade, imports, keys, proxy, runs, serve
 from app.cli.output import err
 from app.errors import BadCompetition, PodiumError
 
@@ -60,6 +60,7 @@ app.command("serve")(serve.serve)
 app.command("demo")(demo.demo)
 app.command("check")(competitions.check)
 app.command("grade")(grade.grade)
+app.command("proxy")(proxy.proxy)
 app.add_typer(imports.app, name="import", help="Bring competitions in.")
 app.add_typer(competitions.app, name="competitions", help="Look at competitions.")
 app.add_typer(keys.app, name="keys", help="Create, list and revoke keys.")

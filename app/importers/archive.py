@@ -57,17 +57,33 @@ def unpack_archive(
             a plain file at a plain place below its folder.
     """
     tree = into / ".unpacking"  # no slug starts with a dot
-    tree.mkdir(parents=True)
     try:
-        unpacking = _Unpacking(tree, max_bytes, max_files, on_file)
-        with file.open("rb") as stream, _damage_is_the_archives_fault():
-            if is_zip(stream):
-                _unpack_zip(stream, unpacking)
-            else:
-                _unpack_tar(stream, unpacking)
+        unpack_files(file, tree, max_bytes=max_bytes, max_files=max_files, on_file=on_file)
         return _placed(tree, into, slug)
     finally:
         shutil.rmtree(tree, ignore_errors=True)
+
+
+def unpack_files(
+    file: Path,
+    into: Path,
+    *,
+    max_bytes: int,
+    max_files: int = MAX_FILES,
+    on_file: Callable[[str, int], None] | None = None,
+) -> None:
+    """Unpack any archive of plain files into the new directory `into`, whatever its folders are.
+
+    Raises:
+        BadCompetition: as `unpack_archive`.
+    """
+    into.mkdir(parents=True)
+    unpacking = _Unpacking(into, max_bytes, max_files, on_file)
+    with file.open("rb") as stream, _damage_is_the_archives_fault():
+        if is_zip(stream):
+            _unpack_zip(stream, unpacking)
+        else:
+            _unpack_tar(stream, unpacking)
 
 
 def is_zip(stream: IO[bytes]) -> bool:

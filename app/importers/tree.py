@@ -28,6 +28,7 @@ TOP_FILES = {
     "leaderboard.csv": 64 * MEGABYTE,
     "README.md": 4 * MEGABYTE,
     "prepare.py": MEGABYTE,
+    "provenance.json": MEGABYTE,
 }
 
 

@@ -11,8 +11,9 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.orm import Session
 
 from app.domain.states import Role
-from app.errors import Forbidden, NotFound, Unauthorized
+from app.errors import Forbidden, Unauthorized
 from app.services.context import Context
+from app.services.limits import no_run
 from app.storage import keys
 from app.storage.ids import new_id
 from app.storage.records import KeyRecord
@@ -89,11 +90,6 @@ def require_own_run(caller: Caller, run_id: str) -> None:
     """
     if caller.is_run and caller.run_id != run_id:
         raise no_run(run_id)
-
-
-def no_run(run_id: str) -> NotFound:
-    """What is said of a run that does not exist, and of one that is another key's."""
-    return NotFound(f"There is no run {run_id!r} for this key.")
 
 
 def new_key(

@@ -152,3 +152,12 @@ def page(
         found = submissions.list_submissions(session, run.id, after=after, limit=limit + 1)
     shown = show_all(context, caller, run, found[:limit])
     return shown, found[limit - 1][0].id if len(found) > limit else None
+
+
+def latest(
+    context: Context, caller: Caller, run: RunRecord, *, offset: int, limit: int
+) -> tuple[list[Disclosed], bool]:
+    """The run's submissions, newest first, as the caller may see them; and whether more follow."""
+    with context.database.read() as session:
+        found = submissions.latest_submissions(session, run.id, offset=offset, limit=limit + 1)
+    return show_all(context, caller, run, found[:limit]), len(found) > limit

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from app.domain.states import RunState
-from app.errors import IdempotencyMismatch, PodiumError, QuotaExceeded, RunClosed
+from app.errors import IdempotencyMismatch, PodiumError
+from app.services.limits import no_run, refuse_closed, refuse_over_quota
 from app.storage import runs, submissions
 from app.storage.records import RunRecord, SubmissionRecord
-
-DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +46,10 @@ class _Door:
                 )
             return Received(known, created=False)
         run = self._run(offered.run_id)
-        if run is None or run.state is RunState.CLOSED:
-            raise RunClosed(f"Run {offered.run_id} is closed and accepts nothing more.")
-        if run.limits:
-            self._refuse_over_quota(run, offered.received_at)
+        if run is None:
+            raise no_run(offered.run_id)
+        refuse_closed(run, offered.received_at)
+        refuse_over_quota(self._session, run, offered.received_at, accepted=self._accepted[run.id])
         self._accepted[run.id] += 1
         if offered.idempotency_key is not None:
             self._keys[run.id, offered.idempotency_key] = offered
@@ -72,28 +68,6 @@ class _Door:
         here = self._keys.get((offered.run_id, offered.idempotency_key))
         return here or submissions.by_idempotency_key(
             self._session, offered.run_id, offered.idempotency_key
-        )
-
-    def _refuse_over_quota(self, run: RunRecord, now: datetime) -> None:
-        """Count what is graded and what may yet be; a rejected or failed file costs nothing."""
-        total = run.limits.get("submissions_total", math.inf)
-        per_day = run.limits.get("submissions_per_day")
-        accepted = self._accepted[run.id]
-        if submissions.count_counted(self._session, run.id) + accepted >= total:
-            raise QuotaExceeded(
-                f"Run {run.id} has used all of its {total} submissions.",
-                retry_after=int(DAY.total_seconds()),
-            )
-        if per_day is None:
-            return
-        times = submissions.counted_times(self._session, run.id, since=now - DAY)
-        if len(times) + accepted < per_day:
-            return
-        free_at = (times[-per_day] if len(times) >= per_day else now) + DAY
-        raise QuotaExceeded(
-            f"Run {run.id} may send {per_day} submissions in 24 hours; "
-            f"the next is free at {free_at.isoformat(timespec='seconds')}.",
-            retry_after=int((free_at - now).total_seconds()) + 1,
         )
 
 

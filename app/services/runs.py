@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session
 from app.domain.feedback import Feedback
 from app.domain.states import CompetitionStatus, Role, RunState, SubmissionState
 from app.errors import Conflict, NeedsData, NotFound, RunClosed
-from app.services.caller import Caller, new_key, no_run, require_own_run
+from app.services.caller import Caller, new_key, require_own_run
 from app.services.context import Context
+from app.services.limits import no_run
 from app.storage import competitions, experiments, exposure, keys, runs, submissions
 from app.storage.ids import new_id
 from app.storage.records import DisclosureRecord, RunRecord

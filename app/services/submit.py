@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
-from app.domain.states import RunState
-from app.errors import RunClosed
-from app.services.caller import Caller, holder_of, no_run, require_own_run
+from app.services.caller import Caller, holder_of, require_own_run
 from app.services.context import Context
 from app.services.intake import Received
+from app.services.limits import no_run, refuse_closed
 from app.storage import runs
 from app.storage.blobs import Blob
 from app.storage.ids import new_id
@@ -23,6 +22,7 @@ class Offer:
 
     message: str
     idempotency_key: str | None
+    file_name: str | None = None
 
 
 def admit(context: Context, key: str | None, run_id: str) -> tuple[Caller, RunRecord]:
@@ -69,6 +69,7 @@ def store(
             idempotency_key=offer.idempotency_key,
             received_at=received_at,
             run_seconds=(received_at - run.created_at).total_seconds(),
+            file_name=offer.file_name,
         )
     )
 
@@ -76,16 +77,3 @@ def store(
 def new_submission_id() -> str:
     """The id of a submission, given before its row exists so that one can wait for it."""
     return new_id("sub")
-
-
-def refuse_closed(run: RunRecord, now: datetime) -> None:
-    """Refuse what comes after the end of a run.
-
-    Raises:
-        RunClosed: the run was closed, or its hours are over.
-    """
-    if run.state == RunState.CLOSED:
-        raise RunClosed(f"Run {run.id} is closed and accepts nothing more.")
-    hours = run.limits.get("hours")
-    if hours is not None and now - run.created_at >= timedelta(hours=hours):
-        raise RunClosed(f"Run {run.id} had {hours:g} hours, and they are over.")

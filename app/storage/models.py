@@ -137,6 +137,7 @@ class Submission(Base):
     attempts: Mapped[int] = mapped_column(Integer)
     claimed_by: Mapped[str | None] = mapped_column(Text)
     claimed_at: Mapped[datetime | None] = mapped_column(Instant)
+    file_name: Mapped[str | None] = mapped_column(Text)
 
 
 class Grade(Base):

@@ -84,7 +84,8 @@ class RunRecord:
 class SubmissionRecord:
     """One stored file: where its bytes are (`sha256`) and how far its grading has come.
 
-    `run_seconds` is the age of the run when the file came; `attempts` counts gradings begun.
+    `run_seconds` is the age of the run when the file came; `attempts` counts gradings begun;
+    `file_name` is what the sender called the file, where that was said.
     """
 
     id: str
@@ -103,6 +104,7 @@ class SubmissionRecord:
     attempts: int = 0
     claimed_by: str | None = None
     claimed_at: datetime | None = None
+    file_name: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

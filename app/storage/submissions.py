@@ -115,6 +115,14 @@ def list_submissions(
     return [_with_grade(row) for row in session.execute(query)]
 
 
+def latest_submissions(
+    session: Session, run_id: str, *, offset: int, limit: int
+) -> list[tuple[SubmissionRecord, GradeRecord | None]]:
+    """A run's submissions with their grades, newest first."""
+    query = WITH_GRADE.where(TABLE.c.run_id == run_id).order_by(TABLE.c.id.desc())
+    return [_with_grade(row) for row in session.execute(query.offset(offset).limit(limit))]
+
+
 def count_counted(session: Session, run_id: str, since: datetime | None = None) -> int:
     """How many submissions use up the run's quota, of those received after `since`."""
     if since is None:

@@ -1,0 +1,125 @@
+"""`podium import kaggle` and `podium import leaderboard`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.output import AsJson, err, out, podium, print_json
+from app.errors import Invalid
+from app.importers.kaggle_board import read_kaggle_board
+from app.importers.kaggle_source import Source, reach_podium
+from app.services.import_board import replace_board
+from app.services.import_kaggle import Brought, Readiness, bring, readiness
+
+Slugs = Annotated[list[str], typer.Argument(help="competitions, as Kaggle names them")]
+From = Annotated[str, typer.Option("--from", help="another Podium instead of Kaggle")]
+KeyFile = Annotated[
+    Path | None, typer.Option(help="a file with that Podium's key", exists=True, dir_okay=False)
+]
+
+
+def kaggle(
+    slugs: Slugs,
+    source: From = "",
+    key_file: KeyFile = None,
+    check_only: Annotated[bool, typer.Option(help="say what is ready; download nothing")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import competitions with Kaggle's own package, or from another Podium (--from)."""
+    _reach(source, key_file)
+    with podium(graders=1) as context:
+        connection = Source(_tell)
+        found = [readiness(context, connection, slug) for slug in slugs]
+        for one in found:
+            _report(one)
+        brought: list[Brought] = []
+        if any(one.obstacles for one in found):
+            err.print("Nothing was downloaded.")
+        elif not check_only:
+            brought = [bring(context, connection, one.about, _tell) for one in found if one.about]
+    if as_json:
+        print_json(
+            {"readiness": [asdict(one) for one in found],
+             "imported": [_document(one) for one in brought]}
+        )  # fmt: skip
+    else:
+        for done in brought:
+            _print(done)
+    if any(one.obstacles for one in found):
+        raise typer.Exit(1)
+
+
+def leaderboard(
+    slug: Annotated[str, typer.Argument(help="the competition")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="Kaggle's zip or CSV, or any CSV with `score`", exists=True),
+    ] = None,
+    kaggle: Annotated[bool, typer.Option("--kaggle", help="download Kaggle's")] = False,
+    source: From = "",
+    key_file: KeyFile = None,
+) -> None:
+    """Replace a competition's human board alone; that is a new version."""
+    if (file is None) == (not kaggle):
+        raise Invalid("Name a file, or say --kaggle; one of the two.")
+    _reach(source, key_file)
+    with podium(graders=1) as context:
+        if file is None:
+            home = context.settings.data_dir / "kaggle" / slug / "leaderboard"
+            file = Source(_tell).leaderboard(slug, home)
+        board = read_kaggle_board(file)
+        name = f"kaggle:{slug}" if kaggle else f"file:{file.name}"
+        imported = replace_board(context, slug, board, name)
+    news = "imported as" if imported.created else "was here already as"
+    out.print(f"{slug}, with a board of {board.teams} teams, {news} {imported.version.number}")
+
+
+def _reach(source: str, key_file: Path | None) -> None:
+    if bool(source) != (key_file is not None):
+        raise Invalid("--from and --key-file go together.")
+    if key_file is not None:
+        reach_podium(source, key_file.read_text(encoding="utf-8").strip())
+
+
+def _report(one: Readiness) -> None:
+    about = one.about
+    if about is not None:
+        least = "" if about.is_all else "at least "
+        _tell(
+            f"{one.slug}: {about.title!r}, metric {about.metric or 'unknown'!r}, "
+            f"{least}{about.files:,} files, {about.bytes:,} bytes; "
+            f"needs {one.bytes_needed:,} of {one.bytes_free:,} bytes of disk"
+        )
+    for obstacle in one.obstacles:
+        _tell(f"{one.slug}: not ready: {obstacle}")
+
+
+def _document(one: Brought) -> dict[str, object]:
+    version = one.imported.version if one.imported else None
+    return {
+        "slug": one.slug,
+        "version": version.number if version else None,
+        "created": one.imported.created if one.imported else False,
+        "status": version.status.value if version else "draft",
+        "folder": one.folder,
+        "todo": list(one.todo),
+    }
+
+
+def _print(one: Brought) -> None:
+    if one.imported is None:
+        out.print(f"{one.slug}: drafted in {one.folder}. What is left to do:", highlight=False)
+        for line in one.todo:
+            out.print(f"  - {line}", markup=False, highlight=False)
+        return
+    version = one.imported.version
+    news = "imported as" if one.imported.created else "was here already as"
+    out.print(f"{one.slug} {news} version {version.number} ({version.status.value})")
+
+
+def _tell(words: str) -> None:
+    err.print(words, markup=False, highlight=False)

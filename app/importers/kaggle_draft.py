@@ -1,0 +1,97 @@
+"""A competition folder of what Kaggle tells, and a list of what a person must still fill in."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from datetime import date
+from pathlib import Path
+
+from app.domain.competition import TOML
+from app.importers.kaggle_source import About
+
+DESCRIPTION_PAGES = ("description", "abstract", "overview", "evaluation", "data-description")
+FILL_IN = "FILL IN"
+KINDS = "number, probability, integer, boolean, label, text, list, mask or boxes"
+
+
+def description_of(about: About, pages: dict[str, str]) -> str:
+    """The task in Kaggle's words: description, evaluation and data pages, one after another."""
+    parts = [pages[name].strip() for name in DESCRIPTION_PAGES if pages.get(name, "").strip()]
+    return "\n\n".join(parts or [f"# {about.title}"]) + "\n"
+
+
+def write_draft(folder: Path, about: About, pages: dict[str, str], archive: Path) -> list[str]:
+    """Write the folder; what is left to do is returned, and stands in its README."""
+    folder.mkdir(parents=True)
+    header = _sample_header(archive)
+    ids, columns = header[:1] or ["id"], header[1:] or ["target"]
+    lines = [
+        f"title = {_quoted(about.title)}",
+        "version = 1",
+        *([f"category = {_quoted(about.category)}"] if about.category else []),
+        f"tags = [{', '.join(_quoted(tag) for tag in about.tags)}]",
+        "",
+        "[metric]",
+        f"# Kaggle calls it {about.metric or 'nothing'!r}; the names here: docs/metrics.md",
+        f'name = "{FILL_IN}"',
+        "",
+        "[submission]",
+        f"id = {_quoted(ids[0])}",
+        "",
+        "[submission.columns]",
+        f"# kind is {KINDS}",
+        *(f'{_quoted(name)} = {{ kind = "{FILL_IN}" }}' for name in columns),
+        "",
+        "[leaderboard]",
+        f"source = {_quoted('kaggle:' + about.slug)}",
+        f"captured_at = {date.today().isoformat()}",  # noqa: DTZ011 (the day it is here)
+    ]
+    (folder / TOML).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "description.md").write_text(description_of(about, pages), encoding="utf-8")
+    todo = [
+        (
+            f"metric: Kaggle calls it {about.metric!r}; write the name of ours in {TOML}, or a "
+            "metric.py. Its ending tells the direction."
+        ),
+        f"columns: say the kind of {', '.join(columns[:10])} in {TOML}"
+        + (f" ({len(columns) - 10} more)" if len(columns) > 10 else "")
+        + ("" if header else "; no sample submission was found, so the names are guesses")
+        + ".",
+        (
+            "split: Kaggle never gives its answers out. Write prepare.py with prepare(raw, public, "
+            "private), which makes test rows and private/answers.csv of the training data."
+        ),
+        (
+            f"then run `podium check {about.slug}` and `podium import kaggle {about.slug}` again; "
+            "what was downloaded is still there."
+        ),
+    ]
+    (folder / "README.md").write_text(
+        f"# {about.title}\n\nDrafted from {about.url or about.slug}. What a person must still do:\n"
+        "\n" + "".join(f"- {line}\n" for line in todo),
+        encoding="utf-8",
+    )
+    return todo
+
+
+def _sample_header(archive: Path) -> list[str]:
+    """The columns of the sample submission in the archive; none where it has none."""
+    if not zipfile.is_zipfile(archive):
+        return []
+    with zipfile.ZipFile(archive) as opened:
+        names = [
+            name
+            for name in opened.namelist()
+            if "sample" in name.lower() and "submission" in name.lower() and name.endswith(".csv")
+        ]
+        if not names:
+            return []
+        with opened.open(sorted(names, key=len)[0]) as file:
+            first = file.readline(1 << 16).decode("utf-8-sig", errors="replace")
+    return next(csv.reader([first]), [])
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)  # JSON's strings are TOML's too

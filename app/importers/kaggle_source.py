@@ -1,0 +1,192 @@
+"""Kaggle, or another Podium, through the `kaggle` package: what it tells and what it gives."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from app.errors import Forbidden, NotFound, Unauthorized, Unavailable
+
+Told = Callable[[str], None]
+Result = TypeVar("Result")
+ATTEMPTS = 7
+LONGEST_PAUSE = 300.0
+PAGE = 200
+MOST_PAGES = 25  # of the file list; beyond that the size is a lower bound
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is told of a competition before anything is downloaded."""
+
+    slug: str
+    title: str
+    url: str
+    metric: str
+    category: str
+    tags: tuple[str, ...]
+    has_entered: bool
+    files: int
+    bytes: int
+    is_all: bool  # whether the files were all counted
+
+
+class Source:
+    """A connection. `tell` hears of pauses."""
+
+    def __init__(self, tell: Told) -> None:
+        self._tell = tell
+        self._api = _authenticated()
+
+    def about(self, slug: str) -> About:
+        """What is told of the competition.
+
+        Raises:
+            NotFound: there is none.
+        """
+        from kagglesdk.competitions.types.competition_api_service import ApiGetCompetitionRequest
+
+        request = ApiGetCompetitionRequest()
+        request.competition_name = slug
+
+        def ask() -> Any:
+            with self._api.build_kaggle_client() as client:
+                return client.competitions.competition_api_client.get_competition(request)
+
+        found = self._call(ask)
+        files, size, token, pages = 0, 0, "", 0
+        while pages < MOST_PAGES:
+            page = self._call(lambda: self._api.competition_list_files(slug, token, PAGE))  # noqa: B023
+            files += len(page.files)
+            size += sum(file.total_bytes or 0 for file in page.files)
+            token, pages = page.next_page_token or "", pages + 1
+            if not token:
+                break
+        return About(
+            slug=slug,
+            title=found.title or slug,
+            url=found.url or "",
+            metric=found.evaluation_metric or "",
+            category=found.category or "",
+            tags=tuple(tag.name for tag in found.tags or () if tag.name),
+            has_entered=bool(found.user_has_entered),
+            files=files,
+            bytes=size,
+            is_all=not token,
+        )
+
+    def pages(self, slug: str) -> dict[str, str]:
+        """The competition's pages by lower-case name; HTML or Markdown, as they are."""
+        found = self._call(lambda: self._api.competition_list_pages(slug))
+        return {page.name.lower(): page.content or "" for page in found or () if page.name}
+
+    def download(self, slug: str, folder: Path) -> Path:
+        """All files as one archive; what an interrupted download left in `folder` is used."""
+        folder.mkdir(parents=True, exist_ok=True)
+        before = set(folder.iterdir())
+        self._call(lambda: self._api.competition_download_files(slug, str(folder), quiet=True))
+        known = [folder / f"{slug}.{end}" for end in ("zip", "tar.gz", "tar")]
+        new = sorted(set(folder.iterdir()) - before)
+        for path in (*known, *new):
+            if path.is_file() and not path.name.endswith(".kaggle-partial"):
+                return path
+        raise NotFound(f"{slug} has no files that can be downloaded.")
+
+    def leaderboard(self, slug: str, folder: Path) -> Path:
+        """The leaderboard, in the zip that it comes in."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{slug}.zip"
+        path.unlink(missing_ok=True)
+        self._call(lambda: self._api.competition_leaderboard_download(slug, str(folder)))
+        return path
+
+    def _call(self, ask: Callable[[], Result]) -> Result:
+        """Ask, and ask again after a pause where it may help: the package does not."""
+        import requests
+
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                with _quiet():
+                    return ask()
+            except requests.HTTPError as error:
+                status = error.response.status_code if error.response is not None else 0
+                if status != 429 and status < 500:
+                    raise _refusal(status, str(error)) from None
+                reason, pause = str(error), _retry_after(error.response)
+            except (requests.ConnectionError, requests.Timeout) as error:
+                reason, pause = str(error), None
+            if attempt < ATTEMPTS:
+                seconds = min(LONGEST_PAUSE, 2.0**attempt if pause is None else pause)
+                self._tell(f"{reason[:200]} Asking again in {seconds:g} s.")
+                time.sleep(seconds)
+        raise Unavailable(f"Gave up after {ATTEMPTS} attempts: {reason[:500]}")
+
+
+def reach_podium(url: str, key: str) -> None:
+    """Let the package speak to another Podium instead of Kaggle; before the first `Source`.
+
+    The package has no setting for an address: it knows localhost, and the HTTP proxy in the
+    environment. This process must have asked Kaggle nothing yet.
+    """
+    for name in ("NO_PROXY", "no_proxy", "KAGGLE_USERNAME", "KAGGLE_KEY"):
+        os.environ.pop(name, None)
+    os.environ.update(
+        {"KAGGLE_API_ENVIRONMENT": "LOCALHOST", "HTTP_PROXY": url, "http_proxy": url,
+         "KAGGLE_API_TOKEN": key}
+    )  # fmt: skip
+
+
+def _authenticated() -> Any:
+    # Importing the package already reads credentials and, without any, prints a page of advice.
+    with _quiet():
+        from kaggle.api.kaggle_api_extended import KaggleApi
+
+        api = KaggleApi()
+        api.args = [arg for arg in api.args if arg != "--verbose"]  # it would print the key
+        try:
+            api.authenticate()
+        except (SystemExit, Exception) as error:
+            raise Unauthorized(
+                "Kaggle's package has no usable credentials. Make a token on kaggle.com under "
+                "Settings, API, and set KAGGLE_API_TOKEN, or KAGGLE_USERNAME and KAGGLE_KEY. With "
+                "--from: that Podium does not know the key in --key-file, or cannot be reached. "
+                + (str(error)[:200] if not isinstance(error, SystemExit) else "")
+            ) from None
+    return api
+
+
+@contextlib.contextmanager
+def _quiet() -> Any:
+    """Keep the package's words off standard output, which may be our JSON."""
+    arguments = sys.argv
+    sys.argv = arguments[:1]  # the package looks for its own options there
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        sys.argv = arguments
+
+
+def _refusal(status: int, message: str) -> Exception:
+    if status == 401:
+        return Unauthorized(f"The credentials were refused: {message[:500]}")
+    if status == 404:
+        return NotFound(message[:500])
+    return Forbidden(message[:500])
+
+
+def _retry_after(response: Any) -> float | None:
+    value = (response.headers.get("Retry-After") if response is not None else None) or ""
+    if value.isdigit():
+        return float(value)
+    with contextlib.suppress(ValueError, TypeError):
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    return None

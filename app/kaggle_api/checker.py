@@ -1,0 +1,85 @@
+"""MLE-bench's in-container checker: the two addresses that `validate_submission.sh` knows."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel
+
+from app.api.dependencies import Ctx, Key
+from app.api.problems import responses
+from app.api.upload import receive_file_part
+from app.domain.verdict import Verdict
+from app.kaggle_api.door import run_of
+from app.services import submit, validate
+from app.services.caller import Caller, authenticate
+from app.services.context import Context
+from app.storage.records import RunRecord
+
+router = APIRouter(tags=["MLE-bench's checker"])
+FILE_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary"}},
+                }
+            }
+        },
+    }
+}
+
+
+class Result(BaseModel):
+    """What is said of a file."""
+
+    result: str
+
+
+class Health(BaseModel):
+    """That somebody is there."""
+
+    status: str
+
+
+@router.post(
+    "/validate",
+    response_model=Result,
+    responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 507),
+    openapi_extra=FILE_BODY,
+)
+async def check(request: Request, context: Ctx, key: Key) -> Any:
+    """Check a file's form for the run whose key this is; nothing is stored."""
+    caller, run = await run_in_threadpool(_admit, context, key)
+    upload = await run_in_threadpool(context.blobs.new_upload)
+    try:
+        await receive_file_part(request, "file", upload, context.settings.max_upload_bytes)
+        future = await run_in_threadpool(validate.start, context, run, upload.close())
+        found = await asyncio.wrap_future(future)
+    finally:
+        upload.discard()
+    verdict = await run_in_threadpool(validate.settle, context, caller, run, found)
+    return {"result": _words(verdict)}
+
+
+@router.get("/health", response_model=Health, responses=responses())
+async def health() -> Any:
+    """Somebody is there."""
+    return {"status": "running"}
+
+
+def _admit(context: Context, key: str | None) -> tuple[Caller, RunRecord]:
+    run = run_of(context, authenticate(context, key))
+    return submit.admit(context, key, run.id)
+
+
+def _words(verdict: Verdict) -> str:
+    if verdict.is_valid:
+        return "Submission is valid."
+    return "Submission invalid! " + "; ".join(v.message for v in verdict.violations) + "."

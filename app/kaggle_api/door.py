@@ -1,0 +1,96 @@
+"""What this door keeps while the server runs, and what its endpoints ask for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from app.errors import BadRequest, Forbidden, NotFound
+from app.kaggle_api.tokens import Tokens, secret_of
+from app.kaggle_api.uploads import Uploads
+from app.services import competitions, runs
+from app.services.caller import Caller
+from app.services.catalogue import Entry
+from app.services.context import Context
+from app.storage.records import RunRecord
+
+ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?")
+ORIGIN_HEADER = "X-Podium-Origin"  # what `podium proxy` was addressed as
+
+
+@dataclass(frozen=True)
+class Door:
+    """Kaggle's door of one server."""
+
+    tokens: Tokens
+    uploads: Uploads = field(default_factory=Uploads)
+
+    def close(self) -> None:
+        """Let go of files that were never submitted."""
+        self.uploads.close()
+
+
+def open_door(context: Context) -> Door:
+    """Open the door of the server that has this context."""
+    return Door(Tokens(secret_of(context.settings.data_dir)))
+
+
+async def _door(request: Request) -> Door:
+    found: Door = request.app.state.kaggle
+    return found
+
+
+Doorway = Annotated[Door, Depends(_door)]
+
+
+def origin(request: Request) -> str:
+    """Scheme and host as the client wrote them: addresses given to it must lead here again."""
+    host = request.headers.get("Host", "")
+    found = request.headers.get(ORIGIN_HEADER) or f"{request.url.scheme}://{host}"
+    if not ORIGIN.fullmatch(found):
+        raise BadRequest("The Host header does not name a host.")
+    return found
+
+
+def entry_for(context: Context, caller: Caller, slug: str) -> tuple[Entry, RunRecord | None]:
+    """The competition as this caller sees it.
+
+    Raises:
+        NotFound: it is not this key's; a run is told which one is.
+    """
+    try:
+        return competitions.find(context, caller, slug)
+    except NotFound:
+        if not caller.is_run:
+            raise
+    mine = run_of(context, caller).competition
+    raise NotFound(f"This key's run is at the competition {mine}; there is no {slug!r} for it.")
+
+
+def run_of(context: Context, caller: Caller) -> RunRecord:
+    """The run whose key this is.
+
+    Raises:
+        Forbidden: it is a person's key.
+    """
+    if caller.run_id is None:
+        raise Forbidden(
+            f"This is a key of the role {caller.role.value}. Submissions belong to a run: use the "
+            "key that was given out with the run (POST /v1/runs, or podium runs create)."
+        )
+    return runs.find(context, caller, caller.run_id)
+
+
+def run_at(context: Context, caller: Caller, slug: str) -> tuple[RunRecord, Entry]:
+    """The caller's run, which must be at this competition."""
+    run = run_of(context, caller)
+    entry, _ = entry_for(context, caller, slug)
+    return run, entry
+
+
+def name_of(caller: Caller) -> str:
+    """What a key's holder is called where Kaggle has user names: the run's id, or the role."""
+    return caller.run_id or caller.role.value

@@ -1,0 +1,87 @@
+"""The body of a call: a JSON object whose absent fields have the zero value of their type."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+
+from app.api.upload import bounded
+from app.domain.competition import SLUG
+from app.errors import BadRequest, NotFound
+
+MAX_BODY_BYTES = 1 << 20
+LONGEST_TEXT = 4000
+LARGEST = 1 << 53  # whole numbers that every JSON reader keeps
+
+
+class Fields:
+    """What a call was sent with, read field by field and refused in words."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self._document = document
+
+    def text(self, name: str) -> str:
+        """A text; empty where the field is absent."""
+        value = self._document.get(name)
+        if value is None:
+            return ""
+        if not isinstance(value, str):
+            raise BadRequest(f"{name} must be a text.")
+        if len(value) > LONGEST_TEXT:
+            raise BadRequest(f"{name} is longer than {LONGEST_TEXT} characters.")
+        if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
+            raise BadRequest(f"{name} holds characters that are no text.")
+        return value
+
+    def required(self, name: str) -> str:
+        """A text that must be there."""
+        value = self.text(name)
+        if not value:
+            raise BadRequest(f"{name} is missing.")
+        return value
+
+    def whole(self, name: str, least: int = 0) -> int:
+        """A whole number; 0 where the field is absent. 64-bit numbers may come as text."""
+        value = self._document.get(name)
+        if value is None:
+            return 0
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 18:
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= LARGEST:
+            raise BadRequest(f"{name} must be a whole number from {least}.")
+        return value
+
+    def slug(self, name: str = "competitionName") -> str:
+        """The competition: its slug, or an address that ends in it."""
+        slug = self.required(name).rstrip("/").rsplit("/", 1)[-1]
+        if not SLUG.fullmatch(slug):
+            raise NotFound(f"There is no competition {slug[:100]!r} for this key.")
+        return slug
+
+    def page(self, usual: int) -> tuple[int, int]:
+        """Where a page of a list begins, and how long it may be. Our page tokens are offsets."""
+        size = min(self.whole("pageSize") or usual, 1000)
+        token = self.text("pageToken")
+        if not token:
+            page = self.whole("page", least=-1)  # kaggle 1.8 says -1 where it means none
+            return min(max(page - 1, 0) * size, LARGEST), size
+        if not (token.isascii() and token.isdigit() and len(token) < 16):
+            raise BadRequest("pageToken is not one that this service gave.")
+        return int(token), size
+
+
+async def fields(request: Request) -> Fields:
+    """The fields of this call."""
+    body = b"".join([chunk async for chunk in bounded(request, MAX_BODY_BYTES)])
+    try:
+        document = json.loads(body) if body.strip() else {}
+    except (ValueError, RecursionError):
+        raise BadRequest("The body is not JSON.") from None
+    if not isinstance(document, dict):
+        raise BadRequest("The body must be a JSON object.")
+    return Fields(document)
+
+
+Body = Annotated[Fields, Depends(fields)]

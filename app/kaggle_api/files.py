@@ -1,0 +1,92 @@
+"""Public files: listed, and downloaded through addresses that carry their own permission."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from fastapi.responses import FileResponse, RedirectResponse
+
+from app.api.dependencies import Anyone, Ctx
+from app.domain.states import CompetitionStatus
+from app.errors import NeedsData, NotFound
+from app.kaggle_api.archive import archive_of
+from app.kaggle_api.door import Doorway, entry_for, origin
+from app.kaggle_api.fields import Body
+from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
+from app.services import competitions
+from app.services.catalogue import Entry
+
+router = kaggle_router()
+USUAL_PAGE = 20
+DOWNLOAD = "download"
+LINK_SECONDS = 6 * 3600  # a cut download is resumed at the same address
+ALL = ""  # the name of no file: all of them in one archive
+
+
+@rpc(router, COMPETITIONS, "ListDataFiles")
+def list_files(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
+    """The public files."""
+    entry, _ = entry_for(context, caller, fields.slug())
+    start, size = fields.page(USUAL_PAGE)
+    files = entry.version.files
+    created = entry.version.imported_at.isoformat()
+    return {
+        "files": [
+            {"ref": file["name"], "name": file["name"], "totalBytes": file["bytes"],
+             "creationDate": created, "description": "", "url": ""}
+            for file in files[start : start + size]
+        ],
+        "nextPageToken": str(start + size) if start + size < len(files) else "",
+    }  # fmt: skip
+
+
+@rpc(router, COMPETITIONS, "DownloadDataFiles")
+def download_all(
+    request: Request, context: Ctx, caller: Anyone, door: Doorway, fields: Body
+) -> Response:
+    """Lead to the archive of all public files."""
+    entry, _ = entry_for(context, caller, fields.slug())
+    _require_files(entry)
+    return _lead_to(request, door, entry, ALL, f"{entry.version.slug}.zip")
+
+
+@rpc(router, COMPETITIONS, "DownloadDataFile")
+def download_one(
+    request: Request, context: Ctx, caller: Anyone, door: Doorway, fields: Body
+) -> Response:
+    """Lead to one public file."""
+    slug, name = fields.slug(), fields.required("fileName")
+    entry, _ = entry_for(context, caller, slug)
+    competitions.public_file(context, caller, slug, name)
+    return _lead_to(request, door, entry, name, name)
+
+
+@router.api_route("/api/v1/files/{token}/{name:path}", methods=["GET", "HEAD"])
+def download(request: Request, context: Ctx, door: Doorway, token: str, name: str) -> Response:
+    """A file's bytes, to whoever has its address: clients resume without their key."""
+    told = door.tokens.open(DOWNLOAD, token)
+    entry = context.catalogue.of_version(told["version"])
+    if told["file"] == ALL:
+        path, identity = archive_of(context, entry)
+    else:
+        path = entry.directory / "public" / told["file"]
+        identity = next(f["sha256"] for f in entry.version.files if f["name"] == told["file"])
+    etag = f'"{identity}"'
+    if etag in request.headers.get("If-None-Match", ""):
+        return Response(status_code=304, headers={"ETag": etag})
+    return FileResponse(path, media_type="application/octet-stream", headers={"ETag": etag})
+
+
+def _lead_to(request: Request, door: Doorway, entry: Entry, file: str, name: str) -> Response:
+    """A redirect: the clients take the name of the local file from the last address's end."""
+    token = door.tokens.sign(DOWNLOAD, LINK_SECONDS, version=entry.version.id, file=file)
+    return RedirectResponse(f"{origin(request)}/api/v1/files/{token}/{quote(name)}", 302)
+
+
+def _require_files(entry: Entry) -> None:
+    if entry.version.status == CompetitionStatus.NEEDS_DATA:
+        raise NeedsData(f"{entry.version.slug} has no files yet: an admin has to import its data.")
+    if not entry.version.files:
+        raise NotFound(f"{entry.version.slug} has no public files.")

@@ -1,0 +1,107 @@
+"""The leaderboard: the human one under the policy `full`, else the run's own line."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from datetime import UTC, datetime, time
+from email.utils import format_datetime
+from typing import Any
+
+from fastapi import Response
+
+from app.api.dependencies import Anyone, Ctx
+from app.errors import NotFound
+from app.kaggle_api.archive import EPOCH
+from app.kaggle_api.door import entry_for
+from app.kaggle_api.fields import Body
+from app.kaggle_api.present import number
+from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
+from app.services import competitions, disclose
+from app.services.caller import Caller
+from app.services.catalogue import Entry
+from app.services.context import Context
+from app.storage.records import RunRecord
+
+router = kaggle_router()
+USUAL_PAGE = 20
+OWN_SUBMISSIONS = 1000
+HEADER = ["Rank", "TeamId", "TeamName", "LastSubmissionDate", "Score", "SubmissionCount",
+          "TeamMemberUserNames"]  # fmt: skip
+Line = tuple[int, str, datetime, str]  # team's number, its name, when, score
+
+
+@rpc(router, COMPETITIONS, "GetLeaderboard")
+def get_leaderboard(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
+    """A page of the leaderboard, best first."""
+    entry, run = entry_for(context, caller, fields.slug())
+    start, size = fields.page(USUAL_PAGE)
+    lines = _lines(context, caller, entry, run)
+    return {
+        "submissions": [
+            {"teamId": team, "teamName": name, "submissionDate": at.isoformat(), "score": score}
+            for team, name, at, score in lines[start : start + size]
+        ],
+        "nextPageToken": str(start + size) if start + size < len(lines) else "",
+    }
+
+
+@rpc(router, COMPETITIONS, "DownloadLeaderboard")
+def download_leaderboard(context: Ctx, caller: Anyone, fields: Body) -> Response:
+    """The leaderboard as Kaggle packs it: one CSV in a zip."""
+    entry, run = entry_for(context, caller, fields.slug())
+    lines = _lines(context, caller, entry, run)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(HEADER)
+    better: dict[str, int] = {}  # teams with the same score share the first one's rank
+    for place, (team, name, at, score) in enumerate(lines, start=1):
+        rank = better.setdefault(score, place)
+        writer.writerow([rank, team, name, f"{at:%Y-%m-%d %H:%M:%S}", score, "", ""])
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        part = "private" if competitions.shows_medals(run) else "public"
+        member = zipfile.ZipInfo(f"{entry.version.slug}-{part}leaderboard.csv", EPOCH)
+        archive.writestr(member, "\ufeff" + text.getvalue())
+    latest = max((at for _, _, at, _ in lines), default=entry.version.imported_at)
+    return Response(
+        packed.getvalue(),
+        media_type="application/zip",
+        headers={"Last-Modified": format_datetime(latest.astimezone(UTC), usegmt=True)},
+    )
+
+
+def _lines(context: Context, caller: Caller, entry: Entry, run: RunRecord | None) -> list[Line]:
+    if run is not None and not competitions.shows_medals(run):
+        return _own_line(context, caller, entry, run)
+    board = entry.leaderboard
+    if board is None:
+        raise NotFound(f"{entry.version.slug} has no human leaderboard.")
+    if board.scores is None:
+        known = (("gold", board.lines.gold), ("silver", board.lines.silver),
+                 ("bronze", board.lines.bronze))  # fmt: skip
+        lines = ", ".join(f"{name} {line!r}" for name, line in known if line is not None)
+        raise NotFound(
+            f"Of {entry.version.slug}'s leaderboard of {board.teams} teams only the medal lines "
+            f"are known: {lines}."
+        )
+    source = entry.competition.leaderboard
+    captured = source.captured_at if source else None
+    at = datetime.combine(captured, time(), UTC) if captured else entry.version.imported_at
+    return [
+        (place, f"team {place}", at, number(score))
+        for place, score in enumerate(board.scores, start=1)
+    ]
+
+
+def _own_line(context: Context, caller: Caller, entry: Entry, run: RunRecord) -> list[Line]:
+    """The run among nobody, with its best public score where its policy shows that."""
+    found, _ = disclose.latest(context, caller, run, offset=0, limit=OWN_SUBMISSIONS)
+    if not found:
+        return []
+    scores = [one.grade["public_score"] for one in found if one.grade]
+    known = [score for score in scores if score is not None]
+    best = max if entry.competition.metric.higher_is_better else min
+    score = number(best(known)) if known else ""
+    return [(1, run.id, found[0].submission.received_at, score)]

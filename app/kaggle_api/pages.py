@@ -1,0 +1,77 @@
+"""A competition's pages: the task, how it is graded, the rules of this service, its files."""
+
+from __future__ import annotations
+
+from app.domain.feedback import Feedback
+from app.services.catalogue import Entry
+from app.storage.records import RunRecord
+
+TOLD = {
+    Feedback.NONE: "You are told that a file arrived, and nothing of how it did: every submission "
+    "is listed as COMPLETE without scores, whatever is in it.",
+    Feedback.VALIDITY: "You are told whether a file is a valid submission and, if not, all that is "
+    "wrong with it. No score is shown.",
+    Feedback.PUBLIC: "You are told whether a file is valid and its score on the public part of the "
+    "test rows. The score on the private part, which decides, is not shown.",
+    Feedback.FULL: "You are told everything: both scores and the human leaderboard.",
+}
+
+
+def pages_of(entry: Entry, run: RunRecord | None) -> dict[str, str]:
+    """The pages by name, in Markdown."""
+    file = entry.directory / "description.md"
+    description = file.read_text(encoding="utf-8") if file.is_file() else entry.competition.title
+    return {
+        "description": description,
+        "evaluation": _evaluation(entry),
+        "rules": _rules(run),
+        "data-description": _data(entry),
+    }
+
+
+def _evaluation(entry: Entry) -> str:
+    declared = entry.competition
+    metric, form = declared.metric, declared.submission
+    direction = "higher" if metric.higher_is_better else "lower"
+    lines = [f"Metric: `{metric.name}`; {direction} is better."]
+    if metric.parameters:
+        lines.append("Parameters: " + ", ".join(f"`{k}={v}`" for k, v in metric.parameters.items()))
+    rows = f", {entry.version.rows} rows" if entry.version.rows else ""
+    lines += ["", f"A submission is a CSV file with one header line{rows}, as in", ""]
+    lines += ["`sample_submission.csv`:", ""]
+    lines += [f"- `{name}`: id" for name in form.id]
+    lines += [f"- `{name}`: {column.kind}" for name, column in form.columns.items()]
+    if form.rows_sum_to_one:
+        lines += ["", "The probabilities of a row must add up to 1."]
+    return "\n".join(lines) + "\n"
+
+
+def _rules(run: RunRecord | None) -> str:
+    lines = ["This competition is served by Podium. There is nothing to accept.", ""]
+    if run is None:
+        lines.append("- This is not a run's key: it can look and download, and submits nothing.")
+        return "\n".join(lines) + "\n"
+    limits = run.limits or {}
+    per_day, total, hours = (
+        limits.get(name) for name in ("submissions_per_day", "submissions_total", "hours")
+    )
+    lines.append(f"- {TOLD[run.feedback]}")
+    if per_day is not None:
+        lines.append(f"- At most {per_day} valid submissions in any 24 hours.")
+    if total is not None:
+        lines.append(f"- At most {total} valid submissions in all.")
+    if hours is not None:
+        lines.append(f"- The run ends {hours:g} hours after {run.created_at:%Y-%m-%d %H:%M} UTC.")
+    if per_day is None and total is None:
+        lines.append("- The number of submissions is not limited.")
+    lines.append("- Files that are refused as invalid do not count.")
+    lines.append("- The last valid submission is final unless another one is chosen.")
+    return "\n".join(lines) + "\n"
+
+
+def _data(entry: Entry) -> str:
+    lines = ["The files, also by `kaggle competitions files`:", ""]
+    lines += [f"- `{file['name']}` ({file['bytes']:,} bytes)" for file in entry.version.files[:200]]
+    if len(entry.version.files) > 200:
+        lines.append(f"- and {len(entry.version.files) - 200} more")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,84 @@
+"""How a call of Kaggle's clients reaches a function here: a POST to `<service>/<method>`.
+
+Every error is `{"code": ..., "message": ...}`: it is all these clients show of an answer.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Coroutine
+from http import HTTPStatus
+from typing import Any, TypeVar
+
+from fastapi import APIRouter, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from app.api.requests import request_id
+from app.errors import PodiumError
+
+log = logging.getLogger("podium.kaggle")
+COMPETITIONS = "competitions.CompetitionApiService"
+PREFIXES = ("/api/v1", "/v1")  # where localhost, and where api.kaggle.com is asked for it
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+
+
+class KaggleRoute(APIRoute):
+    """A route that answers every error the way Kaggle's clients read it."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The usual handler, and what becomes of its errors."""
+        usual = super().get_route_handler()
+
+        async def handler(request: Request) -> Response:
+            try:
+                return await usual(request)
+            except Exception as error:
+                return failure(request, error)
+
+        return handler
+
+
+def failure(request: Request, error: Exception) -> JSONResponse:
+    """The answer to a call that failed."""
+    if isinstance(error, PodiumError) and error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return said(error.status, error.detail, error.headers)
+    if isinstance(error, PodiumError) and error.status != HTTPStatus.INTERNAL_SERVER_ERROR:
+        return said(error.status, error.detail)  # no Retry-After: an upload would sleep on it
+    if isinstance(error, HTTPException):
+        return said(error.status_code, str(error.detail), dict(error.headers or {}))
+    if isinstance(error, RequestValidationError):
+        return said(400, "; ".join(str(e["msg"]) for e in error.errors()[:5]))
+    if isinstance(error, ClientDisconnect):
+        return said(400, "The connection ended early. Nothing was stored; send it again.")
+    log.error("request failed", exc_info=error, extra={"path": request.url.path})
+    return said(
+        500,
+        "This is Podium's fault. Tell whoever runs it the request id " + request_id.get() + ".",
+    )
+
+
+def said(code: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    """An error in Kaggle's words."""
+    return JSONResponse({"code": code, "message": message}, code, headers=headers)
+
+
+def kaggle_router() -> APIRouter:
+    """A router for Kaggle's clients; their calls are described by them, not by our OpenAPI."""
+    return APIRouter(route_class=KaggleRoute, include_in_schema=False)
+
+
+def rpc(router: APIRouter, service: str, method: str) -> Callable[[Handler], Handler]:
+    """Serve a method of one of Kaggle's services."""
+
+    def register(handler: Handler) -> Handler:
+        for prefix in PREFIXES:
+            router.add_api_route(
+                f"{prefix}/{service}/{method}", handler, methods=["POST"], response_model=None
+            )
+        return handler
+
+    return register

@@ -1,0 +1,194 @@
+"""The calls of `kaggle competitions submit`, and what came of the submissions."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import secrets
+from typing import Any
+
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
+
+from app.api.dependencies import Anyone, Ctx
+from app.api.upload import bounded
+from app.domain.feedback import Feedback
+from app.domain.states import SubmissionState
+from app.errors import BadRequest, Invalid, NotFound, TooLarge
+from app.instruments import RECEIVED
+from app.kaggle_api.door import Door, Doorway, name_of, origin, run_at, run_of
+from app.kaggle_api.fields import Body, Fields
+from app.kaggle_api.present import reference, refusal, submission
+from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
+from app.services import disclose, quotas, submit
+from app.services.context import Context
+from app.services.submit import Offer
+from app.storage import submissions
+from app.storage.blobs import Upload
+from app.storage.records import RunRecord
+from app.storage.submissions import by_idempotency_key
+
+router = kaggle_router()
+UPLOAD = "upload"
+UPLOAD_SECONDS = 3600
+GRADING_WAIT_SECONDS = 20.0  # for a refusal to reach the agent in the answer to its submission
+USUAL_PAGE = 100  # the clients never show that there is a second page
+UNLIMITED = 1_000_000
+PACKED = (".zip", ".gz", ".7z", ".tar", ".parquet", ".xlsx")
+
+
+@rpc(router, COMPETITIONS, "StartSubmissionUpload")
+def start_upload(
+    request: Request, context: Ctx, caller: Anyone, door: Doorway, fields: Body
+) -> dict[str, Any]:
+    """Say where the file may be sent; refuse now what could not be stored then."""
+    run, _ = run_at(context, caller, fields.slug())
+    size, name = fields.whole("contentLength"), fields.text("fileName")
+    if name.lower().endswith(PACKED):
+        raise BadRequest(f"{name!r} is not read here: submit the plain CSV file.")
+    if size > context.settings.max_upload_bytes:
+        raise TooLarge(
+            f"The file has {size} bytes; this service takes {context.settings.max_upload_mb} MB."
+        )
+    quotas.refuse_what_cannot_be_stored(context, run)
+    token = door.tokens.sign(
+        UPLOAD, UPLOAD_SECONDS,
+        run=run.id, bytes=size, name=name[-200:], nonce=secrets.token_hex(12),
+    )  # fmt: skip
+    return {"token": token, "createUrl": f"{origin(request)}/api/v1/uploads/{token}"}
+
+
+@router.put("/api/v1/uploads/{token}")
+async def receive(request: Request, context: Ctx, door: Doorway, token: str) -> dict[str, Any]:
+    """Take the bytes that were announced. The address itself is the permission, once."""
+    told = door.tokens.open(UPLOAD, token)
+    door.uploads.begin(told["nonce"], told["run"], told["until"])
+    upload: Upload | None = None
+    try:
+        upload = await run_in_threadpool(context.blobs.new_upload)
+        await _receive_exactly(request, upload, told["bytes"])
+    except BaseException:
+        door.uploads.forget(told["nonce"])
+        if upload is not None:
+            upload.discard()
+        raise
+    door.uploads.keep(told["nonce"], upload)
+    return {}
+
+
+@rpc(router, COMPETITIONS, "CreateSubmission")
+async def create_submission(
+    request: Request, context: Ctx, caller: Anyone, door: Doorway, fields: Body
+) -> dict[str, Any]:
+    """Submit an uploaded file. A file that proves invalid is refused in words, and kept."""
+    run, entry = await run_in_threadpool(run_at, context, caller, fields.slug())
+    offer, nonce = _offer(door, run, fields)
+    known = await run_in_threadpool(_sent_before, context, run, offer)
+    if known is None:
+        known = await _store(request, context, door, run, offer, nonce)
+    shown = await run_in_threadpool(disclose.show, context, caller, known)
+    if shown.state == SubmissionState.REJECTED:
+        raise Invalid(refusal(shown))
+    return {
+        "message": f"Successfully submitted to {entry.competition.title}",
+        "ref": reference(known),
+    }
+
+
+@rpc(router, COMPETITIONS, "CreateCodeSubmission")
+def create_code_submission(caller: Anyone) -> None:
+    """Notebooks are not run here."""
+    raise BadRequest("Podium grades files, not notebooks: submit a CSV file with -f.")
+
+
+@rpc(router, COMPETITIONS, "GetSubmission")
+def get_submission(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
+    """One submission, by the number that Kaggle's clients know it by."""
+    run = run_of(context, caller)
+    ref = fields.whole("ref")
+    start = f"sub_{ref:014x}"
+    with context.database.read() as session:
+        found = submissions.list_submissions(session, run.id, after=start, limit=1)
+    if not found or not found[0][0].id.startswith(start):
+        raise NotFound(f"This run has no submission {ref}.")
+    return submission(disclose.show_all(context, caller, run, found)[0], name_of(caller))
+
+
+@rpc(router, COMPETITIONS, "ListSubmissions")
+def list_submissions(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
+    """The run's own submissions, newest first, as its policy allows."""
+    run, _ = run_at(context, caller, fields.slug())
+    start, size = fields.page(USUAL_PAGE)
+    found, more = disclose.latest(context, caller, run, offset=start, limit=size)
+    return {
+        "submissions": [submission(one, name_of(caller)) for one in found],
+        "nextPageToken": str(start + size) if more else "",
+    }
+
+
+@rpc(router, COMPETITIONS, "GetSubmissionLimits")
+def get_limits(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
+    """How many submissions count so far, and how many more may be sent now."""
+    run, _ = run_at(context, caller, fields.slug())
+    used = quotas.quota(context, run)
+    return {
+        "numToday": used.today,
+        "numTotal": used.total,
+        "numAllowedNow": UNLIMITED if used.allowed_now is None else used.allowed_now,
+        "limitedByTotal": used.is_limited_by_total,
+    }
+
+
+async def _receive_exactly(request: Request, upload: Upload, announced: int) -> None:
+    length = request.headers.get("Content-Length", "")
+    if length.isdigit() and int(length) != announced:
+        raise BadRequest(f"{announced} bytes were announced, and {length} are sent.")
+    count = 0
+    try:
+        async for chunk in bounded(request, announced):
+            upload.write(chunk)
+            count += len(chunk)
+    except TooLarge:
+        raise BadRequest(f"{announced} bytes were announced, and more were sent.") from None
+    if count != announced:
+        raise BadRequest(f"{announced} bytes were announced, and {count} were sent.")
+    upload.close()
+
+
+def _offer(door: Door, run: RunRecord, fields: Fields) -> tuple[Offer, str]:
+    told = door.tokens.open(UPLOAD, fields.required("blobFileTokens"))
+    if told["run"] != run.id:
+        raise NotFound("This file was uploaded for another run.")
+    message = fields.text("submissionDescription")
+    nonce = str(told["nonce"])
+    return Offer(message, f"kaggle-{nonce}", told["name"] or None), nonce
+
+
+def _sent_before(context: Context, run: RunRecord, offer: Offer) -> str | None:
+    """The submission that this upload already became: a lost answer may be asked for again."""
+    with context.database.read() as session:
+        known = by_idempotency_key(session, run.id, offer.idempotency_key or "")
+    return known.id if known else None
+
+
+async def _store(
+    request: Request, context: Context, door: Door, run: RunRecord, offer: Offer, nonce: str
+) -> str:
+    await run_in_threadpool(quotas.refuse_what_cannot_be_stored, context, run)
+    upload = door.uploads.take(nonce, run.id)
+    if upload is None:
+        raise BadRequest("No file came for this token, or it waited too long. Submit again.")
+    try:
+        blob = await run_in_threadpool(upload.finish)
+    finally:
+        upload.discard()
+    submission_id = submit.new_submission_id()
+    with context.settled.expect(submission_id) as settled:
+        stored = await asyncio.wrap_future(submit.store(context, run, submission_id, blob, offer))
+        if stored.created:
+            RECEIVED.inc()
+            request.app.state.worker.wake()
+        if stored.created and run.feedback is not Feedback.NONE:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(settled.wait(), GRADING_WAIT_SECONDS)
+    return stored.submission.id

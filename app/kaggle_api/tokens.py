@@ -1,0 +1,89 @@
+"""Addresses that carry their own permission: signed, expiring, useless for anything else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+from app.errors import Forbidden
+
+SECRET_BYTES = 32
+LONGEST = 4096
+REFUSAL = "This address is not one that this service gave. Ask for it again with your command."
+
+
+class Tokens:
+    """Signs and opens tokens with a secret that stays in the data directory."""
+
+    def __init__(self, secret: bytes) -> None:
+        self._secret = secret
+
+    def sign(self, purpose: str, seconds: float, **content: Any) -> str:
+        """A token for one purpose, good for so many seconds."""
+        document = {**content, "until": int(time.time() + seconds)}
+        text = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
+        return f"{_encode(text)}.{_encode(self._digest(purpose, text))}"
+
+    def open(self, purpose: str, token: str) -> dict[str, Any]:
+        """What a token says.
+
+        Raises:
+            Forbidden: it was not signed here for this purpose, or its time is over.
+        """
+        text, _, digest = token.partition(".")
+        try:
+            content, signature = _decode(text), _decode(digest)
+        except ValueError:
+            raise Forbidden(REFUSAL) from None
+        if len(token) > LONGEST or not hmac.compare_digest(
+            self._digest(purpose, content), signature
+        ):
+            raise Forbidden(REFUSAL)
+        document: dict[str, Any] = json.loads(content)
+        if document["until"] < time.time():
+            raise Forbidden("This address has expired. Run your command again for a new one.")
+        return document
+
+    def _digest(self, purpose: str, text: bytes) -> bytes:
+        return hmac.digest(self._secret, purpose.encode() + b"\0" + text, hashlib.sha256)
+
+
+def secret_of(data_dir: Path) -> bytes:
+    """The data directory's secret, made at its first use; it outlives restarts."""
+    file = data_dir / "url-secret"
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        partial = data_dir / f"url-secret.{secrets.token_hex(8)}"
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(secrets.token_bytes(SECRET_BYTES))
+            out.flush()
+            os.fsync(out.fileno())
+        try:
+            os.link(partial, file)  # fails where another process was quicker
+        except FileExistsError:
+            pass
+        finally:
+            partial.unlink()
+        return file.read_bytes()
+
+
+def _encode(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).decode().rstrip("=")
+
+
+def _decode(text: str) -> bytes:
+    if not text.isascii():
+        raise ValueError("not base64")
+    data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
+    if _encode(data) != text:
+        raise ValueError("not the one way to write it")
+    return data

@@ -1,0 +1,27 @@
+"""What Kaggle's clients may ask for and Podium does not have."""
+
+from __future__ import annotations
+
+from fastapi import Request
+
+from app.errors import NotFound
+from app.kaggle_api.route import COMPETITIONS, PREFIXES, kaggle_router
+
+router = kaggle_router()
+METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+
+async def unknown(request: Request) -> None:
+    """Say what there is instead."""
+    raise NotFound(
+        f"Podium does not serve {request.method} {request.url.path[:200]}. Of Kaggle's commands it "
+        "knows `competitions` list, files, download, submit, submissions, leaderboard, pages and "
+        "submission-limits (kaggle 1.8 or newer)."
+    )
+
+
+for _service in (COMPETITIONS, "security.OAuthService", "api.v1.DiagnosticsService",
+                 "blobs.BlobApiService"):  # fmt: skip
+    for _prefix in PREFIXES:
+        router.add_api_route(f"{_prefix}/{_service}/{{rest:path}}", unknown, methods=METHODS)
+router.add_api_route("/api/{rest:path}", unknown, methods=METHODS)

@@ -1,0 +1,169 @@
+"""Bring a competition in from Kaggle, or from another Podium that speaks Kaggle's protocol."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from app.domain.board import FILE as BOARD
+from app.domain.competition import TOML
+from app.errors import BadCompetition, NotFound, PodiumError
+from app.importers.archive import unpack_files
+from app.importers.kaggle_board import read_kaggle_board
+from app.importers.kaggle_draft import description_of, write_draft
+from app.importers.kaggle_source import About, Source
+from app.services.context import Context
+from app.services.imports import MAX_FILES, Imported, Progress, import_folder
+
+COPIES = 3  # of the data on disk at once: the archive, unpacked, and prepared
+Told = Callable[[str], None]
+PREPARE = (
+    "import importlib.util, pathlib, sys\n"
+    "spec = importlib.util.spec_from_file_location('prepare', sys.argv[1])\n"
+    "module = importlib.util.module_from_spec(spec)\n"
+    "spec.loader.exec_module(module)\n"
+    "module.prepare(*map(pathlib.Path, sys.argv[2:]))\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether a competition can be brought in; `obstacles` say why not."""
+
+    slug: str
+    about: About | None
+    bytes_needed: int
+    bytes_free: int
+    obstacles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What came of it: a version, or a draft folder and what is left to do there."""
+
+    slug: str
+    imported: Imported | None
+    folder: Path
+    todo: tuple[str, ...]
+
+
+def readiness(context: Context, source: Source, slug: str) -> Readiness:
+    """Ask about everything that can go wrong before anything is downloaded."""
+    free = shutil.disk_usage(context.settings.data_dir).free
+    try:
+        about = source.about(slug)
+    except PodiumError as error:
+        return Readiness(slug, None, 0, free, (error.detail,))
+    needed = about.bytes * COPIES
+    obstacles = []
+    if not about.has_entered:
+        obstacles.append(
+            "its rules are not accepted: open https://www.kaggle.com/competitions/"
+            f"{slug}/rules in a browser, with the account of these credentials"
+        )
+    folder = context.settings.competitions_dir / slug
+    if (folder / TOML).is_file() and not (folder / "prepare.py").is_file():
+        obstacles.append(f"{folder} has no prepare.py: nothing says what becomes of the files")
+    if not about.files:
+        obstacles.append("it has no files")
+    if needed > free:
+        obstacles.append(f"it needs {needed:,} bytes of disk, and {free:,} are free")
+    return Readiness(slug, about, needed, free, tuple(obstacles))
+
+
+def bring(
+    context: Context, source: Source, about: About, tell: Told, on_file: Progress | None = None
+) -> Brought:
+    """Download, prepare and import. What is there of an interrupted attempt is used again."""
+    slug = about.slug
+    home = context.settings.data_dir / "kaggle" / slug
+    tell(f"{slug}: downloading {about.bytes:,} bytes")
+    archive = source.download(slug, home / "archive")
+    pages = source.pages(slug)
+    folder = context.settings.competitions_dir / slug
+    if not (folder / TOML).is_file():
+        todo = write_draft(folder, about, pages, archive)
+        _fetch_board(source, slug, home, folder, tell)
+        _write_provenance(folder, about, archive, home)
+        return Brought(slug, None, folder, tuple(todo))
+    scratch = context.scratch()
+    try:
+        whole = _prepared(context, folder, archive, scratch, tell)
+        if not (whole / "description.md").is_file():
+            (whole / "description.md").write_text(description_of(about, pages), encoding="utf-8")
+        _fetch_board(source, slug, home, whole, tell)
+        _write_provenance(whole, about, archive, home)
+        return Brought(slug, import_folder(context, whole, on_file), folder, ())
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _prepared(context: Context, folder: Path, archive: Path, scratch: Path, tell: Told) -> Path:
+    """A copy of the folder with what its prepare.py makes of the archive."""
+    slug = folder.name
+    whole, raw = scratch / slug, scratch / "raw"
+    shutil.copytree(folder, whole, ignore=shutil.ignore_patterns("public", "private"))
+    if zipfile.is_zipfile(archive):
+        tell(f"{slug}: unpacking")
+        unpack_files(
+            archive, raw, max_files=MAX_FILES, max_bytes=context.settings.max_upload_bytes * 16
+        )
+    else:
+        raw.mkdir(parents=True)
+        shutil.copy2(archive, raw)
+    for part in ("public", "private"):
+        (whole / part).mkdir()
+    tell(f"{slug}: preparing")
+    arguments = [str(whole / "prepare.py"), str(raw), str(whole / "public"),
+                 str(whole / "private")]  # fmt: skip
+    ran = subprocess.run(  # noqa: S603 (a prepare.py is trusted as its folder is: see docs/operations.md)
+        [sys.executable, "-c", PREPARE, *arguments],
+        capture_output=True, text=True, check=False, cwd=scratch,
+        env={k: v for k, v in os.environ.items() if not k.startswith(("KAGGLE", "PODIUM"))},
+    )  # fmt: skip
+    if ran.returncode:
+        last = (ran.stderr.strip().splitlines() or ["it was killed"])[-1]
+        raise BadCompetition([{"file": f"{slug}/prepare.py", "key": "", "message": last[:500]}])
+    return whole
+
+
+def _fetch_board(source: Source, slug: str, home: Path, folder: Path, tell: Told) -> None:
+    """Put the leaderboard into the folder; one that is not given out leaves the folder's own."""
+    try:
+        board = read_kaggle_board(source.leaderboard(slug, home / "leaderboard"))
+    except (NotFound, BadCompetition) as error:
+        tell(f"{slug}: no leaderboard: {error.detail}")
+        return
+    (folder / BOARD).write_text(board.csv_text, encoding="utf-8")
+    without = f", {board.without_score} without a score left out" if board.without_score else ""
+    tell(f"{slug}: leaderboard of {board.teams} teams{without}")
+
+
+def _write_provenance(folder: Path, about: About, archive: Path, home: Path) -> None:
+    board = home / "leaderboard" / f"{about.slug}.zip"
+    document: dict[str, Any] = {
+        "source": f"kaggle:{about.slug}",
+        "asked": os.environ.get("HTTP_PROXY", "") or "https://api.kaggle.com",
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "kaggle": asdict(about),
+        "archive": {"name": archive.name, **_digest(archive)},
+        "leaderboard": {"name": board.name, **_digest(board)} if board.is_file() else None,
+    }
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    (folder / "provenance.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _digest(file: Path) -> dict[str, Any]:
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+    return {"bytes": file.stat().st_size, "sha256": digest.hexdigest()}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# The whole life of an agent's container over Kaggle's client, without Docker: a Podium of its own,
+# a run, the agent, and what a researcher then knows. From the repository: examples/kaggle-agent/run.sh
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+bin=${PODIUM_BIN:-$here/../../.venv/bin}
+home=$(mktemp -d)
+finish() {
+    [ -z "${server:-}" ] || { kill "$server" 2>/dev/null && wait "$server" || true; }
+    rm -rf "$home"
+}
+trap finish EXIT
+export PATH="$(cd "$bin" && pwd):$PATH" PODIUM_DATA_DIR="$home/data"
+export PODIUM_COMPETITIONS_DIR="$here/../../competitions" PODIUM_GRADERS=1
+
+port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+podium serve --port "$port" > "$home/said" 2> "$home/log" &
+server=$!
+for _ in $(seq 300); do
+    grep -q "^Podium serves" "$home/said" && break
+    kill -0 "$server" || { tail "$home/log"; exit 1; }
+    sleep 0.2
+done
+admin=$(grep -o 'pod_admin_[^ ]*' "$home/said")
+url=http://127.0.0.1:$port
+post() { python -c '
+import json, sys, urllib.request as u
+url, key, body = sys.argv[1:]
+request = u.Request(url, body.encode(), {"Authorization": f"Bearer {key}", "Content-Type": "application/json"})
+print(u.build_opener(u.ProxyHandler({})).open(request).read().decode())' "$@"; }
+
+post "$url/v1/experiments" "$admin" '{"name": "example", "agent": "example", "model": "trees"}' > /dev/null
+run=$(post "$url/v1/runs" "$admin" '{"experiment": "example", "competition": "bike-sharing-demand",
+    "seed": 0, "feedback": "public", "limits": {"submissions_per_day": 5}}')
+key=$(python -c 'import json, sys; print(json.loads(sys.argv[1])["key"])' "$run")
+
+# All that the container is given: two variables that lead to Podium, and the run's key.
+mkdir "$home/agent"
+(cd "$home/agent" && env -i PATH="$PATH" HOME="$home/agent" \
+    KAGGLE_API_ENVIRONMENT=LOCALHOST HTTP_PROXY="$url" KAGGLE_API_TOKEN="$key" \
+    COMPETITION=bike-sharing-demand "$here/agent.sh")
+
+echo "== what a researcher sees"
+python - "$url" "$admin" "$run" <<'PYTHON'
+import json, sys, urllib.request as u
+
+url, key, run = sys.argv[1:]
+address = f"{url}/v1/runs/{json.loads(run)['id']}/submissions"
+request = u.Request(address, headers={"Authorization": f"Bearer {key}"})
+with u.build_opener(u.ProxyHandler({})).open(request) as answer:
+    for one in json.load(answer)["items"]:
+        grade = one["grade"] or {}
+        print(one["message"], one["state"], grade.get("score"), grade.get("medal"))
+PYTHON

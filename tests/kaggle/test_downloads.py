@@ -1,0 +1,178 @@
+"""Downloads that are cut and resumed, and kagglehub."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import random
+import socket
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.kaggle.agent import basic, told
+from tests.kaggle.conftest import NEW, OLD
+
+RPC = "/api/v1/competitions.CompetitionApiService"
+HUB = "kagglehub-1.0.2"
+TOO_MANY = (
+    b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: application/json\r\n"
+    b"Content-Length: 45\r\nConnection: close\r\n\r\n"
+    b'{"code": 429, "message": "Too many at once."}'
+)
+
+
+@pytest.fixture
+def large(podium):
+    """A competition with a file that takes several pieces."""
+    folder = podium.folder()
+    data = random.Random(1).randbytes(5_000_000)
+    (folder / "public" / "large.bin").write_bytes(data)
+    assert podium.send_folder(folder).status_code == 201
+    return folder
+
+
+class CutOnce:
+    """A proxy before the server that cuts the first long answer after some bytes."""
+
+    def __init__(self, port: int, after: int = 2_500_000, pause: float = 0.0) -> None:
+        self.cuts = self.ranges = 0
+        self.refusals = 0  # so many downloads of everything are answered 429
+        self.pause = pause  # seconds before each piece of an answer
+        self._port, self._after = port, after
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            server = socket.create_connection(("127.0.0.1", self._port))
+            threading.Thread(target=self._up, args=(client, server), daemon=True).start()
+            threading.Thread(target=self._down, args=(server, client), daemon=True).start()
+
+    def _up(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                self.ranges += b"\r\nRange: bytes=" in data
+                if self.refusals and b"/DownloadDataFiles" in data:
+                    self.refusals -= 1
+                    target.shutdown(socket.SHUT_RDWR)
+                    source.sendall(TOO_MANY)
+                    source.shutdown(socket.SHUT_RDWR)
+                    return
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+    def _down(self, source: socket.socket, target: socket.socket) -> None:
+        passed = 0
+        try:
+            while data := source.recv(65536):
+                time.sleep(self.pause)
+                target.sendall(data)
+                passed += len(data)
+                if passed > self._after and not self.cuts:
+                    self.cuts += 1
+                    break
+        except OSError:
+            pass
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+    def close(self) -> None:
+        self._listener.close()
+
+
+@pytest.fixture
+def cutting(podium):
+    proxy = CutOnce(podium.server.port)
+    yield proxy
+    proxy.close()
+
+
+@pytest.mark.parametrize("client", [NEW, OLD])
+def test_a_cut_download_goes_on_where_it_was(podium, large, make_agent, cutting, client):
+    agent = make_agent(podium.run(large).document["key"], client, proxy=cutting.url)
+
+    ran = agent.kaggle("download", large.name, "-f", "large.bin")
+
+    assert ran.returncode == 0, told(ran)
+    assert cutting.cuts == 1
+    assert "Resuming from" in told(ran)
+    expected = (large / "public" / "large.bin").read_bytes()
+    assert (agent.home / "large.bin").read_bytes() == expected
+
+
+def test_the_archive_has_the_same_bytes_for_everybody(podium, large):
+    sums, headers = set(), []
+    for _ in range(2):
+        run = podium.run(large)
+        lead = run.client.post(f"{RPC}/DownloadDataFiles", json={"competitionName": large.name})
+        assert lead.status_code == 302
+        found = httpx.get(lead.headers["Location"], trust_env=False)
+        sums.add(hashlib.sha256(found.content).hexdigest())
+        headers.append(found.headers)
+
+    assert len(sums) == 1
+    assert headers[0]["ETag"] == headers[1]["ETag"]
+    assert headers[0]["Last-Modified"] == headers[1]["Last-Modified"]
+    assert headers[0]["Accept-Ranges"] == "bytes"
+    assert "Content-Encoding" not in headers[0]
+
+
+def test_an_address_resumes_without_a_key_and_only_the_same_file(podium, large):
+    run = podium.run(large)
+    body = {"competitionName": large.name, "fileName": "large.bin"}
+    address = run.client.post(f"{RPC}/DownloadDataFile", json=body).headers["Location"]
+    data = (large / "public" / "large.bin").read_bytes()
+
+    whole = httpx.get(address, trust_env=False)
+    part = httpx.get(
+        address, headers={"Range": "bytes=100-", "If-Range": whole.headers["ETag"]}, trust_env=False
+    )
+    stale = httpx.get(
+        address, headers={"Range": "bytes=100-", "If-Range": '"other"'}, trust_env=False
+    )
+    beyond = httpx.get(address, headers={"Range": "bytes=9999999-"}, trust_env=False)
+    known = httpx.get(address, headers={"If-None-Match": whole.headers["ETag"]}, trust_env=False)
+
+    assert address.endswith("/large.bin")
+    assert (part.status_code, part.content) == (206, data[100:])
+    assert (stale.status_code, stale.content) == (200, data)
+    assert (beyond.status_code, known.status_code) == (416, 304)
+
+
+def test_kagglehub_downloads_all_and_one(podium, large, make_agent):
+    agent = make_agent(podium.run(large).document["key"], HUB)
+
+    ran = agent.python(f"""
+import os, kagglehub
+folder = kagglehub.competition_download("{large.name}")
+print(sorted(os.listdir(folder)))
+print(open(kagglehub.competition_download("{large.name}", "train.csv")).read())
+print(kagglehub.whoami())
+""")
+
+    assert ran.returncode == 0, told(ran)
+    assert "['large.bin', 'sample_submission.csv', 'train.csv']" in ran.stdout
+    assert "id,feature,target" in ran.stdout
+    assert "run_" in ran.stdout
+
+
+def test_kagglehub_resumes_what_was_cut(podium, large, make_agent, cutting):
+    agent = make_agent(podium.run(large).document["key"], HUB, basic, proxy=cutting.url)
+    lines = f'import kagglehub; print(kagglehub.competition_download("{large.name}", "large.bin"))'
+
+    first, again = agent.python(lines), agent.python(lines)
+
+    assert (first.returncode, again.returncode) == (1, 0), told(again)
+    place = again.stdout.strip().splitlines()[-1]
+    assert Path(place).read_bytes() == (large / "public" / "large.bin").read_bytes()

@@ -1,0 +1,169 @@
+"""Route B: `podium proxy` beside the agent holds the key; the clients know nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.kaggle.agent import Agent, told
+from tests.kaggle.conftest import NEW, OLD
+from tests.server import free_port
+
+NOBODY = {"KAGGLE_USERNAME": "podium", "KAGGLE_KEY": "podium"}
+
+
+@contextlib.contextmanager
+def forwarding(to: str, key: str, home: Path, *ports: int) -> Iterator[str]:
+    file = home / "key"
+    file.write_text(key + "\n")
+    listen = [word for port in ports for word in ("--listen", f"127.0.0.1:{port}")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app.cli", "proxy", "--to", to, "--key-file", str(file), *listen],
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        for _ in ports:
+            assert "forwarding" in process.stdout.readline()
+        yield f"http://127.0.0.1:{ports[0]}"
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        process.stdout.close()
+
+
+@pytest.fixture
+def run(podium, tiny):
+    return podium.run(tiny, feedback="public")
+
+
+@pytest.fixture
+def address(podium, run, tmp_path):
+    with forwarding(podium.server.url, run.document["key"], tmp_path, free_port()) as url:
+        yield url
+
+
+def agent_at(home: Path, client: str, proxy: str) -> Agent:
+    (home / "agent").mkdir()
+    return Agent(client, home / "agent", proxy, NOBODY)
+
+
+@pytest.mark.parametrize("client", [NEW, OLD])
+def test_a_client_without_a_key_downloads_and_submits(run, address, tiny, good, tmp_path, client):
+    agent = agent_at(tmp_path, client, address)
+    agent.write("s.csv", good)
+
+    files = agent.kaggle("files", tiny.name, "-v")
+    download = agent.kaggle("download", tiny.name)
+    sent = agent.kaggle("submit", tiny.name, "-f", "s.csv", "-m", "m")
+    listed = agent.kaggle("submissions", tiny.name, "-v")
+
+    assert "train.csv" in files.stdout, told(files)
+    assert (agent.home / f"{tiny.name}.zip").is_file(), told(download)
+    assert "Successfully submitted" in sent.stdout, told(sent)
+    assert "s.csv" in listed.stdout
+    (kept,) = run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]
+    assert kept["state"] == "graded"
+
+
+def test_on_port_80_only_localhost_is_named(podium, run, tiny, good, tmp_path):
+    """As in a container: no proxy variable, Kaggle's port and MLE-bench's."""
+    with contextlib.ExitStack() as stack:
+        try:
+            probe = stack.enter_context(socket.socket())
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", 80))
+        except OSError as error:
+            pytest.skip(f"port 80 cannot be taken here: {error}")
+    other = free_port()
+    with forwarding(podium.server.url, run.document["key"], tmp_path, 80, other):
+        agent = agent_at(tmp_path, NEW, "")
+        agent.write("s.csv", good)
+
+        sent = agent.kaggle("submit", tiny.name, "-f", "s.csv", "-m", "m")
+        checked = httpx.post(
+            f"http://localhost:{other}/validate", files={"file": good}, trust_env=False
+        )
+
+        assert "Successfully submitted" in sent.stdout, told(sent)
+        assert checked.json() == {"result": "Submission is valid."}
+
+
+def test_a_clients_own_key_is_replaced(run, address, podium):
+    found = httpx.get(
+        f"{address}/v1/runs", headers={"Authorization": f"Bearer {podium.server.key}"},
+        trust_env=False,
+    )  # fmt: skip
+
+    assert [one["id"] for one in found.json()["items"]] == [run.id]
+
+
+def test_large_bodies_pass_both_ways_whole_and_in_chunks(run, address, podium, tiny):
+    big = b"id,target\n" + b"r1,0.5\n" * 500_000
+    headers = {"Content-Type": "text/csv", "Prefer": "wait=30"}
+    path = f"{address}/v1/runs/{run.id}/submissions"
+
+    for body in (big, (big[i : i + 70_000] for i in range(0, len(big), 70_000))):
+        kept = httpx.post(path, content=body, headers=headers, timeout=60, trust_env=False).json()
+        back = httpx.get(f"{address}/v1/submissions/{kept['id']}/file", trust_env=False)
+        assert back.content == big
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n",
+        "nonsense\r\n\r\n",
+        "GET / HTTP/1.1\r\nbroken\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
+        "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        "GET / HTTP/1.1\r\nX: " + "a" * 100_000 + "\r\n\r\n",
+    ],
+)
+def test_bad_requests_are_refused_in_words(address, request_text):
+    assert refusal(address, request_text)["code"] in (400, 405, 431)
+
+
+def test_a_podium_that_is_away_is_told(podium, run, tmp_path):
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    with forwarding(nowhere, run.document["key"], tmp_path, free_port()) as url:
+        body = httpx.get(f"{url}/healthz", trust_env=False).json()
+
+    assert body["code"] == 502
+    assert "cannot be reached" in body["message"]
+
+
+@pytest.mark.parametrize("words", [("--to", "egg"), ("--listen", "80"), ("--key-file", os.devnull)])
+def test_wrong_arguments_are_told(tmp_path, words):
+    (tmp_path / "key").write_text("pod_run_x")
+    given = {"--to": "http://127.0.0.1:1", "--key-file": str(tmp_path / "key")}
+    given |= dict([words])
+    ran = subprocess.run(
+        [sys.executable, "-m", "app.cli", "proxy", *(w for pair in given.items() for w in pair)],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+    assert ran.returncode in (1, 2)
+    assert "Traceback" not in ran.stderr
+
+
+def refusal(address: str, text: str) -> dict:  # type: ignore[type-arg]
+    port = int(address.rsplit(":", 1)[1])
+    with socket.create_connection(("127.0.0.1", port), 10) as client:
+        client.sendall(text.encode())
+        answer = b""
+        with contextlib.suppress(ConnectionResetError):
+            while data := client.recv(65536):
+                answer += data
+    return json.loads(answer.partition(b"\r\n\r\n")[2])
