@@ -84,6 +84,13 @@ class NeedsData(Conflict):
     """The competition's data has not been imported yet."""
 
 
+class AttemptsMissing(Conflict):
+    """Some attempts have no result, and nothing may be made up for them.
+
+    Carries `missing`: a list of `{competition, seed}`.
+    """
+
+
 class IdempotencyMismatch(Conflict):
     """The same Idempotency-Key came with other bytes."""
 

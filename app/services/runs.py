@@ -13,7 +13,15 @@ from app.domain.states import CompetitionStatus, Role, RunState, SubmissionState
 from app.errors import Conflict, NeedsData, NotFound, RunClosed
 from app.services.caller import Caller, new_key, require_own_run
 from app.services.context import Context
-from app.storage import competitions, experiments, exposure, keys, runs, submissions
+from app.storage import (
+    competitions,
+    experiments,
+    exposure,
+    imported_grades,
+    keys,
+    runs,
+    submissions,
+)
 from app.storage.ids import new_id
 from app.storage.records import DisclosureRecord, RunRecord
 
@@ -57,6 +65,11 @@ def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
             raise Conflict(
                 f"The experiment {new.experiment!r} has a run of seed {new.seed} at "
                 f"{new.competition}: {known.id}. Choose another seed."
+            )
+        if imported_grades.has(session, new.experiment, new.competition, new.seed):
+            raise Conflict(
+                f"The experiment {new.experiment!r} has an imported result of seed {new.seed} at "
+                f"{new.competition}. Choose another seed."
             )
         run = runs.add_run(
             session,
