@@ -154,6 +154,13 @@ class BadCompetition(Invalid):
         self.problems = problems
 
 
+class BadReport(Invalid):
+    """The file is not a grading report of MLE-bench.
+
+    Carries the `place` where it ceases to be one, and the `reason`.
+    """
+
+
 class MetricFault(PodiumError):
     """The metric could not score a well-formed submission. This is the competition's fault."""
 

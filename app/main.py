@@ -14,7 +14,16 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.openapi.utils import get_openapi
 
 from app import __version__
-from app.api import competitions, experiments, problems, results, runs, service, submissions
+from app.api import (
+    competitions,
+    experiments,
+    grading_reports,
+    problems,
+    results,
+    runs,
+    service,
+    submissions,
+)
 from app.api.requests import RequestRecorder
 from app.services import first_start, grade
 from app.services.context import open_context, own_data_directory
@@ -74,7 +83,8 @@ def create_app(
         lifespan=lifespan,
         redoc_url=None,
     )
-    for room in (competitions, experiments, runs, submissions, results, service, problems):
+    rooms = (competitions, experiments, runs, submissions, results, grading_reports, service)
+    for room in (*rooms, problems):
         app.include_router(room.router)
     problems.install(app)
     app.add_middleware(RequestRecorder)
