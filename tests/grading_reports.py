@@ -22,7 +22,7 @@ def suites() -> dict[str, list[str]]:
 def medal_lines() -> dict[str, dict[str, str]]:
     """Medal lines of MLE-bench's competitions, by id."""
     with LINES.open(newline="") as file:
-        return {row["competition_id"]: row for row in csv.DictReader(file)}
+        return {row["slug"]: row for row in csv.DictReader(file)}
 
 
 def entry(row: dict[str, str], score: float | None, made: bool | None = None) -> dict[str, Any]:
@@ -31,10 +31,11 @@ def entry(row: dict[str, str], score: float | None, made: bool | None = None) ->
     lines = {name: float(row[name]) for name in (*MEDALS, "median")}
     won = []
     if score is not None:
+        score = round(score, 5)
         won = [m for m in MEDALS if (score <= lines[m] if lower else score >= lines[m])]
     above = score is not None and (score < lines["median"] if lower else score > lines["median"])
     return {
-        "competition_id": row["competition_id"],
+        "competition_id": row["slug"],
         "score": score,
         **{f"{name}_threshold": line for name, line in lines.items()},
         "any_medal": bool(won),
@@ -46,7 +47,7 @@ def entry(row: dict[str, str], score: float | None, made: bool | None = None) ->
         "valid_submission": score is not None,
         "is_lower_better": lower,
         "created_at": "2025-05-07T14:59:41.765720",
-        "submission_path": f"runs/{row['competition_id']}/submission.csv",
+        "submission_path": f"runs/{row['slug']}/submission.csv",
     }
 
 

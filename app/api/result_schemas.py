@@ -151,6 +151,34 @@ class ComparisonOut(BaseModel):
     )
 
 
+class PointOut(BaseModel):
+    """The share of runs, in percent, that hold a medal after so much."""
+
+    at: float
+    any_medal: float
+    gold: float
+
+
+class RegretOut(BaseModel):
+    """What choosing cost against the oracle, in percent of the runs."""
+
+    choice: float
+    oracle: float
+    regret: float
+    runs_that_lost_a_medal: int
+
+
+class CurvesOut(BaseModel):
+    """Medals over time under each way to choose the final submission."""
+
+    experiment: str
+    axis: str
+    runs: int
+    left_out: int
+    points: dict[str, list[PointOut]]
+    regret: dict[str, RegretOut]
+
+
 class ItemOut(BaseModel):
     """A competition as an item of a test."""
 
@@ -198,7 +226,7 @@ class ResultOut(BaseModel):
 
 
 class CompetitionResultsOut(BaseModel):
-    """All attempts at a competition, best score first."""
+    """All attempts at a competition, by experiment and seed."""
 
     competition: str
     complexity: str | None

@@ -10,11 +10,15 @@ from fastapi import Request
 
 from app.api.tables import answer, markdown_table
 from app.services import rate_report as report
+from app.services.anytime import Curves
+from app.services.attempts import Facts
+from app.services.competition_results import Line
 from app.services.results import Basis, Scope
 from app.statistics.attempts import RATES
 from app.statistics.comparison import Comparison
 from app.statistics.items import Item
 from app.statistics.passes import PassAtK
+from app.statistics.percentiles import PERCENTILES
 from app.statistics.rates import GroupRates
 
 Rates = Mapping[str, GroupRates]
@@ -154,6 +158,65 @@ def items(
         )  # fmt: skip
 
     return answer(request, document, rows, markdown)
+
+
+def curves(request: Request, name: str, found: Curves) -> Any:
+    """Medals over time, and the regret."""
+    document = {"experiment": name, **asdict(found)}
+    rows = [
+        {"experiment": name, "axis": found.axis.value, "choice": choice.value, **asdict(point)}
+        for choice, points in found.points.items()
+        for point in points
+    ]
+
+    def markdown() -> str:
+        moments = [point.at for point in next(iter(found.points.values()))]
+        table = markdown_table(
+            [found.axis.value, *(choice.value for choice in found.points)],
+            [
+                [f"{at:g}", *(f"{points[n].any_medal:.2f}" for points in found.points.values())]
+                for n, at in enumerate(moments)
+            ],
+        )
+        lines = [
+            f"{choice.value}: {cost.regret:.2f} points below the oracle at the end."
+            for choice, cost in found.regret.items()
+        ]
+        return f"{table}\n{_notes(lines)}"
+
+    return answer(request, document, rows, markdown)
+
+
+def competition(
+    request: Request, slug: str, convention: str, facts: Facts, lines: Sequence[Line]
+) -> Any:
+    """All attempts at a competition."""
+    rows = [asdict(line) for line in lines]
+    document = {
+        "competition": slug,
+        "complexity": facts.complexity,
+        "flags": [{"competition": slug, "code": code, "note": note} for code, note in facts.flags],
+        "percentile_convention": convention,
+        "percentile_source": PERCENTILES[convention].source,
+        "items": rows,
+    }
+
+    def markdown() -> str:
+        table = markdown_table(
+            ["experiment", "seed", "score", "medal", "percentile", "state"],
+            [
+                [one.experiment, one.seed, _plain(one.score), one.medal or "",
+                 _plain(one.percentile), one.state]
+                for one in lines
+            ],
+        )  # fmt: skip
+        return f"{table}\n{_notes([f'{code}: {note}' for code, note in facts.flags])}"
+
+    return answer(request, document, rows, markdown)
+
+
+def _plain(number: float | None) -> str:
+    return "" if number is None else f"{number:.6g}"
 
 
 def _interval(pair: tuple[float, float] | None) -> str:

@@ -7,18 +7,21 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request
 
 from app.api import result_views as view
-from app.api.dependencies import Ctx, Researcher
+from app.api.dependencies import Ctx, Researcher, Slug
 from app.api.problems import responses
 from app.api.result_schemas import (
     BoardOut,
     ComparisonOut,
+    CompetitionResultsOut,
+    CurvesOut,
     ItemsOut,
     MedalRatesOut,
     PassAtKOut,
 )
 from app.api.tables import FORMS
 from app.errors import Invalid
-from app.services import results
+from app.services import anytime, competition_results, results
+from app.services.anytime import Axis
 from app.services.results import Excluded, GroupBy, Scope
 from app.statistics.attempts import Padding
 
@@ -115,6 +118,45 @@ def compare_experiments(
     if a == b:
         raise Invalid("Compare an experiment with another one.")
     return view.comparison(request, *results.compare(context, a, b, scope, rate), rate)
+
+
+@router.get("/experiments/{name}/medals-over-time", response_model=CurvesOut, responses=ANSWERS)
+def show_medals_over_time(
+    request: Request,
+    context: Ctx,
+    caller: Researcher,
+    name: Name,
+    suite: Word = None,
+    axis: Axis = Axis.HOURS,
+    at: Annotated[
+        str,
+        Query(
+            pattern=r"^([0-9]{1,12}(\.[0-9]{1,6})?(,[0-9]{1,12}(\.[0-9]{1,6})?)*)?$",
+            max_length=1000,
+            description="moments on the axis, with commas; none: spread evenly",
+        ),
+    ] = "",
+) -> Any:
+    """Medals held after so many hours, tokens or dollars, and what choosing the final one cost."""
+    moments = tuple(sorted({float(each) for each in at.split(",") if each}))
+    found = anytime.curves(context, name, suite or None, axis, moments)
+    return view.curves(request, name, found)
+
+
+@router.get("/competitions/{slug}/results", response_model=CompetitionResultsOut, responses=ANSWERS)
+def show_competition_results(
+    request: Request,
+    context: Ctx,
+    caller: Researcher,
+    slug: Slug,
+    percentile: Annotated[
+        Literal["not-better", "mle-dojo-paper", "mle-dojo-code", "strictly-beaten", "mid-rank"],
+        Query(description="the convention of the percentiles"),
+    ] = "not-better",
+) -> Any:
+    """All attempts at a competition, by experiment and seed."""
+    found = competition_results.at_competition(context, slug, percentile)
+    return view.competition(request, slug, percentile, *found)
 
 
 @router.get("/suites/{suite_name}/items", response_model=ItemsOut, responses=ANSWERS)

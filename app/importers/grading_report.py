@@ -88,7 +88,7 @@ def read_report(data: bytes) -> Report:
     mismatches: list[Mismatch] = []
     entries = []
     for at, item in enumerate(items):
-        place = f"{where}[{at}]" if len(items) > 1 or where else "the report"
+        place = "the report" if item is document else f"{where}[{at}]"
         entry, found = _read_entry(place, item)
         entries.append(entry)
         mismatches += found

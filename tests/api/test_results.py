@@ -251,3 +251,46 @@ def test_results_are_for_researchers(podium: Podium, tiny: Path) -> None:
     ):  # fmt: skip
         assert run.client.get(path).status_code == 403, path
     assert run.client.post(f"/v1/experiments/{name}/grading-reports", json=[]).status_code == 403
+
+
+def test_medals_over_time_and_what_choosing_cost(podium: Podium, tiny: Path) -> None:
+    name = podium.experiment()
+    run = add_run(podium, name, tiny.name, 0)
+    run.submit(good_submission(tiny))
+    run.submit(good_submission(tiny, shift=100.0))
+    close(podium, add_run(podium, name, tiny.name, 1))
+    path = f"/v1/experiments/{name}/medals-over-time"
+
+    found = podium.admin.get(f"{path}?at=0,1000").json()
+    assert [p["any_medal"] for p in found["points"]["last"]] == [0.0, 0.0]
+    assert [p["any_medal"] for p in found["points"]["oracle"]] == [0.0, 50.0]
+    assert [p["any_medal"] for p in found["points"]["best-public"]] == [0.0, 50.0]
+    assert found["regret"]["last"] == {
+        "choice": 0.0, "oracle": 50.0, "regret": 50.0, "runs_that_lost_a_medal": 1,
+    }  # fmt: skip
+    assert podium.admin.get(f"{path}?axis=tokens").status_code == 409
+    usage = {"usage": {"seconds": 3600, "prompt_tokens": 900, "completion_tokens": 100}}
+    podium.admin.patch(f"/v1/runs/{run.id}", json=usage)
+    tokens = podium.admin.get(f"{path}?axis=tokens&at=1000000").json()
+    assert (tokens["runs"], tokens["left_out"]) == (1, 1)
+    assert tokens["points"]["oracle"][0]["any_medal"] == 100.0
+    text = podium.admin.get(path, headers={"Accept": "text/markdown"}).text
+    assert "50.00 points below the oracle" in text
+
+
+def test_results_of_a_competition(podium: Podium, tiny: Path) -> None:
+    name = podium.experiment()
+    add_run(podium, name, tiny.name, 0).submit(good_submission(tiny, shift=0.12))
+    add_run(podium, name, tiny.name, 1)
+    close(podium, add_run(podium, name, tiny.name, 2))
+
+    found = podium.admin.get(f"/v1/competitions/{tiny.name}/results").json()
+    first, second, third = found["items"]
+    # the board is 0.05, 0.10, ... 0.60: two teams are better than 0.12
+    assert (first["better"], first["worse"], first["medal"]) == (2, 10, "bronze")
+    assert first["percentile"] == pytest.approx(100 * 10 / 12)
+    assert (second["state"], second["made"]) == ("the run is open", None)
+    assert (third["state"], third["made"], third["valid"]) == ("settled", False, False)
+    strict = podium.admin.get(f"/v1/competitions/{tiny.name}/results?percentile=mle-dojo-paper")
+    assert strict.json()["items"][0]["percentile"] == pytest.approx(100 * (1 - 3 / 12))
+    assert podium.admin.get("/v1/competitions/nothing/results").status_code == 404
