@@ -61,7 +61,7 @@ def curves(
     """
     experiments.find(context, name)
     with context.database.read() as session:
-        runs = results.run_results(session, experiments=[name])
+        runs = list(results.run_results(session, experiments=[name]))
         sent = results.sent_results(session, name)
         usages = results.usages(session, name)
     if suite:

@@ -50,24 +50,22 @@ class Facts:
 
 def gather(context: Context, experiments: Sequence[str] | None = None) -> dict[str, Gathered]:
     """The results of these experiments (None: of all that have any), by experiment."""
-    with context.database.read() as session:
-        runs = results.run_results(session, experiments=experiments)
-        imported = results.imported_results(session, experiments=experiments)
     found: dict[str, Gathered] = {name: Gathered() for name in experiments or ()}
-    for run in runs:
-        mine = found.setdefault(run.experiment, Gathered())
-        policy = run.feedback.value
-        mine.policies[policy] = mine.policies.get(policy, 0) + 1
-        attempt = attempt_of_run(run)
-        if isinstance(attempt, Attempt):
-            mine.attempts.append(attempt)
-            mine.open += run.state == RunState.OPEN
-        else:
-            mine.pending[run.competition, run.seed] = attempt
-    for one in imported:
-        mine = found.setdefault(one.experiment, Gathered())
-        mine.attempts.append(attempt_of_import(one))
-        mine.imported += 1
+    with context.database.read() as session:
+        for run in results.run_results(session, experiments=experiments):
+            mine = found.setdefault(run.experiment, Gathered())
+            policy = run.feedback.value
+            mine.policies[policy] = mine.policies.get(policy, 0) + 1
+            attempt = attempt_of_run(run)
+            if isinstance(attempt, Attempt):
+                mine.attempts.append(attempt)
+                mine.open += run.state == RunState.OPEN
+            else:
+                mine.pending[run.competition, run.seed] = attempt
+        for one in results.imported_results(session, experiments=experiments):
+            mine = found.setdefault(one.experiment, Gathered())
+            mine.attempts.append(attempt_of_import(one))
+            mine.imported += 1
     return found
 
 

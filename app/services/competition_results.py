@@ -47,7 +47,7 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
     """
     with context.database.read() as session:
         version = competitions.current_version(session, slug)
-        runs = results.run_results(session, competition=slug)
+        runs = list(results.run_results(session, competition=slug))
         imported = results.imported_results(session, competition=slug)
         named = {run.experiment for run in runs} | {one.experiment for one in imported}
         records = {name: stored_experiments.get(session, name) for name in named}

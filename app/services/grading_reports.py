@@ -112,7 +112,7 @@ def give_out(context: Context, experiment: str, seed: int) -> dict[str, Any]:
     experiments.find(context, experiment)
     with context.database.read() as session:
         imported = imported_grades.of_experiment(session, experiment, seed)
-        runs = results.run_results(session, experiments=[experiment])
+        runs = list(results.run_results(session, experiments=[experiment]))
     entries = [_imported_entry(each) for each in imported]
     for run in sorted(runs, key=lambda each: each.competition):
         attempt = attempt_of_run(run)

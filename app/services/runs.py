@@ -19,6 +19,7 @@ from app.storage import (
     exposure,
     imported_grades,
     keys,
+    results,
     runs,
     submissions,
 )
@@ -156,6 +157,26 @@ def change(
         return runs.get_run(session, run_id) or run
 
     return context.database.write(record)
+
+
+def close_all(context: Context, experiment: str, failure: str | None) -> list[str]:
+    """Close the experiment's open runs; says their ids. `failure` is noted where nothing was sent.
+
+    Raises:
+        NotFound: there is no such experiment.
+    """
+    with context.database.read() as session:
+        if experiments.get(session, experiment) is None:
+            raise NotFound(f"There is no experiment {experiment!r}.")
+        found = [
+            (each.run, each.sent)
+            for each in results.run_results(session, experiments=[experiment])
+            if each.state == RunState.OPEN
+        ]
+    for run_id, sent in found:
+        why = None if sent else failure
+        change(context, run_id, close=True, usage=None, failure=why)
+    return [run_id for run_id, _ in found]
 
 
 def select(context: Context, caller: Caller, run_id: str, submission_id: str) -> RunRecord:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +32,7 @@ class Padding(StrEnum):
     COMPLETE = "complete"  # a seed that misses any competition is left out
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """What one run came to; (experiment, competition, seed) is its key, whatever came first."""
 
     experiment: str
@@ -45,7 +45,7 @@ class Attempt:
 
     def failed(self) -> Attempt:
         """The same attempt as if nothing had been submitted."""
-        return replace(self, made=False, valid=False, medal=None, above_median=False)
+        return self._replace(made=False, valid=False, medal=None, above_median=False)
 
     @property
     def outcomes(self) -> tuple[bool, ...]:

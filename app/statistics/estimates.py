@@ -51,8 +51,13 @@ def mean_and_sem(values: Array) -> tuple[float, float | None]:
 
 def t_interval(mean: float, sem: float, count: int, level: float = 0.95) -> Interval:
     """The interval of Student's t for a mean of `count` values."""
-    reach = float(student.ppf(0.5 + level / 2, count - 1)) * sem
+    reach = _t_quantile(0.5 + level / 2, count - 1) * sem
     return mean - reach, mean + reach
+
+
+@lru_cache(maxsize=1024)
+def _t_quantile(share: float, freedom: int) -> float:
+    return float(student.ppf(share, freedom))
 
 
 def cluster_bootstrap(

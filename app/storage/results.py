@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import and_, case, func, select
@@ -17,6 +17,7 @@ SUBMISSION = Submission.__table__
 GRADE = Grade.__table__
 DISCLOSURE = Disclosure.__table__
 IMPORTED = ImportedGrade.__table__
+ROWS_AT_ONCE = 1000
 
 
 class RunResult(NamedTuple):
@@ -74,8 +75,11 @@ class ImportedResult(NamedTuple):
 
 def run_results(
     session: Session, *, experiments: Sequence[str] | None = None, competition: str | None = None
-) -> list[RunResult]:
-    """The runs of these experiments (None: of all), or of all experiments at one competition."""
+) -> Iterator[RunResult]:
+    """The runs of these experiments (None: of all), or of all experiments at one competition.
+
+    They come while the session is open; nobody needs all of a large database's at once.
+    """
     is_asked = _asked(RUN, experiments, competition)
     state = SUBMISSION.c.state
     waits = state.in_([SubmissionState.QUEUED, SubmissionState.GRADING])
@@ -125,7 +129,8 @@ def run_results(
         )
         .where(*is_asked)
     )
-    return [RunResult._make(row) for row in session.execute(query)]
+    for rows in session.execute(query).partitions(ROWS_AT_ONCE):
+        yield from map(RunResult._make, rows)
 
 
 def imported_results(
@@ -134,7 +139,7 @@ def imported_results(
     """The imported results of these experiments (None: of all), or at one competition."""
     columns = [IMPORTED.c[name] for name in ImportedResult._fields]
     query = select(*columns).where(*_asked(IMPORTED, experiments, competition))
-    return [ImportedResult._make(row) for row in session.execute(query)]
+    return [ImportedResult._make(row) for row in session.execute(query).all()]
 
 
 def sent_results(session: Session, experiment: str) -> list[SentResult]:
@@ -159,7 +164,7 @@ def sent_results(session: Session, experiment: str) -> list[SentResult]:
         .where(RUN.c.experiment == experiment)
         .order_by(SUBMISSION.c.run_id, SUBMISSION.c.id)
     )
-    return [SentResult._make(row) for row in session.execute(query)]
+    return [SentResult._make(row) for row in session.execute(query).all()]
 
 
 def usages(session: Session, experiment: str) -> dict[str, dict[str, Any]]:

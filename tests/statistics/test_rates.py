@@ -99,7 +99,7 @@ def test_seeds_by_other_numbers_change_nothing_but_their_order(case, chance) -> 
     competitions, seeds, number = case
     attempts = random_attempts(competitions, seeds, random.Random(number))
     new = dict(enumerate(chance.sample(range(1000), seeds)))
-    renamed = [type(a)(**{**fields(a), "seed": new[a.seed]}) for a in attempts]
+    renamed = [a._replace(seed=new[a.seed]) for a in attempts]
 
     before = medal_rates(make_grid(attempts, names(attempts)), resamples=50)["all"].rates
     after = medal_rates(make_grid(renamed, names(renamed)), resamples=50)["all"].rates
@@ -171,7 +171,3 @@ def test_the_bootstrap_is_reproducible_and_near_the_classical_interval() -> None
         (per_competition,), np.mean, n_resamples=20_000, method="percentile", rng=3
     ).confidence_interval
     assert found.bootstrap95 == pytest.approx(tuple(independent), abs=0.25)
-
-
-def fields(one):
-    return {name: getattr(one, name) for name in type(one).__dataclass_fields__}
