@@ -82,6 +82,7 @@ class BasisOut(BaseModel):
     missing: list[MissingOut]
     open_runs: int
     imported: int
+    failures: dict[str, int]
     exposure: ExposureOfAll
     flags: list[FlagOfCompetition]
 

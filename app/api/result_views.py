@@ -87,6 +87,7 @@ def pass_at_k(request: Request, basis: Basis, found: Sequence[PassAtK], rate: st
             "mean": one.mean,
             "bootstrap95_low": one.bootstrap95[0] if one.bootstrap95 else None,
             "bootstrap95_high": one.bootstrap95[1] if one.bootstrap95 else None,
+            **report.basis_columns(basis),
         }
         for one in found
     ]
@@ -118,6 +119,8 @@ def comparison(request: Request, a: Basis, b: Basis, found: Comparison, rate: st
     row = {
         "a": a.experiment.name, "b": b.experiment.name, "suite": a.scope.suite, "rate": rate,
         **flat, **{f"sign_test_{name}": value for name, value in sign.items()},
+        **{f"a_{name}": value for name, value in report.basis_columns(a).items()},
+        **{f"b_{name}": value for name, value in report.basis_columns(b).items()},
     }  # fmt: skip
 
     def markdown() -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.medals import Medal
-from app.domain.states import RunState, SubmissionState
+from app.domain.states import Failure, RunState, SubmissionState
 from app.services.context import Context
 from app.statistics.attempts import Attempt
 from app.storage import competitions, results
@@ -25,6 +25,7 @@ class Gathered:
     open: int = 0
     imported: int = 0
     policies: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, int] = field(default_factory=dict)
 
     @property
     def competitions(self) -> set[str]:
@@ -56,6 +57,8 @@ def gather(context: Context, experiments: Sequence[str] | None = None) -> dict[s
             mine = found.setdefault(run.experiment, Gathered())
             policy = run.feedback.value
             mine.policies[policy] = mine.policies.get(policy, 0) + 1
+            if run.failure not in (None, Failure.NONE):
+                mine.failures[run.failure] = mine.failures.get(run.failure, 0) + 1
             attempt = attempt_of_run(run)
             if isinstance(attempt, Attempt):
                 mine.attempts.append(attempt)

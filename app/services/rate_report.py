@@ -38,6 +38,7 @@ def basis_document(basis: Basis) -> dict[str, Any]:
         ],
         "open_runs": basis.open,
         "imported": basis.imported,
+        "failures": dict(basis.failures),
         "exposure": {
             "policies": dict(basis.policies),
             "totals": {
@@ -49,6 +50,21 @@ def basis_document(basis: Basis) -> dict[str, Any]:
         "flags": [
             {"competition": slug, "code": code, "note": note} for slug, code, note in basis.flags
         ],
+    }
+
+
+def basis_columns(basis: Basis) -> dict[str, Any]:
+    """What flat rows say of that: how much was told to the agents, and the flags, with commas."""
+    disclosed = basis.disclosed
+    return {
+        "missing": len(basis.missing),
+        "policies": ",".join(sorted(basis.policies)),
+        "validations": disclosed.get("validation", 0),
+        "public_scores": disclosed.get("public_score", 0),
+        "private_scores": disclosed.get("private_score", 0),
+        "exposure_unknown": basis.imported,
+        "flags": ",".join(sorted({code for _, code, _ in basis.flags})),
+        "excluded": ",".join(basis.excluded),
     }
 
 
@@ -88,6 +104,7 @@ def rates_rows(basis: Basis, groups: Mapping[str, GroupRates]) -> list[dict[str,
                     "ci95_high": one.ci95[1] if one.ci95 else None,
                     "bootstrap95_low": one.bootstrap95[0] if one.bootstrap95 else None,
                     "bootstrap95_high": one.bootstrap95[1] if one.bootstrap95 else None,
+                    **basis_columns(basis),
                 }
             )
     return rows
@@ -156,6 +173,9 @@ def footnotes(basis: Basis) -> list[str]:
             f"{totals.get('public_score', 0)} public scores, "
             f"{totals.get('private_score', 0)} private scores."
         )
+    if basis.failures:
+        told = ", ".join(f"{count} {kind}" for kind, count in sorted(basis.failures.items()))
+        lines.append(f"Failures of runs: {told}.")
     if basis.imported:
         lines.append(f"{basis.imported} imported results: what those agents were told is unknown.")
     codes: dict[str, list[str]] = {}

@@ -62,6 +62,7 @@ class Basis:
     open: int
     imported: int
     policies: Mapping[str, int]
+    failures: Mapping[str, int]
     disclosed: Mapping[str, int]
 
 
@@ -186,6 +187,7 @@ def _basis_of(
         open=mine.open,
         imported=mine.imported,
         policies=mine.policies,
+        failures=mine.failures,
         disclosed=disclosed,
     )
 

@@ -11,7 +11,7 @@ from app.importers.run_groups import read_run_groups
 from app.services.context import Context
 from app.services.grading_reports import Source, Taken, create_if_new, take_in
 
-REPORTS = "*grading_report*.json"
+REPORTS = "*grading_report.json"  # hourly ones have a number behind
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,8 +87,10 @@ def test_an_open_run_without_a_submission_is_missing(podium: Podium, tiny: Path)
     padded = rates(podium, name, "padding=fail").json()
     assert padded["groups"]["all"]["made_submission"]["mean"] == 0.0
     assert padded["groups"]["all"]["any_medal"]["sem"] is None
+    podium.admin.patch(f"/v1/runs/{run.id}", json={"failure": "out_of_memory"})
     close(podium, run)
-    assert rates(podium, name).json()["missing"] == []
+    body = rates(podium, name).json()
+    assert (body["missing"], body["failures"]) == ([], {"out_of_memory": 1})
 
 
 def imported(podium: Podium, seeds: int, number: int = 0, suite: str = "mle-bench"):
@@ -146,6 +148,7 @@ def test_every_form_has_the_same_numbers(podium: Podium) -> None:
         found = body["groups"][row["group"]][row["rate"]]
         assert float(row["mean"]) == found["mean"]
         assert [float(row["ci95_low"]), float(row["ci95_high"])] == found["ci95"]
+        assert (row["private_scores"], row["exposure_unknown"], row["flags"]) == ("0", "44", "")
     parquet = rates(podium, name, "group_by=complexity", "application/vnd.apache.parquet")
     table = pq.read_table(io.BytesIO(parquet.content))
     assert table.column("mean").to_pylist() == [float(row["mean"]) for row in rows]
