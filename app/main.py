@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
 import os
 import threading
@@ -55,6 +56,7 @@ def create_app(
         context = await run_in_threadpool(open_context, settings)
         worker = Worker(context)
         stopping = threading.Event()
+        await run_in_threadpool(context.blobs.sweep)
         again = await run_in_threadpool(grade.requeue_left_behind, context)
         if again:
             log.warning("grading again what the last server left", extra={"submissions": again})
@@ -66,6 +68,9 @@ def create_app(
         )
         app.state.context, app.state.worker = context, worker
         thread.start()
+        # What is here now stays: the collector need not look through it again and again.
+        gc.collect()
+        gc.freeze()
         on_ready(key)
         try:
             yield
@@ -83,8 +88,9 @@ def create_app(
         lifespan=lifespan,
         redoc_url=None,
     )
-    rooms = (competitions, experiments, runs, submissions, results, grading_reports, service)
-    for room in (*rooms, problems):
+    # The first match answers: what comes most often is looked at first.
+    often = (submissions, runs, competitions, experiments, results, grading_reports)
+    for room in (*often, service, problems):
         app.include_router(room.router)
     problems.install(app)
     app.add_middleware(RequestRecorder)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request
-from fastapi.security import HTTPBasic, HTTPBasicCredentials, HTTPBearer
-from fastapi.security.http import HTTPAuthorizationCredentials
+from fastapi.security import HTTPBearer
 
 from app.services.caller import Caller, authenticate, require_admin, require_researcher
 from app.services.context import Context
-
-BEARER = HTTPBearer(auto_error=False, description="A key: `Authorization: Bearer pod_...`")
 
 
 async def context(request: Request) -> Context:
@@ -20,21 +19,26 @@ async def context(request: Request) -> Context:
     return found
 
 
-async def key(
-    request: Request,
-    bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
-) -> str | None:
-    """The key that came with the request: as a Bearer token or as a Basic password."""
-    if bearer is not None:
-        return bearer.credentials
-    if request.headers.get("Authorization", "").lower().startswith("basic "):
-        basic: HTTPBasicCredentials | None = await HTTPBasic(auto_error=False)(request)
-        return basic.password if basic else None
-    return None
+class KeyScheme(HTTPBearer):
+    """The key that came with a request: as a Bearer token or as a Basic password."""
+
+    async def __call__(self, request: Request) -> str | None:  # type: ignore[override]
+        """The key; None where there is none."""
+        scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
+        match scheme.lower():
+            case "bearer":
+                return credentials.strip()
+            case "basic":
+                with contextlib.suppress(ValueError):
+                    return base64.b64decode(credentials).decode().partition(":")[2]
+        return None
 
 
 Ctx = Annotated[Context, Depends(context)]
-Key = Annotated[str | None, Depends(key)]
+Key = Annotated[
+    str | None,
+    Depends(KeyScheme(scheme_name="key", description="`Authorization: Bearer pod_...`")),
+]
 
 
 def caller(context: Ctx, key: Key) -> Caller:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import re
 import secrets
@@ -16,6 +17,8 @@ log = logging.getLogger("podium.http")
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 HEADER = b"x-request-id"
 ACCEPTABLE = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+PROCESS = secrets.token_hex(6).encode()  # with a count behind it: an id of no other server
+_count = itertools.count(1)
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
 
@@ -31,7 +34,7 @@ class RequestRecorder:
             await self._app(scope, receive, send)
             return
         given = next((value for name, value in scope["headers"] if name == HEADER), b"")
-        identity = given if ACCEPTABLE.fullmatch(given) else secrets.token_hex(8).encode()
+        identity = given if ACCEPTABLE.fullmatch(given) else b"%s-%d" % (PROCESS, next(_count))
         token = request_id.set(identity.decode())
         started = time.perf_counter()
         status = 0

@@ -8,14 +8,14 @@ import re
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 
 from app.api import present
 from app.api.dependencies import Anyone, Ctx, Cursor, Id, Key, Limit
 from app.api.problems import responses
 from app.api.schemas import Page, RunOut, Selection, SubmissionOut, VerdictOut
-from app.api.upload import CSV_BODY, receive_csv
+from app.api.threads import in_thread
+from app.api.upload import CSV_BODY, receive_blob, receive_csv, small_body
 from app.errors import BadRequest
 from app.instruments import RECEIVED
 from app.services import disclose, runs, submit, validate
@@ -61,15 +61,13 @@ async def send_submission(
     message: Message = None,
 ) -> Any:
     """Send a submission. It and its row are on disk, synced, before this is answered."""
-    caller, run = await run_in_threadpool(submit.admit, context, key, run_id)
     offer = Offer(_printable(message), idempotency_key)
-    upload = await run_in_threadpool(context.blobs.new_upload)
-    try:
-        await receive_csv(request, upload, context.settings.max_upload_bytes)
-        blob = await run_in_threadpool(upload.finish)
-    except BaseException:
-        upload.discard()
-        raise
+    body = await small_body(request, context.settings.max_upload_bytes)
+    if body is not None:
+        caller, run, blob = await in_thread(submit.admit_file, context, key, run_id, body)
+    else:
+        caller, run = await in_thread(submit.admit, context, key, run_id)
+        blob = await receive_blob(request, context.blobs, context.settings.max_upload_bytes)
     submission_id = submit.new_submission_id()
     with context.settled.expect(submission_id) as settled:
         stored = await asyncio.wrap_future(submit.store(context, run, submission_id, blob, offer))
@@ -77,7 +75,10 @@ async def send_submission(
             RECEIVED.inc()
             request.app.state.worker.wake()
             await _wait(settled, prefer, response)
-    shown = await run_in_threadpool(disclose.show, context, caller, stored.submission.id)
+    if stored.created and not settled.is_set():
+        shown = disclose.show_new(context, caller, run, stored.submission)
+    else:
+        shown = await in_thread(disclose.show, context, caller, stored.submission.id)
     response.headers["Location"] = f"/v1/submissions/{stored.submission.id}"
     response.status_code = 200 if not stored.created else 201 if settled.is_set() else 202
     return present.submission(context, shown)
@@ -136,15 +137,15 @@ def submission_file(context: Ctx, caller: Anyone, submission_id: Id) -> FileResp
 )
 async def validate_file(request: Request, context: Ctx, key: Key, run_id: Id) -> Any:
     """Check a file's form against the declared schema and the public ids; nothing is stored."""
-    caller, run = await run_in_threadpool(submit.admit, context, key, run_id)
-    upload = await run_in_threadpool(context.blobs.new_upload)
+    caller, run = await in_thread(submit.admit, context, key, run_id)
+    upload = await in_thread(context.blobs.new_upload)
     try:
         await receive_csv(request, upload, context.settings.max_upload_bytes)
-        future = await run_in_threadpool(validate.start, context, run, upload.close())
+        future = await in_thread(validate.start, context, run, upload.close())
         found = await asyncio.wrap_future(future)
     finally:
         upload.discard()
-    verdict = await run_in_threadpool(validate.settle, context, caller, run, found)
+    verdict = await in_thread(validate.settle, context, caller, run, found)
     return present.verdict(verdict)
 
 

@@ -10,15 +10,17 @@ from typing import IO, Any, Protocol
 
 import pyarrow as pa
 from fastapi import Request
-from fastapi.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from app.api.threads import in_thread
 from app.errors import BadRequest, Invalid, TooLarge, UnsupportedMediaType
 from app.settings import MEGABYTE
+from app.storage.blobs import Blob, BlobStore
 
 CSV_TYPES = frozenset({"text/csv", "application/csv"})
 CHUNK = MEGABYTE
+SMALL = 256 * 1024  # a body that may wait in memory until it is whole
 FORM_OVERHEAD = 64 * 1024  # boundaries and part headers around a file of the full size
 CSV_BODY: dict[str, Any] = {
     "requestBody": {
@@ -54,8 +56,7 @@ async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> None:
         BadRequest: broken compression, or a broken multipart body.
         ClientDisconnect: the connection was cut.
     """
-    media_type = request.headers.get("Content-Type", "text/csv").split(";")[0].strip().lower()
-    encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
+    media_type, encoding = _media_type(request), _encoding(request)
     if encoding not in ("identity", "gzip", "zstd"):
         raise UnsupportedMediaType(
             f"Content-Encoding {encoding!r} is not read here: use gzip, zstd, or none."
@@ -78,7 +79,29 @@ async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> None:
             async for chunk in bounded(request, max_bytes):
                 packed.write(chunk)
             packed.seek(0)
-            await run_in_threadpool(_unpack, packed, encoding, sink, max_bytes)
+            await in_thread(_unpack, packed, encoding, sink, max_bytes)
+
+
+async def small_body(request: Request, max_bytes: int) -> bytes | None:
+    """The body, if it is a plain CSV file small enough to wait in memory; else None, unread.
+
+    Nearly all submissions are. What is to be done with one takes a single trip to a thread then.
+    """
+    length = request.headers.get("Content-Length", "")
+    if not length.isdigit() or int(length) > SMALL or not _is_plain_csv(request):
+        return None
+    return b"".join([chunk async for chunk in bounded(request, max_bytes)])
+
+
+async def receive_blob(request: Request, blobs: BlobStore, max_bytes: int) -> Blob:
+    """Store a CSV file, synced. Raises what `receive_csv` raises; then nothing is kept."""
+    upload = await in_thread(blobs.new_upload)
+    try:
+        await receive_csv(request, upload, max_bytes)
+        return await in_thread(upload.finish)
+    except BaseException:
+        upload.discard()
+        raise
 
 
 async def receive_file_part(request: Request, part: str, sink: Sink, max_bytes: int) -> None:
@@ -95,7 +118,7 @@ async def receive_file_part(request: Request, part: str, sink: Sink, max_bytes: 
         file = form.get(part)
         if not isinstance(file, UploadFile):
             raise Invalid(f"The multipart body has no file in a part called {part!r}.")
-        await run_in_threadpool(_copy, file.file.read, sink, max_bytes)
+        await in_thread(_copy, file.file.read, sink, max_bytes)
     finally:
         await form.close()
 
@@ -115,6 +138,18 @@ async def bounded(request: Request, max_bytes: int) -> AsyncGenerator[bytes, Non
         if size > max_bytes:
             raise _too_large(max_bytes)
         yield chunk
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("Content-Type", "text/csv").split(";")[0].strip().lower()
+
+
+def _encoding(request: Request) -> str:
+    return request.headers.get("Content-Encoding", "identity").strip().lower()
+
+
+def _is_plain_csv(request: Request) -> bool:
+    return _media_type(request) in CSV_TYPES and _encoding(request) == "identity"
 
 
 def _unpack(packed: IO[bytes], encoding: str, sink: Sink, max_bytes: int) -> None:

@@ -8,6 +8,8 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from sqlalchemy.orm import Session
+
 from app.domain.states import Role
 from app.errors import Forbidden, NotFound, Unauthorized
 from app.services.context import Context
@@ -39,11 +41,16 @@ def authenticate(context: Context, key: str | None) -> Caller:
     Raises:
         Unauthorized: no key, or one that is unknown, expired or revoked.
     """
+    with context.database.read() as session:
+        return holder_of(session, key)
+
+
+def holder_of(session: Session, key: str | None) -> Caller:
+    """Like `authenticate`, within a session that goes on to read something else."""
     if not key:
         raise Unauthorized(f"No key was sent. {HOW_TO}")
     digest = key_digest(key)
-    with context.database.read() as session:
-        record = keys.find_key(session, digest)
+    record = keys.find_key(session, digest)
     # The database finds the row by its digest; the comparison that decides takes constant time.
     if record is None or not hmac.compare_digest(record.digest, digest):
         raise Unauthorized(f"This key is not known here. {HOW_TO}")
@@ -81,7 +88,12 @@ def require_own_run(caller: Caller, run_id: str) -> None:
         NotFound: another run's key: to it, the run does not exist.
     """
     if caller.is_run and caller.run_id != run_id:
-        raise NotFound(f"There is no run {run_id!r} for this key.")
+        raise no_run(run_id)
+
+
+def no_run(run_id: str) -> NotFound:
+    """What is said of a run that does not exist, and of one that is another key's."""
+    return NotFound(f"There is no run {run_id!r} for this key.")
 
 
 def new_key(

@@ -48,7 +48,7 @@ def check_folder(graders: GraderPool, folder: Path) -> Checked:
     """Try one folder as an import would; nothing is kept."""
     scratch = Path(tempfile.mkdtemp(prefix="podium-check-"))
     try:
-        staged = stage_folder(folder, scratch / "staged", max_bytes=MAX_BYTES)
+        staged = stage_folder(folder, scratch / folder.name / "staged", max_bytes=MAX_BYTES)
         rows = inspect(graders, staged)
         return Checked(folder.name, staged.status, rows, (), tuple(staged.lint))
     except BadCompetition as error:

@@ -7,15 +7,21 @@ import os
 import shutil
 import uuid
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from app.domain.states import SubmissionState
 from app.errors import Conflict
 from app.graders.pool import GraderPool
 from app.services.catalogue import Catalogue
+from app.services.intake import Received, take_in
+from app.services.outcomes import Finished, write_outcomes
 from app.services.settled import Settled
 from app.settings import Settings
+from app.storage.batches import Batch
 from app.storage.blobs import BlobStore
 from app.storage.database import Database
+from app.storage.records import SubmissionRecord
 
 
 class DataDirectoryInUse(Conflict):
@@ -32,6 +38,8 @@ class Context:
     graders: GraderPool
     catalogue: Catalogue
     instance: str
+    intake: Batch[SubmissionRecord, Received]
+    outcomes: Batch[Finished, SubmissionState]
     settled: Settled = field(default_factory=Settled)
 
     def close(self) -> None:
@@ -63,6 +71,8 @@ def open_context(settings: Settings) -> Context:
         ),
         catalogue=Catalogue(data / "competitions", settings.competitions_dir, database),
         instance=_instance(data),
+        intake=Batch(database, take_in),
+        outcomes=Batch(database, partial(write_outcomes, max_attempts=settings.grading_attempts)),
     )
 
 

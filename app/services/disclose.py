@@ -55,6 +55,13 @@ def show(context: Context, caller: Caller, submission_id: str) -> Disclosed:
     return show_all(context, caller, run, [found])[0]
 
 
+def show_new(
+    context: Context, caller: Caller, run: RunRecord, submission: SubmissionRecord
+) -> Disclosed:
+    """A submission that was stored just now: there is no grade yet, and nothing to look up."""
+    return show_all(context, caller, run, [(submission, None)])[0]
+
+
 def show_all(
     context: Context,
     caller: Caller,

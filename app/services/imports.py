@@ -49,7 +49,7 @@ def import_folder(context: Context, folder: Path, on_file: Progress | None = Non
     scratch = context.scratch()
     try:
         staged = stage_folder(
-            folder, scratch / "staged", max_bytes=context.settings.max_upload_bytes * 16,
+            folder, scratch / folder.name / "staged", max_bytes=context.settings.max_upload_bytes * 16,
             on_file=on_file,
         )  # fmt: skip
         known = _known_version(context, staged)

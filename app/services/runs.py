@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.feedback import Feedback
 from app.domain.states import CompetitionStatus, Role, RunState, SubmissionState
 from app.errors import Conflict, NeedsData, NotFound, RunClosed
-from app.services.caller import Caller, new_key, require_own_run
+from app.services.caller import Caller, new_key, no_run, require_own_run
 from app.services.context import Context
 from app.storage import (
     competitions,
@@ -106,7 +106,7 @@ def find(context: Context, caller: Caller, run_id: str) -> RunRecord:
     with context.database.read() as session:
         run = runs.get_run(session, run_id)
     if run is None:
-        raise NotFound(f"There is no run {run_id!r} for this key.")
+        raise no_run(run_id)
     return run
 
 
@@ -144,7 +144,7 @@ def change(
     def record(session: Session) -> RunRecord:
         run = runs.get_run(session, run_id)
         if run is None:
-            raise NotFound(f"There is no run {run_id!r} for this key.")
+            raise no_run(run_id)
         changes: dict[str, Any] = {}
         if close and run.state != RunState.CLOSED:
             changes |= {"state": RunState.CLOSED, "closed_at": datetime.now(UTC)}

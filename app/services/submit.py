@@ -6,19 +6,15 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy.orm import Session
-
-from app.domain.states import RunState, SubmissionState
-from app.errors import IdempotencyMismatch, NotFound, QuotaExceeded, RunClosed
-from app.services import runs as run_service
-from app.services.caller import Caller, authenticate, require_own_run
+from app.domain.states import RunState
+from app.errors import RunClosed
+from app.services.caller import Caller, holder_of, no_run, require_own_run
 from app.services.context import Context
-from app.storage import runs, submissions
+from app.services.intake import Received
+from app.storage import runs
 from app.storage.blobs import Blob
 from app.storage.ids import new_id
 from app.storage.records import RunRecord, SubmissionRecord
-
-DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +25,6 @@ class Offer:
     idempotency_key: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A stored submission, and whether this request stored it."""
-
-    submission: SubmissionRecord
-    created: bool
-
-
 def admit(context: Context, key: str | None, run_id: str) -> tuple[Caller, RunRecord]:
     """Who is calling, and the open run the bytes are for: asked before a byte is read.
 
@@ -44,11 +32,22 @@ def admit(context: Context, key: str | None, run_id: str) -> tuple[Caller, RunRe
         Unauthorized, NotFound: the key is not valid, or not for this run.
         RunClosed: the run accepts nothing more.
     """
-    caller = authenticate(context, key)
-    require_own_run(caller, run_id)
-    run = run_service.find(context, caller, run_id)
+    with context.database.read() as session:
+        caller = holder_of(session, key)
+        require_own_run(caller, run_id)
+        run = runs.get_run(session, run_id)
+    if run is None:
+        raise no_run(run_id)
     refuse_closed(run, datetime.now(UTC))
     return caller, run
+
+
+def admit_file(
+    context: Context, key: str | None, run_id: str, data: bytes
+) -> tuple[Caller, RunRecord, Blob]:
+    """Like `admit`, for bytes that have come already: stores them, synced, once admitted."""
+    caller, run = admit(context, key, run_id)
+    return caller, run, context.blobs.put(data)
 
 
 def store(
@@ -59,42 +58,19 @@ def store(
     The future raises RunClosed, QuotaExceeded or IdempotencyMismatch: then nothing was stored.
     """
     received_at = datetime.now(UTC)
-    new = SubmissionRecord(
-        id=submission_id,
-        run_id=run.id,
-        version_id=run.version_id,
-        state=SubmissionState.QUEUED,
-        message=offer.message,
-        bytes=blob.bytes,
-        sha256=blob.sha256,
-        idempotency_key=offer.idempotency_key,
-        received_at=received_at,
-        settled_at=None,
-        run_seconds=(received_at - run.created_at).total_seconds(),
-        problem=None,
-        warnings=[],
-        attempts=0,
+    return context.intake.add(
+        SubmissionRecord(
+            id=submission_id,
+            run_id=run.id,
+            version_id=run.version_id,
+            message=offer.message,
+            bytes=blob.bytes,
+            sha256=blob.sha256,
+            idempotency_key=offer.idempotency_key,
+            received_at=received_at,
+            run_seconds=(received_at - run.created_at).total_seconds(),
+        )
     )
-
-    def record(session: Session) -> Received:
-        now = runs.lock_run(session, run.id)
-        if now is None:
-            raise NotFound(f"There is no run {run.id!r} for this key.")
-        if offer.idempotency_key is not None:
-            known = submissions.by_idempotency_key(session, run.id, offer.idempotency_key)
-            if known is not None:
-                if known.sha256 != blob.sha256:
-                    raise IdempotencyMismatch(
-                        f"This Idempotency-Key already came with other bytes ({known.id}). "
-                        "Send a new key with a new file."
-                    )
-                return Received(known, created=False)
-        refuse_closed(now, received_at)
-        _refuse_over_quota(session, now, received_at)
-        submissions.add_submission(session, new)
-        return Received(new, created=True)
-
-    return context.database.enqueue(record)
 
 
 def new_submission_id() -> str:
@@ -110,26 +86,6 @@ def refuse_closed(run: RunRecord, now: datetime) -> None:
     """
     if run.state == RunState.CLOSED:
         raise RunClosed(f"Run {run.id} is closed and accepts nothing more.")
-    hours = (run.limits or {}).get("hours")
+    hours = run.limits.get("hours")
     if hours is not None and now - run.created_at >= timedelta(hours=hours):
         raise RunClosed(f"Run {run.id} had {hours:g} hours, and they are over.")
-
-
-def _refuse_over_quota(session: Session, run: RunRecord, now: datetime) -> None:
-    """Count what is graded and what may yet be; a rejected or failed file costs nothing."""
-    limits = run.limits or {}
-    total, per_day = limits.get("submissions_total"), limits.get("submissions_per_day")
-    if total is not None and submissions.count_counted(session, run.id, since=None) >= total:
-        raise QuotaExceeded(
-            f"Run {run.id} has used all of its {total} submissions.",
-            retry_after=int(DAY.total_seconds()),
-        )
-    if per_day is None or submissions.count_counted(session, run.id, since=now - DAY) < per_day:
-        return
-    times = submissions.counted_times(session, run.id, since=now - DAY)
-    free_at = times[-per_day] + DAY if per_day else now + DAY
-    raise QuotaExceeded(
-        f"Run {run.id} may send {per_day} submissions in 24 hours; "
-        f"the next is free at {free_at.isoformat(timespec='seconds')}.",
-        retry_after=int((free_at - now).total_seconds()) + 1,
-    )

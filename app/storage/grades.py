@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from app.storage.inserts import insert_if_new
+from app.storage.inserts import insert_all_if_new
 from app.storage.models import Grade
 from app.storage.records import GradeRecord
 from app.storage.rows import one, record, values
@@ -18,18 +18,16 @@ BY_VERSION = select(TABLE).where(OF_SUBMISSION, TABLE.c.version_id == bindparam(
 ALL = select(TABLE).where(OF_SUBMISSION).order_by(TABLE.c.version_id)
 
 
-def add_grade(session: Session, grade: GradeRecord) -> GradeRecord:
-    """Store a grade; returns the one that is kept, which is the first.
+def add_grades(session: Session, added: Sequence[GradeRecord]) -> None:
+    """Store grades. Where a submission has one under the same version, the first is kept.
 
     Raises:
         IntegrityError: there is no such submission or version.
     """
-    fields: dict[str, Any] = values(grade)
-    del fields["id"]
-    insert_if_new(session, TABLE, ("submission_id", "version_id"), fields)
-    kept = get_grade(session, grade.submission_id, grade.version_id)
-    assert kept is not None  # noqa: S101 (just stored, in this transaction)
-    return kept
+    rows = [values(grade) for grade in added]
+    for row in rows:
+        del row["id"]
+    insert_all_if_new(session, TABLE, ("submission_id", "version_id"), rows)
 
 
 def get_grade(session: Session, submission_id: str, version_id: int) -> GradeRecord | None:

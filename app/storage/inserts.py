@@ -15,20 +15,18 @@ def insert_if_new(
 ) -> bool:
     """Insert a row unless one has the same values in the `unique` columns; says whether it did."""
     statement = _statement(session.get_bind().dialect.name, table, unique)
-    return session.execute(statement, fields).first() is not None
+    return session.execute(statement.returning(*table.primary_key), fields).first() is not None
+
+
+def insert_all_if_new(
+    session: Session, table: Table, unique: tuple[str, ...], rows: list[dict[str, Any]]
+) -> None:
+    """Insert rows, except those whose values in the `unique` columns are there already."""
+    if rows:
+        session.execute(_statement(session.get_bind().dialect.name, table, unique), rows)
 
 
 @lru_cache
 def _statement(dialect: str, table: Table, unique: tuple[str, ...]) -> Any:
-    columns = list(unique)
-    if dialect == "sqlite":
-        return (
-            sqlite.insert(table)
-            .on_conflict_do_nothing(index_elements=columns)
-            .returning(*table.primary_key)
-        )
-    return (
-        postgresql.insert(table)
-        .on_conflict_do_nothing(index_elements=columns)
-        .returning(*table.primary_key)
-    )
+    insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
+    return insert(table).on_conflict_do_nothing(index_elements=list(unique))

@@ -106,6 +106,17 @@ class SubmissionRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SettledRecord:
+    """The outcome of a submission: what is written over its row when grading is over."""
+
+    id: str
+    state: SubmissionState
+    problem: dict[str, Any] | None
+    warnings: list[dict[str, Any]]
+    settled_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GradeRecord:
     """What a submission was worth under one competition version. `id` is None until it is stored.
 

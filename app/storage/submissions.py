@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import COUNTED, SETTLED, SubmissionState
 from app.storage.models import Grade, Run, Submission
-from app.storage.records import ClaimRecord, GradeRecord, SubmissionRecord
+from app.storage.records import ClaimRecord, GradeRecord, SettledRecord, SubmissionRecord
 from app.storage.rows import one, record, values
 
 TABLE = Submission.__table__
@@ -75,17 +76,19 @@ REQUEUE = (
     .where(TABLE.c.state == SubmissionState.GRADING)
     .values(state=SubmissionState.QUEUED, claimed_by=None, claimed_at=None)
 )
-SETTLE = update(TABLE).where(TABLE.c.id == bindparam("of"), TABLE.c.state.not_in(sorted(SETTLED)))
+# One comparison for each state: an IN list has no fixed text, and cannot be run for many rows.
+IS_OPEN = and_(*(TABLE.c.state != state for state in sorted(SETTLED)))
+SETTLE = update(TABLE).where(TABLE.c.id == bindparam("of"), IS_OPEN)
 
 
-def add_submission(session: Session, submission: SubmissionRecord) -> SubmissionRecord:
-    """Store a submission.
+def add_submissions(session: Session, added: Sequence[SubmissionRecord]) -> None:
+    """Store submissions.
 
     Raises:
-        IntegrityError: the run has a submission with this idempotency key.
+        IntegrityError: a run has a submission with the same idempotency key.
     """
-    session.execute(ADD, values(submission))
-    return submission
+    if added:
+        session.execute(ADD, [values(submission) for submission in added])
 
 
 def get_submission(
@@ -154,27 +157,20 @@ def requeue_claim(session: Session, submission_id: str) -> bool:
     return _rows(session.execute(REQUEUE.where(TABLE.c.id == submission_id))) == 1
 
 
-def settle(
-    session: Session,
-    submission_id: str,
-    state: SubmissionState | str,
-    *,
-    problem: dict[str, Any] | None,
-    warnings: list[dict[str, Any]],
-    settled_at: datetime,
-) -> bool:
-    """Write a submission's outcome. False: it has one already, which stands.
+def settle_all(session: Session, outcomes: Sequence[SettledRecord]) -> None:
+    """Write submissions' outcomes. One that has an outcome already keeps it.
 
     Raises:
-        ValueError: `state` is not one in which grading is over.
+        ValueError: a state is not one in which grading is over.
     """
-    final = SubmissionState(state)
-    if not final.is_settled:
-        raise ValueError(f"{final.value!r} settles nothing")
-    outcome = {
-        "state": final, "problem": problem, "warnings": warnings, "settled_at": settled_at,
-    }  # fmt: skip
-    return _rows(session.execute(SETTLE, {"of": submission_id, **outcome})) == 1
+    for outcome in outcomes:
+        if not outcome.state.is_settled:
+            raise ValueError(f"{outcome.state.value!r} settles nothing")
+    if outcomes:
+        rows = [values(outcome) for outcome in outcomes]
+        for row in rows:
+            row["of"] = row.pop("id")
+        session.execute(SETTLE, rows)
 
 
 def counts_by_state(session: Session) -> dict[str, int]:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
 from app.domain.states import CompetitionStatus
-from app.storage import competitions, experiments, runs, submissions
+from app.storage import competitions, experiments, grades, runs, submissions
 from app.storage.database import Database
 from app.storage.ids import new_id
 from app.storage.records import (
@@ -36,7 +36,7 @@ class World:
     def submit(self, **over: Any) -> SubmissionRecord:
         """Store a submission of the run."""
         submission = make_submission(self.run, **over)
-        return self.database.write(lambda s: submissions.add_submission(s, submission))
+        return self.database.write(lambda s: add_submission(s, submission))
 
 
 def make_world(database: Database) -> World:
@@ -46,7 +46,7 @@ def make_world(database: Database) -> World:
     other_version = database.write(lambda s: add_version(s, "leaves"))
     other_run = add_run(database, other_version, "second", seed=7)
     noise = make_submission(other_run, idempotency_key="same", received_at=NOON)
-    database.write(lambda s: submissions.add_submission(s, noise))
+    database.write(lambda s: add_submission(s, noise))
     return World(database, version, run, other_run)
 
 
@@ -126,3 +126,17 @@ def make_grade(submission: SubmissionRecord, **over: Any) -> GradeRecord:
         "graded_at": NOON,
     }
     return GradeRecord(**{**fields, **over})
+
+
+def add_grade(session: Session, grade: GradeRecord) -> GradeRecord:
+    """Store a grade, and give the one that is kept."""
+    grades.add_grades(session, [grade])
+    kept = grades.get_grade(session, grade.submission_id, grade.version_id)
+    assert kept is not None
+    return kept
+
+
+def add_submission(session: Session, submission: SubmissionRecord) -> SubmissionRecord:
+    """Store one submission."""
+    submissions.add_submissions(session, [submission])
+    return submission

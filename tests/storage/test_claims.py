@@ -8,7 +8,7 @@ import pytest
 from app.domain.states import SubmissionState
 from app.storage import submissions
 from app.storage.database import Database
-from app.storage.records import ClaimRecord
+from app.storage.records import ClaimRecord, SettledRecord
 from tests.storage.make import NOON
 
 
@@ -85,11 +85,10 @@ def test_one_claim_can_be_given_back(world, queue):
 
 def test_what_is_settled_is_not_queued_again(world, queue):
     claim(world.database)
-    world.database.write(
-        lambda s: submissions.settle(
-            s, queue[0].id, "graded", problem=None, warnings=[], settled_at=NOON
-        )
+    done = SettledRecord(
+        id=queue[0].id, state=SubmissionState.GRADED, problem=None, warnings=[], settled_at=NOON
     )
+    world.database.write(lambda s: submissions.settle_all(s, [done]))
 
     assert not world.database.write(lambda s: submissions.requeue_claim(s, queue[0].id))
     assert world.database.write(lambda s: submissions.requeue_claimed_by(s, "me")) == 4

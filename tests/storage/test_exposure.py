@@ -4,14 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from app.storage import exposure, faults, grades
-from tests.storage.make import NOON, make_grade
+from app.storage import exposure, faults
+from tests.storage.make import NOON, add_grade, make_grade
 
 
 @pytest.fixture
 def grade(world):
     made = world.submit()
-    return world.database.write(lambda s: grades.add_grade(s, make_grade(made)))
+    return world.database.write(lambda s: add_grade(s, make_grade(made)))
 
 
 def tell(world, kind, grade=None, run=None, at=NOON):

@@ -6,11 +6,11 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.storage import grades
-from tests.storage.make import add_version, make_grade
+from tests.storage.make import add_grade, add_version, make_grade
 
 
 def add(world, grade):
-    return world.database.write(lambda s: grades.add_grade(s, grade))
+    return world.database.write(lambda s: add_grade(s, grade))
 
 
 def test_a_grade_comes_back_as_it_was_stored(world):

@@ -6,13 +6,15 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.states import SubmissionState
-from app.storage import grades, submissions
-from tests.storage.make import NOON, add_version, make_grade, make_submission
+from app.storage import submissions
+from app.storage.records import SettledRecord
+from tests.storage.make import NOON, add_grade, add_version, make_grade, make_submission
 
 
 def settle(world, submission, state=SubmissionState.GRADED, **over):
     outcome = {"problem": None, "warnings": [], "settled_at": NOON, **over}
-    return world.database.write(lambda s: submissions.settle(s, submission.id, state, **outcome))
+    record = SettledRecord(id=submission.id, state=state, **outcome)
+    world.database.write(lambda s: submissions.settle_all(s, [record]))
 
 
 def get(world, submission):
@@ -43,10 +45,10 @@ def test_a_submission_comes_with_the_grade_of_its_own_version(world):
     made = world.submit()
     newer = world.database.write(lambda s: add_version(s, "bikes", number=2))
     regrade = make_grade(made, version_id=newer.id, score=0.9)
-    world.database.write(lambda s: grades.add_grade(s, regrade))
+    world.database.write(lambda s: add_grade(s, regrade))
     assert get(world, made) == (made, None)
 
-    grade = world.database.write(lambda s: grades.add_grade(s, make_grade(made)))
+    grade = world.database.write(lambda s: add_grade(s, make_grade(made)))
 
     assert get(world, made) == (made, grade)
 
@@ -76,7 +78,7 @@ def test_submissions_without_a_key_are_as_many_as_came(world):
 
 def test_a_runs_submissions_are_listed_oldest_first_with_their_grades(world):
     made = [world.submit() for _ in range(3)]
-    grade = world.database.write(lambda s: grades.add_grade(s, make_grade(made[1])))
+    grade = world.database.write(lambda s: add_grade(s, make_grade(made[1])))
 
     with world.database.read() as session:
         first = submissions.list_submissions(session, world.run.id, limit=2)
@@ -113,10 +115,9 @@ def test_counting_can_begin_at_a_time(world):
 def test_settling_writes_the_outcome(world):
     made = world.submit()
 
-    done = settle(world, made, SubmissionState.REJECTED, problem={"status": 422})
+    settle(world, made, SubmissionState.REJECTED, problem={"status": 422})
 
     found, _ = get(world, made)
-    assert done
     assert found.state is SubmissionState.REJECTED
     assert (found.problem, found.settled_at) == ({"status": 422}, NOON)
 
@@ -125,7 +126,8 @@ def test_the_first_outcome_stands(world):
     made = world.submit()
     settle(world, made)
 
-    assert not settle(world, made, SubmissionState.FAILED, settled_at=NOON + timedelta(hours=1))
+    settle(world, made, SubmissionState.FAILED, settled_at=NOON + timedelta(hours=1))
+
     assert get(world, made)[0].state is SubmissionState.GRADED
 
 
@@ -178,4 +180,4 @@ def test_a_word_that_is_no_state_is_refused(world):
     odd = make_submission(world.run, state="lost")
 
     with pytest.raises(Exception, match="lost"):
-        world.database.write(lambda s: submissions.add_submission(s, odd))
+        world.database.write(lambda s: submissions.add_submissions(s, [odd]))

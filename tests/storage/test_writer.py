@@ -225,7 +225,7 @@ def test_many_threads_lose_nothing(world):
     def work():
         for _ in range(20):
             made = make_submission(world.run)
-            world.database.write(lambda s, made=made: submissions.add_submission(s, made))
+            world.database.write(lambda s, made=made: submissions.add_submissions(s, [made]))
             stored.append(made.id)
 
     threads = [threading.Thread(target=work) for _ in range(16)]

@@ -1,0 +1,26 @@
+"""`python -m benchmarks [grading] [http] [memory] [statistics]`: all of them, or the named ones."""
+
+from __future__ import annotations
+
+import sys
+
+from benchmarks import grading, http, memory, statistics
+
+BENCHMARKS = {
+    "grading": grading.main,
+    "http": http.main,
+    "memory": memory.main,
+    "statistics": statistics.main,
+}
+
+
+def run(names: list[str]) -> None:
+    unknown = sorted(set(names) - set(BENCHMARKS))
+    if unknown:
+        sys.exit(f"there is no benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}")
+    for name in names or BENCHMARKS:
+        BENCHMARKS[name]()
+        print()
+
+
+run(sys.argv[1:])

@@ -1,0 +1,65 @@
+"""HTTP: durable submissions a second at 32 clients, and the latency of one that waits, alone."""
+
+from __future__ import annotations
+
+import time
+from statistics import median, quantiles
+
+from benchmarks.load import send_many
+from benchmarks.server import Server, running
+
+CLIENTS = 32
+SUBMISSIONS = 4000
+ALONE = 300
+ROUNDS = 3
+
+
+def main() -> None:
+    with running() as server:
+        print(f"HTTP: a file of {len(server.body):,} bytes; SQLite, every answer after fsync")
+        send_many(server, 300, 4, "Prefer: wait=30\r\n")  # warm
+        for _ in range(ROUNDS):
+            under_load(server)
+        alone(server)
+
+
+def under_load(server: Server) -> None:
+    started = time.perf_counter()
+    answers = send_many(server, SUBMISSIONS, CLIENTS)
+    sending = time.perf_counter() - started
+    wait_until_settled(server)
+    settling = time.perf_counter() - started
+    stored = {a.submission for a in answers if a.status in (201, 202)}
+    milliseconds = [1000 * a.seconds for a in answers]
+    p99 = quantiles(milliseconds, n=100)[98]
+    print(
+        f"  {CLIENTS} clients: {len(stored) / sending:7.0f} stored/s, "
+        f"{len(stored) / settling:7.0f} graded/s, median {median(milliseconds):.1f} ms, "
+        f"p99 {p99:.1f} ms, lost {SUBMISSIONS - len(stored)}"
+    )
+
+
+def alone(server: Server) -> None:
+    answers = send_many(server, ALONE, 1, "Prefer: wait=30\r\n")
+    assert all(a.status == 201 and a.state == "graded" for a in answers)
+    milliseconds = [1000 * a.seconds for a in answers]
+    p99 = quantiles(milliseconds, n=100)[98]
+    print(
+        f"  alone, with Prefer: wait: median {median(milliseconds):.2f} ms, p99 {p99:.2f} ms "
+        f"from the request's first byte to the grade"
+    )
+
+
+def wait_until_settled(server: Server) -> None:
+    """Until nothing is queued or at work, as the server's own instruments say."""
+    while True:
+        text = server.get("/metrics").text
+        counts = {
+            line.split(" ")[0]: float(line.split(" ")[1])
+            for line in text.splitlines()
+            if line.startswith("podium_submissions_")
+        }
+        settled = sum(v for k, v in counts.items() if k.startswith("podium_submissions_settled_t"))
+        if settled >= counts["podium_submissions_received_total"]:
+            return
+        time.sleep(0.02)

@@ -1,0 +1,127 @@
+"""A real server for measurements, with one competition whose submissions are 12 kB."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import socket
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+ROWS = 870  # spaceship-titanic's: about 12 kB
+KEY = re.compile(r"pod_admin_\S+")
+TOML = """title = "Benchmark"
+version = 1
+[metric]
+name = "accuracy_score"
+[submission]
+id = "PassengerId"
+[submission.columns]
+Transported = { kind = "boolean" }
+"""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server, its process, and a run with its key."""
+
+    port: int
+    pid: int
+    key: str
+    run: str
+    run_key: str
+    body: bytes
+
+    def get(self, path: str) -> httpx.Response:
+        return httpx.get(
+            f"http://127.0.0.1:{self.port}{path}",
+            headers={"Authorization": f"Bearer {self.key}"},
+            trust_env=False,
+            timeout=60,
+        )
+
+
+@contextlib.contextmanager
+def running(**settings: object) -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="podium-bench-") as directory:
+        port = free_port()
+        (Path(directory) / "none").mkdir()
+        process = subprocess.Popen(
+            [sys.executable, "-m", "app.cli", "serve", "--port", str(port)],
+            env={
+                **os.environ,
+                "PODIUM_DATA_DIR": f"{directory}/data",
+                "PODIUM_COMPETITIONS_DIR": f"{directory}/none",
+                "PODIUM_LOG_LEVEL": "warning",
+                **{f"PODIUM_{name.upper()}": str(value) for name, value in settings.items()},
+            },
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            key = ""
+            assert process.stdout is not None
+            for line in process.stdout:
+                found = KEY.search(line)
+                key = found.group() if found else key
+                if line.startswith("Podium serves"):
+                    break
+            run, run_key = set_up(port, key)
+            yield Server(port, process.pid, key, run, run_key, submission())
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def set_up(port: int, key: str) -> tuple[str, str]:
+    bearer = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(
+        base_url=f"http://127.0.0.1:{port}", headers=bearer, trust_env=False, timeout=60
+    ) as podium:
+        podium.post("/v1/competitions", files={"archive": competition()}).raise_for_status()
+        experiment = {"name": "bench", "agent": "a", "model": "m"}
+        podium.post("/v1/experiments", json=experiment).raise_for_status()
+        body = {"experiment": "bench", "competition": "benchmark", "seed": 0}
+        run = podium.post("/v1/runs", json=body).raise_for_status().json()
+        return run["id"], run["key"]
+
+
+def competition() -> bytes:
+    answers = submission(answers=True)
+    files = {
+        "competition.toml": TOML.encode(),
+        "description.md": b"Predict.\n",
+        "public/sample_submission.csv": submission(),
+        "private/answers.csv": answers,
+    }
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(f"benchmark/{name}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def submission(*, answers: bool = False) -> bytes:
+    rows = [
+        f"{n:04d}_01,{'True' if (n * 7919) % (3 if answers else 2) else 'False'}"
+        for n in range(ROWS)
+    ]
+    return ("PassengerId,Transported\n" + "\n".join(rows) + "\n").encode()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

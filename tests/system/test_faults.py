@@ -1,0 +1,235 @@
+"""What breaks outside of Podium, seen over HTTP: said plainly, and nothing is lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.conftest import WAIT, Podium, Run, packed
+from tests.factories import good_submission, write_competition
+from tests.postgres import OwnServer
+from tests.server import PodiumServer
+
+# A metric of the competition's own, harmless when it is imported and switched on by the file.
+SWITCH = "int(submission['target'].iloc[0])"
+HOSTILE = f"""
+import os
+
+def score(answers, submission):
+    print("x" * 1000)
+    what = {SWITCH}
+    if what == 101:
+        raise ValueError(str(answers['target'].tolist()))
+    if what == 102:
+        while True:
+            pass
+    if what == 103:
+        hoard = [bytearray(1 << 26) for _ in range(10_000)]
+    if what == 104:
+        os._exit(0)
+    if what == 105:
+        raise SystemExit
+    if what == 106:
+        return float("nan")
+    return float(abs(answers['target'] - submission['target']).max())
+"""
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[Callable[..., PodiumServer]]:
+    """Starts a server with settings of the test's own."""
+    with contextlib.ExitStack() as stack:
+
+        def start(data: Path | None = None, url: str = "", **settings: Any) -> PodiumServer:
+            server = PodiumServer(data or tmp_path / "data", url, **settings).start()
+            stack.callback(server.stop)
+            return server
+
+        yield start
+
+
+def run_on(server: PodiumServer, folder: Path, stack: contextlib.ExitStack) -> Run:
+    podium = Podium(server, folder.parent, stack)
+    assert podium.send_folder(folder).status_code in (200, 201)
+    return podium.run(folder, feedback="full", limits={"submissions_total": 1})
+
+
+@pytest.mark.parametrize("what", [101, 102, 103, 104, 105, 106])
+def test_a_hostile_metric_fails_the_grading_and_costs_the_agent_nothing(
+    own_server: Callable[..., PodiumServer], tmp_path: Path, what: int
+) -> None:
+    folder = write_competition(tmp_path / "hostile", metric="my_error", metric_py=HOSTILE)
+    server = own_server(grading_seconds=1, grader_memory_mb=512)
+    with contextlib.ExitStack() as stack:
+        run = run_on(server, folder, stack)
+        lines = good_submission(folder).decode().splitlines()
+        lines[1] = f"r1,{what}"
+
+        failed = run.submit("\n".join(lines).encode()).json()
+        graded = run.submit(good_submission(folder)).json()
+        log = server.log.read_text()
+        answers = (folder / "private" / "answers.csv").read_text().splitlines()[1:]
+
+    assert failed["state"] == "failed"
+    assert failed["problem"]["type"] == "/problems/grading-fault"
+    assert failed["grade"] is None
+    assert (graded["state"], graded["grade"]["score"]) == ("graded", 0.0)
+    assert not any(line.split(",")[1] in log for line in answers)
+    assert log.count("grading fault") == 3
+
+
+def test_a_full_disk_is_told_and_leaves_nothing_half_written(
+    own_server: Callable[..., PodiumServer], tmp_path: Path
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to mount a small disk")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", disk], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    folder = write_competition(tmp_path / "tiny", rows=200)
+    try:
+        server = own_server(disk / "data")
+        with contextlib.ExitStack() as stack:
+            podium = Podium(server, tmp_path, stack)
+            assert podium.send_folder(folder).status_code == 201
+            run = podium.run(folder)
+            good = good_submission(folder)
+            first = run.submit(good)
+            big = run.submit(good + b"x" * (40 << 20))
+            (disk / "ballast").write_bytes(b"")
+            with contextlib.suppress(OSError), (disk / "ballast").open("wb") as ballast:
+                while True:
+                    ballast.write(b"\0" * 65536)
+            full = run.submit(good + b"\n")
+            (disk / "ballast").unlink()
+            again = run.submit(good + b"\n")
+            listed = podium.admin.get(f"/v1/runs/{run.id}/submissions").json()["items"]
+        uploads = list((disk / "data" / "blobs" / "uploads").iterdir())
+        assert server.stop() == 0
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)
+
+    assert first.json()["state"] == "graded"
+    assert big.status_code == 507
+    assert big.json()["type"] == "/problems/storage-full"
+    assert full.status_code == 507
+    assert again.json()["state"] == "graded"
+    assert [s["id"] for s in listed] == [first.json()["id"], again.json()["id"]]
+    assert uploads == []
+
+
+def test_a_locked_database_is_waited_for(
+    own_server: Callable[..., PodiumServer], tmp_path: Path
+) -> None:
+    folder = write_competition(tmp_path / "tiny")
+    server = own_server()
+    with contextlib.ExitStack() as stack:
+        run = run_on(server, folder, stack)
+        lock = sqlite3.connect(
+            server.data_dir / "podium.db", isolation_level=None, check_same_thread=False
+        )
+        lock.execute("BEGIN EXCLUSIVE")
+        release = threading.Timer(2.0, lambda: (lock.execute("ROLLBACK"), lock.close()))
+        release.start()
+        started = time.monotonic()
+        answer = run.submit(good_submission(folder))
+        release.join()
+
+    assert answer.json()["state"] == "graded"
+    assert time.monotonic() - started >= 1.5
+
+
+def test_a_postgresql_that_is_gone_for_seconds_loses_nothing(
+    own_server: Callable[..., PodiumServer], tmp_path: Path
+) -> None:
+    folder = write_competition(tmp_path / "tiny")
+    postgres = OwnServer()
+    try:
+        with postgres.database() as name:
+            server = own_server(url=postgres.url(name))
+            with contextlib.ExitStack() as stack:
+                podium = Podium(server, tmp_path, stack)
+                assert podium.send_folder(folder).status_code == 201
+                run = podium.run(folder)
+                acknowledged: list[str] = []
+                statuses: set[int] = set()
+                stop = threading.Event()
+                sender = threading.Thread(
+                    target=keep_sending, args=(run, folder, acknowledged, statuses, stop)
+                )
+                sender.start()
+                time.sleep(0.5)
+                postgres.stop(signal.SIGQUIT)
+                time.sleep(3)
+                not_ready = podium.client().get("/readyz")
+                postgres.start()
+                time.sleep(2)
+                stop.set()
+                sender.join()
+                states = {wait_until_settled(podium, one) for one in acknowledged}
+            server.stop()
+    finally:
+        postgres.remove()
+
+    assert len(acknowledged) > 10
+    assert statuses <= {201, 202, 503}
+    assert states == {"graded"}
+    assert not_ready.status_code == 503
+    assert "away" in not_ready.json()["database"]
+
+
+def keep_sending(
+    run: Run, folder: Path, acknowledged: list[str], statuses: set[int], stop: threading.Event
+) -> None:
+    number = 0
+    with httpx.Client(
+        base_url=run.client.base_url, headers=run.client.headers, timeout=60, trust_env=False
+    ) as agent:
+        while not stop.is_set():
+            number += 1
+            answer = agent.post(
+                f"/v1/runs/{run.id}/submissions",
+                content=good_submission(folder, shift=number / 1000),
+                headers={**WAIT, "Idempotency-Key": str(number)},
+            )
+            statuses.add(answer.status_code)
+            if answer.status_code in (201, 202):
+                acknowledged.append(answer.json()["id"])
+            else:
+                assert int(answer.headers["Retry-After"]) > 0
+
+
+def wait_until_settled(podium: Podium, submission: str) -> str:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        state: str = podium.admin.get(f"/v1/submissions/{submission}").json()["state"]
+        if state not in ("queued", "grading"):
+            return state
+        time.sleep(0.05)
+    raise AssertionError(f"{submission} is stuck")
+
+
+def test_an_import_that_is_broken_off_leaves_no_version(podium: Podium, tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "cut")
+    body = packed(folder)
+
+    answer = podium.admin.post(
+        "/v1/competitions", files={"archive": ("cut.tar.gz", body[: len(body) // 2])}
+    )
+
+    assert answer.status_code == 422
+    assert podium.admin.get("/v1/competitions/cut").status_code == 404
+    assert list((podium.server.data_dir / "tmp").iterdir()) == []
