@@ -48,10 +48,9 @@ def import_folder(context: Context, folder: Path, on_file: Progress | None = Non
     """
     scratch = context.scratch()
     try:
-        staged = stage_folder(
-            folder, scratch / folder.name / "staged", max_bytes=context.settings.max_upload_bytes * 16,
-            on_file=on_file,
-        )  # fmt: skip
+        # Graders know a competition's slug by the name of the directory above its files.
+        staging = scratch / folder.name / "staged"
+        staged = stage_folder(folder, staging, max_bytes=_room(context), on_file=on_file)
         known = _known_version(context, staged)
         if known is not None:
             return Imported(known, created=False)
@@ -73,11 +72,16 @@ def import_archive(context: Context, archive: Path, on_file: Progress | None = N
     try:
         folder = unpack_archive(
             archive, scratch / "unpacked",
-            max_bytes=context.settings.max_upload_bytes * 16, max_files=MAX_FILES,
+            max_bytes=_room(context), max_files=MAX_FILES,
         )  # fmt: skip
         return import_folder(context, folder, on_file)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _room(context: Context) -> int:
+    """How large a competition may be, unpacked: data is larger than any submission to it."""
+    return context.settings.max_upload_bytes * 16
 
 
 def _known_version(context: Context, staged: Staged) -> VersionRecord | None:
