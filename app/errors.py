@@ -84,6 +84,13 @@ class NeedsData(Conflict):
     """The competition's data has not been imported yet."""
 
 
+class AttemptsMissing(Conflict):
+    """Some attempts have no result, and nothing may be made up for them.
+
+    Carries `missing`: a list of `{competition, seed}`.
+    """
+
+
 class IdempotencyMismatch(Conflict):
     """The same Idempotency-Key came with other bytes."""
 
@@ -145,6 +152,13 @@ class BadCompetition(Invalid):
         )
         super().__init__(text, problems=problems, **extensions)
         self.problems = problems
+
+
+class BadReport(Invalid):
+    """The file is not a grading report of MLE-bench.
+
+    Carries the `place` where it ceases to be one, and the `reason`.
+    """
 
 
 class MetricFault(PodiumError):

@@ -15,7 +15,16 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.openapi.utils import get_openapi
 
 from app import __version__
-from app.api import competitions, experiments, problems, runs, service, submissions
+from app.api import (
+    competitions,
+    experiments,
+    grading_reports,
+    problems,
+    results,
+    runs,
+    service,
+    submissions,
+)
 from app.api.requests import RequestRecorder
 from app.kaggle_api.door import open_door
 from app.kaggle_api.rooms import ROUTERS as KAGGLE_ROUTERS
@@ -84,7 +93,8 @@ def create_app(
         redoc_url=None,
     )
     # The first match answers: what comes most often is looked at first.
-    for room in (submissions, runs, competitions, experiments, service, problems):
+    often = (submissions, runs, competitions, experiments, results, grading_reports)
+    for room in (*often, service, problems):
         app.include_router(room.router)
     for router in KAGGLE_ROUTERS:
         app.include_router(router)

@@ -1,12 +1,17 @@
-"""`python -m benchmarks [grading] [http] [memory]`: all of them, or the named ones."""
+"""`python -m benchmarks [grading] [http] [memory] [statistics]`: all of them, or the named ones."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import grading, http, memory
+from benchmarks import grading, http, memory, statistics
 
-BENCHMARKS = {"grading": grading.main, "http": http.main, "memory": memory.main}
+BENCHMARKS = {
+    "grading": grading.main,
+    "http": http.main,
+    "memory": memory.main,
+    "statistics": statistics.main,
+}
 
 
 def run(names: list[str]) -> None:

@@ -9,7 +9,18 @@ import typer
 from typer.core import TyperGroup
 
 from app import __version__
-from app.cli import competitions, database, demo, grade, imports, keys, proxy, runs, serve
+from app.cli import (
+    competitions,
+    database,
+    demo,
+    grade,
+    imports,
+    keys,
+    proxy,
+    results,
+    runs,
+    serve,
+)
 from app.cli.output import err
 from app.errors import BadCompetition, PodiumError
 
@@ -61,7 +72,10 @@ app.command("demo")(demo.demo)
 app.command("check")(competitions.check)
 app.command("grade")(grade.grade)
 app.command("proxy")(proxy.proxy)
-app.add_typer(imports.app, name="import", help="Bring competitions in.")
+app.command("report")(results.report)
+imports.app.command("grading-report")(results.import_grading_report)
+imports.app.command("run-groups")(results.import_run_groups)
+app.add_typer(imports.app, name="import", help="Bring competitions and results in.")
 app.add_typer(competitions.app, name="competitions", help="Look at competitions.")
 app.add_typer(keys.app, name="keys", help="Create, list and revoke keys.")
 app.add_typer(runs.app, name="runs", help="Set up runs.")

@@ -10,6 +10,7 @@ import typer
 
 from app.cli.output import AsJson, podium, print_json
 from app.domain.feedback import Feedback
+from app.domain.states import Failure
 from app.errors import Invalid
 from app.services import runs
 from app.services.runs import NewRun
@@ -48,3 +49,20 @@ def create(
     writer = csv.DictWriter(sys.stdout, ["run", "competition", "seed", "key"], lineterminator="\n")
     writer.writeheader()
     writer.writerows(made)
+
+
+@app.command()
+def close(
+    experiment: Annotated[str, typer.Option(help="the experiment's name")],
+    failure: Annotated[
+        Failure | None, typer.Option(help="why those without a submission have none")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Close all open runs of an experiment: what has no submission counts as made = false."""
+    with podium(graders=1) as context:
+        closed = runs.close_all(context, experiment, failure)
+    if as_json:
+        print_json({"closed": closed})
+    else:
+        typer.echo(f"{len(closed)} runs closed")

@@ -14,7 +14,16 @@ from app.errors import Conflict, NeedsData, NotFound, RunClosed
 from app.services.caller import Caller, new_key, require_own_run
 from app.services.context import Context
 from app.services.limits import no_run
-from app.storage import competitions, experiments, exposure, keys, runs, submissions
+from app.storage import (
+    competitions,
+    experiments,
+    exposure,
+    imported_grades,
+    keys,
+    results,
+    runs,
+    submissions,
+)
 from app.storage.ids import new_id
 from app.storage.records import DisclosureRecord, RunRecord
 
@@ -58,6 +67,11 @@ def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
             raise Conflict(
                 f"The experiment {new.experiment!r} has a run of seed {new.seed} at "
                 f"{new.competition}: {known.id}. Choose another seed."
+            )
+        if imported_grades.has(session, new.experiment, new.competition, new.seed):
+            raise Conflict(
+                f"The experiment {new.experiment!r} has an imported result of seed {new.seed} at "
+                f"{new.competition}. Choose another seed."
             )
         run = runs.add_run(
             session,
@@ -144,6 +158,26 @@ def change(
         return runs.get_run(session, run_id) or run
 
     return context.database.write(record)
+
+
+def close_all(context: Context, experiment: str, failure: str | None) -> list[str]:
+    """Close the experiment's open runs; says their ids. `failure` is noted where nothing was sent.
+
+    Raises:
+        NotFound: there is no such experiment.
+    """
+    with context.database.read() as session:
+        if experiments.get(session, experiment) is None:
+            raise NotFound(f"There is no experiment {experiment!r}.")
+        found = [
+            (each.run, each.sent)
+            for each in results.run_results(session, experiments=[experiment])
+            if each.state == RunState.OPEN
+        ]
+    for run_id, sent in found:
+        why = None if sent else failure
+        change(context, run_id, close=True, usage=None, failure=why)
+    return [run_id for run_id, _ in found]
 
 
 def select(context: Context, caller: Caller, run_id: str, submission_id: str) -> RunRecord:

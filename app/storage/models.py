@@ -190,6 +190,29 @@ class Fault(Base):
     at: Mapped[datetime] = mapped_column(Instant)
 
 
+class ImportedGrade(Base):
+    """A result that another grader reported: an attempt like a run's, but of no run here.
+
+    `document` is the report's entry as it came; the columns are what Podium makes of it.
+    """
+
+    __tablename__ = "imported_grade"
+    __table_args__ = (UniqueConstraint("experiment", "competition", "seed"),)
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    experiment: Mapped[str] = mapped_column(KEY, ForeignKey("experiment.name"))
+    competition: Mapped[str] = mapped_column(KEY, index=True)
+    seed: Mapped[int] = mapped_column(BigInteger)
+    made: Mapped[bool]
+    valid: Mapped[bool]
+    score: Mapped[float | None] = mapped_column(Double)
+    medal: Mapped[str | None] = mapped_column(Text)
+    above_median: Mapped[bool]
+    source: Mapped[str] = mapped_column(Text)
+    document: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
+    imported_at: Mapped[datetime] = mapped_column(Instant)
+
+
 class WriteReceipt(Base):
     """The last group of writes that a writer committed, one row per writer; see `writer`."""
 

@@ -142,6 +142,27 @@ class GradeRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedGradeRecord:
+    """What another grader reported of (experiment, competition, seed).
+
+    `document` is the report's entry as it came, `source` the run group it was of, if any.
+    """
+
+    id: int | None = None
+    experiment: str
+    competition: str
+    seed: int
+    made: bool
+    valid: bool
+    score: float | None
+    medal: str | None
+    above_median: bool
+    source: str
+    document: dict[str, Any]
+    imported_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DisclosureRecord:
     """One line of a run's exposure ledger: what was told to the run's own key, and when first."""
 

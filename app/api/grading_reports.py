@@ -1,0 +1,103 @@
+"""Grading reports of MLE-bench, in and out."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel
+
+from app.api.dependencies import Ctx, Researcher
+from app.api.problems import responses
+from app.api.upload import bounded
+from app.services import grading_reports
+from app.services.grading_reports import Source
+from app.settings import MEGABYTE
+
+router = APIRouter(prefix="/v1/experiments", tags=["results"])
+MOST_BYTES = 64 * MEGABYTE
+Name = Annotated[str, Path(max_length=200)]
+Seed = Annotated[int, Query(ge=-(2**31), le=2**31 - 1, description="the seed of these results")]
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "A grading_report.json of MLE-bench.",
+        "content": {"application/json": {"schema": {}}},
+    }
+}
+
+
+class MismatchOut(BaseModel):
+    """One thing that a report says and Podium does not find."""
+
+    place: str
+    competition: str | None
+    field: str
+    file: Any
+    ours: Any
+    note: str
+
+
+class TakenOut(BaseModel):
+    """What came of an import."""
+
+    imported: int
+    unchanged: int
+    seeds: list[int]
+    mismatches: list[MismatchOut]
+
+
+@router.post(
+    "/{name}/grading-reports",
+    status_code=201,
+    response_model=TakenOut,
+    responses={
+        200: {"model": TakenOut, "description": "All of it had been imported before"},
+        **responses(400, 401, 403, 404, 409, 413, 422),
+    },
+    openapi_extra=BODY,
+)
+async def import_report(
+    request: Request,
+    response: Response,
+    context: Ctx,
+    caller: Researcher,
+    name: Name,
+    seed: Seed = 0,
+    repeats: Annotated[
+        Literal["refuse", "seeds"],
+        Query(description="a competition that comes again: an error, or of the next seed"),
+    ] = "refuse",
+) -> Any:
+    """Import a grading report; every difference between its words and our count is listed."""
+    body = io.BytesIO()
+    async for chunk in bounded(request, MOST_BYTES):
+        body.write(chunk)
+    taken = await run_in_threadpool(
+        grading_reports.take_in,
+        context,
+        name,
+        [Source(body.getvalue())],
+        seed=seed,
+        repeats=repeats == "seeds",
+    )
+    response.status_code = 201 if taken.imported else 200
+    return asdict(taken)
+
+
+@router.get(
+    "/{name}/grading-report",
+    response_class=Response,
+    responses={
+        200: {"content": {"application/json": {"schema": {"type": "object"}}}},
+        **responses(401, 403, 404, 422),
+    },
+)
+def export_report(context: Ctx, caller: Researcher, name: Name, seed: Seed = 0) -> Response:
+    """The results of one seed as MLE-bench writes them: a grading_report.json."""
+    document = grading_reports.give_out(context, name, seed)
+    return Response(json.dumps(document, indent=2), media_type="application/json")

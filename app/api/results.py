@@ -1,0 +1,173 @@
+"""Results of experiments: medal rates, pass@k, comparisons, item tables."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+
+from app.api import result_views as view
+from app.api.dependencies import Ctx, Researcher, Slug
+from app.api.problems import responses
+from app.api.result_schemas import (
+    BoardOut,
+    ComparisonOut,
+    CompetitionResultsOut,
+    CurvesOut,
+    ItemsOut,
+    MedalRatesOut,
+    PassAtKOut,
+)
+from app.api.tables import FORMS
+from app.errors import Invalid
+from app.services import anytime, competition_results, results
+from app.services.anytime import Axis
+from app.services.results import Excluded, GroupBy, Scope
+from app.statistics.attempts import Padding
+
+router = APIRouter(prefix="/v1", tags=["results"])
+ANSWERS: dict[int | str, dict[str, Any]] = {**FORMS, **responses(401, 403, 404, 409, 422)}
+Name = Annotated[str, Path(max_length=200)]
+ExperimentName = Annotated[str, Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
+Word = Annotated[str | None, Query(max_length=100, pattern=r"^[^\x00]*$")]
+Rate = Annotated[
+    Literal[
+        "any_medal",
+        "gold",
+        "silver",
+        "bronze",
+        "above_median",
+        "valid_submission",
+        "made_submission",
+    ],
+    Query(description="what counts as a success"),
+]
+Group = Annotated[GroupBy | None, Query(description="beside all competitions, rates by this")]
+
+
+def scope(
+    suite: Annotated[
+        str | None,
+        Query(max_length=100, pattern=r"^[^\x00]*$", description="none: what it has runs at"),
+    ] = None,
+    padding: Annotated[
+        Padding, Query(description="what becomes of a (competition, seed) without a result")
+    ] = Padding.NONE,
+    exclude_flags: Annotated[
+        str, Query(max_length=500, pattern=r"^[a-z0-9_, ]*$", description="codes, with commas")
+    ] = "",
+    excluded: Annotated[
+        Excluded, Query(description="leave flagged competitions out, or count failures there")
+    ] = Excluded.DROP,
+) -> Scope:
+    """Which attempts count, and how."""
+    flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
+    return Scope(suite or None, padding, flags, excluded)
+
+
+InScope = Annotated[Scope, Depends(scope)]
+
+
+@router.get("/experiments/{name}/medal-rates", response_model=MedalRatesOut, responses=ANSWERS)
+def show_medal_rates(
+    request: Request,
+    context: Ctx,
+    caller: Researcher,
+    name: Name,
+    scope: InScope,
+    group_by: Group = None,
+) -> Any:
+    """The share of attempts that won each medal: mean, SEM and intervals, in percent."""
+    return view.medal_rates(request, *results.medal_rates(context, name, scope, group_by))
+
+
+@router.get("/medal-rates", response_model=BoardOut, responses=ANSWERS)
+def show_board(
+    request: Request, context: Ctx, caller: Researcher, scope: InScope, group_by: Group = None
+) -> Any:
+    """The medal rates of all experiments, best first; those that cannot be counted are named."""
+    return view.board(request, *results.board(context, scope, group_by))
+
+
+@router.get("/experiments/{name}/pass-at-k", response_model=PassAtKOut, responses=ANSWERS)
+def show_pass_at_k(
+    request: Request,
+    context: Ctx,
+    caller: Researcher,
+    name: Name,
+    scope: InScope,
+    k: Annotated[str, Query(pattern=r"^[0-9]{1,6}(,[0-9]{1,6})*$", max_length=500)] = "1",
+    rate: Rate = "any_medal",
+) -> Any:
+    """The chance that the best of k attempts counts; k is one or several numbers, with commas."""
+    ks = tuple(sorted({int(each) for each in k.split(",")}))
+    return view.pass_at_k(request, *results.pass_at_k(context, name, scope, ks, rate), rate)
+
+
+@router.get("/compare", response_model=ComparisonOut, responses=ANSWERS)
+def compare_experiments(
+    request: Request,
+    context: Ctx,
+    caller: Researcher,
+    a: ExperimentName,
+    b: ExperimentName,
+    scope: InScope,
+    rate: Rate = "any_medal",
+) -> Any:
+    """Two experiments, paired over competitions: the difference a - b and what it is worth."""
+    if a == b:
+        raise Invalid("Compare an experiment with another one.")
+    return view.comparison(request, *results.compare(context, a, b, scope, rate), rate)
+
+
+@router.get("/experiments/{name}/medals-over-time", response_model=CurvesOut, responses=ANSWERS)
+def show_medals_over_time(
+    request: Request,
+    context: Ctx,
+    caller: Researcher,
+    name: Name,
+    suite: Word = None,
+    axis: Axis = Axis.HOURS,
+    at: Annotated[
+        str,
+        Query(
+            pattern=r"^([0-9]{1,12}(\.[0-9]{1,6})?(,[0-9]{1,12}(\.[0-9]{1,6})?)*)?$",
+            max_length=1000,
+            description="moments on the axis, with commas; none: spread evenly",
+        ),
+    ] = "",
+) -> Any:
+    """Medals held after so many hours, tokens or dollars, and what choosing the final one cost."""
+    moments = tuple(sorted({float(each) for each in at.split(",") if each}))
+    found = anytime.curves(context, name, suite or None, axis, moments)
+    return view.curves(request, name, found)
+
+
+@router.get("/competitions/{slug}/results", response_model=CompetitionResultsOut, responses=ANSWERS)
+def show_competition_results(
+    request: Request,
+    context: Ctx,
+    caller: Researcher,
+    slug: Slug,
+    percentile: Annotated[
+        Literal["not-better", "mle-dojo-paper", "mle-dojo-code", "strictly-beaten", "mid-rank"],
+        Query(description="the convention of the percentiles"),
+    ] = "not-better",
+) -> Any:
+    """All attempts at a competition, by experiment and seed."""
+    found = competition_results.at_competition(context, slug, percentile)
+    return view.competition(request, slug, percentile, *found)
+
+
+@router.get("/suites/{suite_name}/items", response_model=ItemsOut, responses=ANSWERS)
+def show_items(
+    request: Request,
+    context: Ctx,
+    caller: Researcher,
+    suite_name: Annotated[str, Path(max_length=100)],
+    padding: Padding = Padding.FAIL,
+    rate: Rate = "any_medal",
+) -> Any:
+    """What each competition of a suite tells about the experiments that were at it."""
+    scope = Scope(suite_name, padding)
+    return view.items(request, scope, *results.items(context, scope, rate), rate)

@@ -1,0 +1,100 @@
+"""All attempts at one competition, of whatever experiment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.domain.medals import Medal
+from app.errors import NotFound
+from app.services.attempts import Facts, attempt_of_import, attempt_of_run, facts_of
+from app.services.context import Context
+from app.statistics.attempts import Attempt
+from app.statistics.percentiles import percentile
+from app.storage import competitions, results
+from app.storage import experiments as stored_experiments
+from app.storage.results import RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One attempt; `made` and what follows are None where nothing can be said yet."""
+
+    experiment: str
+    agent: str
+    model: str
+    seed: int
+    source: str
+    run: str | None
+    submission: str | None
+    state: str
+    made: bool | None
+    valid: bool | None
+    score: float | None
+    medal: str | None
+    above_median: bool | None
+    better: int | None
+    equal: int | None
+    worse: int | None
+    percentile: float | None
+    failure: str | None
+
+
+def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts, list[Line]]:
+    """The attempts at a competition, by experiment and seed.
+
+    Raises:
+        NotFound: no competition of that name is here, nor was any result imported for it.
+    """
+    with context.database.read() as session:
+        version = competitions.current_version(session, slug)
+        runs = list(results.run_results(session, competition=slug))
+        imported = results.imported_results(session, competition=slug)
+        named = {run.experiment for run in runs} | {one.experiment for one in imported}
+        records = {name: stored_experiments.get(session, name) for name in named}
+    if version is None and not imported:
+        raise NotFound(f"There is no competition {slug!r}.")
+
+    def line(experiment: str, attempt: Attempt | str, seed: int, **more: object) -> Line:
+        record = records[experiment]
+        settled = attempt if isinstance(attempt, Attempt) else None
+        fields: dict[str, object] = {
+            "run": None, "submission": None, "score": None, "better": None, "equal": None,
+            "worse": None, "percentile": None, "failure": None, **more,
+        }  # fmt: skip
+        return Line(
+            experiment=experiment,
+            agent=record.agent if record else "",
+            model=record.model if record else "",
+            seed=seed,
+            state="settled" if settled else str(attempt),
+            made=settled.made if settled else None,
+            valid=settled.valid if settled else None,
+            medal=_word(settled.medal) if settled else None,
+            above_median=settled.above_median if settled else None,
+            **fields,  # type: ignore[arg-type]
+        )
+
+    lines = [
+        line(
+            run.experiment, attempt_of_run(run), run.seed, source="run", run=run.run,
+            submission=run.final, score=run.score, better=run.better, equal=run.equal,
+            worse=run.worse, percentile=_percentile(run, convention), failure=run.failure,
+        )
+        for run in runs
+    ]  # fmt: skip
+    lines += [
+        line(one.experiment, attempt_of_import(one), one.seed, source="imported", score=one.score)
+        for one in imported
+    ]
+    lines.sort(key=lambda each: (each.experiment, each.seed))
+    return facts_of(context, {slug})[slug], lines
+
+
+def _percentile(run: RunResult, convention: str) -> float | None:
+    if run.better is None or run.equal is None or run.worse is None:
+        return None
+    return percentile(convention, run.better, run.equal, run.worse)
+
+
+def _word(medal: Medal | None) -> str | None:
+    return None if medal is None else medal.value

@@ -1,0 +1,55 @@
+"""pass@k: the chance that the best of k attempts counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+
+from app.errors import Invalid
+from app.statistics.attempts import RATES, Grid
+from app.statistics.estimates import Interval, cluster_bootstrap
+
+
+@dataclass(frozen=True, slots=True)
+class PassAtK:
+    """The mean over competitions, in percent, and its bootstrap interval over competitions."""
+
+    k: int
+    mean: float
+    bootstrap95: Interval | None
+
+
+def pass_at_k(attempts: int, successes: int, k: int) -> float:
+    """The unbiased estimate 1 - C(n-c, k) / C(n, k) for one competition (Chen et al. 2021).
+
+    It is the share, among all choices of k of the n attempts, that hold at least one success.
+    Whole numbers throughout, divided once at the end.
+
+    Raises:
+        Invalid: k is less than 1 or more than n: n attempts say nothing about the best of more.
+
+    >>> pass_at_k(3, 1, 1), pass_at_k(3, 1, 2), pass_at_k(3, 1, 3)
+    (0.3333333333333333, 0.6666666666666666, 1.0)
+    """
+    if not 1 <= k <= attempts:
+        raise Invalid(
+            f"pass@{k} cannot be estimated from {attempts} attempts: k is from 1 to {attempts}."
+        )
+    ways = comb(attempts, k)
+    return (ways - comb(attempts - successes, k)) / ways
+
+
+def passes(grid: Grid, ks: tuple[int, ...], rate: str = "any_medal") -> list[PassAtK]:
+    """pass@k over the grid's competitions for each of `ks`; what counts is one of `RATES`.
+
+    Raises:
+        Invalid: a k is more than the seeds.
+    """
+    successes = grid.outcomes[:, :, RATES.index(rate)].sum(axis=0).astype(int)
+    seeds = len(grid.seeds)
+    table = np.array([[pass_at_k(seeds, int(c), k) for k in ks] for c in successes]) * 100.0
+    intervals = cluster_bootstrap(table)
+    means = table.mean(axis=0)
+    return [PassAtK(k, float(means[at]), intervals[at]) for at, k in enumerate(ks)]

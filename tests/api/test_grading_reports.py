@@ -1,0 +1,107 @@
+"""Grading reports over HTTP: nothing is lost, nothing is believed, nothing is overwritten."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from tests.api.conftest import Podium
+from tests.factories import good_submission
+from tests.grading_reports import entry, medal_lines, random_report, report, suites
+
+LINES = medal_lines()
+
+
+def send(podium: Podium, name: str, document: object, query: str = "seed=0"):
+    return podium.admin.post(f"/v1/experiments/{name}/grading-reports?{query}", json=document)
+
+
+def test_what_goes_in_comes_out(podium: Podium) -> None:
+    name = podium.experiment()
+    document = random_report(suites()["mle-bench"], random.Random(1))
+    answer = send(podium, name, document)
+    assert answer.status_code == 201
+    assert answer.json() == {"imported": 75, "unchanged": 0, "seeds": [0], "mismatches": []}
+    back = podium.admin.get(f"/v1/experiments/{name}/grading-report?seed=0")
+    assert back.json() == document
+    assert list(back.json()["competition_reports"][0]) == list(document["competition_reports"][0])
+
+
+def test_mismatches_are_listed_and_our_count_stands(podium: Podium) -> None:
+    name = podium.experiment()
+    wrong = {**entry(LINES["leaf-classification"], 0.015), "gold_medal": True}
+    found = send(podium, name, report([wrong])).json()["mismatches"]
+    assert [(m["field"], m["file"], m["ours"]) for m in found] == [
+        ("gold_medal", True, False), ("total_gold_medals", 1, 0),
+    ]  # fmt: skip
+    body = podium.admin.get(f"/v1/experiments/{name}/medal-rates").json()["groups"]["all"]
+    assert (body["gold"]["mean"], body["bronze"]["mean"]) == (0.0, 100.0)
+
+
+def test_the_same_again_changes_nothing_and_other_results_are_refused(podium: Podium) -> None:
+    name = podium.experiment()
+    document = random_report(suites()["mle-bench-dev"], random.Random(2))
+    assert send(podium, name, document).status_code == 201
+    again = send(podium, name, document)
+    assert (again.status_code, again.json()["unchanged"]) == (200, 7)
+    other = random_report(suites()["mle-bench-dev"], random.Random(3))
+    refusal = send(podium, name, other)
+    assert refusal.status_code == 409
+    assert "another imported result of seed 0" in refusal.json()["detail"]
+    assert podium.admin.get(f"/v1/experiments/{name}/grading-report").json() == document
+
+
+def test_a_competition_that_comes_twice_is_refused_or_has_the_next_seed(podium: Podium) -> None:
+    name = podium.experiment()
+    first = {**entry(LINES["leaf-classification"], 0.0), "created_at": "2025-02-02"}
+    second = {**entry(LINES["leaf-classification"], 9.9), "created_at": "2025-01-01"}
+    refusal = send(podium, name, report([first, second]))
+    assert refusal.status_code == 409
+    assert "competition_reports[0]" in refusal.json()["detail"]
+    taken = send(podium, name, report([first, second]), "seed=4&repeats=seeds").json()
+    assert (taken["imported"], taken["seeds"]) == (2, [4, 5])
+    # the earlier one has the first seed, wherever it stands in the file
+    body = podium.admin.get(f"/v1/experiments/{name}/medal-rates").json()
+    assert body["groups"]["all"]["any_medal"]["per_seed"] == [0.0, 100.0]
+
+
+def test_a_key_is_either_a_run_or_imported(podium: Podium, tiny: Path) -> None:
+    run = podium.run(tiny)
+    name = run.document["experiment"]
+    one = {**entry(LINES["leaf-classification"], 0.0), "competition_id": tiny.name}
+    assert send(podium, name, [one]).status_code == 409
+    assert send(podium, name, [one], "seed=1").status_code == 201
+    body = {"experiment": name, "competition": tiny.name, "seed": 1}
+    assert podium.admin.post("/v1/runs", json=body).status_code == 409
+
+
+def test_lines_that_are_not_the_competitions_are_listed(podium: Podium, tiny: Path) -> None:
+    one = {**entry(LINES["leaf-classification"], 0.0), "competition_id": tiny.name}
+    found = send(podium, podium.experiment(), [one]).json()["mismatches"]
+    assert {m["field"] for m in found} == {
+        "gold_threshold", "silver_threshold", "bronze_threshold", "median_threshold",
+    }  # fmt: skip
+    # the board is 0.05, 0.10, ...: one gold for twelve teams
+    assert next(m["ours"] for m in found if m["field"] == "gold_threshold") == 0.05
+
+
+def test_runs_are_given_out_rounded_and_can_be_taken_in(podium: Podium, tiny: Path) -> None:
+    run = podium.run(tiny)
+    run.submit(good_submission(tiny, shift=0.123456789))
+    name = run.document["experiment"]
+    made = podium.admin.get(f"/v1/experiments/{name}/grading-report?seed=0").json()
+    (one,) = made["competition_reports"]
+    assert one["score"] == 0.12346
+    assert (one["bronze_medal"], one["is_lower_better"], made["total_medals"]) == (True, True, 1)
+    taken = send(podium, podium.experiment(), made)
+    assert (taken.status_code, taken.json()["mismatches"]) == (201, [])
+
+
+def test_what_is_no_report_is_refused_with_place_and_reason(podium: Podium) -> None:
+    name = podium.experiment()
+    refusal = send(podium, name, {"tasks": []})
+    assert refusal.status_code == 422
+    assert refusal.json()["type"] == "/problems/bad-report"
+    assert "'tasks'" in refusal.json()["reason"]
+    assert send(podium, "nobody", []).status_code == 404
+    assert podium.admin.get(f"/v1/experiments/{name}/grading-report").status_code == 404

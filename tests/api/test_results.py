@@ -1,0 +1,299 @@
+"""Results over HTTP: what agents submitted and what was imported, as rates one can defend."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+import shutil
+import statistics
+from pathlib import Path
+
+import httpx
+import pyarrow.parquet as pq
+import pytest
+from scipy import stats
+
+from tests.api.conftest import Podium, Run
+from tests.factories import good_submission
+from tests.grading_reports import ROOT, random_report, suites
+
+
+@pytest.fixture
+def podium(podium: Podium) -> Podium:
+    folders = Path(podium.server.environment["PODIUM_COMPETITIONS_DIR"])
+    shutil.copy(ROOT / "competitions" / "suites.toml", folders)
+    return podium
+
+
+def add_run(podium: Podium, experiment: str, slug: str, seed: int, **more) -> Run:
+    body = {"experiment": experiment, "competition": slug, "seed": seed, **more}
+    response = podium.admin.post("/v1/runs", json=body)
+    assert response.status_code == 201, response.text
+    document = response.json()
+    return Run(document["id"], document, podium.client(document["key"]))
+
+
+def close(podium: Podium, run: Run) -> None:
+    assert podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"}).status_code == 200
+
+
+def rates(podium: Podium, name: str, query: str = "", accept: str = "") -> httpx.Response:
+    headers = {"Accept": accept} if accept else {}
+    return podium.admin.get(f"/v1/experiments/{name}/medal-rates?{query}", headers=headers)
+
+
+def test_final_submissions_decide(podium: Podium) -> None:
+    first, second = podium.competition(), podium.competition()
+    name = podium.experiment()
+    # seed 0: gold at the first (selected, though a bad one came later), rejected at the second
+    run = add_run(podium, name, first.name, 0, feedback="full")
+    best = run.submit(good_submission(first)).json()
+    run.submit(good_submission(first, shift=100.0))
+    assert run.client.put(
+        f"/v1/runs/{run.id}/selected", json={"submission": best["id"]}
+    ).status_code == 200  # fmt: skip
+    refused = add_run(podium, name, second.name, 0)
+    refused.submit(b"id,target\nx,1\n")
+    close(podium, refused)
+    # seed 1: the last valid one counts; nothing at all at the second
+    run = add_run(podium, name, first.name, 1)
+    run.submit(good_submission(first))
+    run.submit(good_submission(first, shift=100.0))
+    run.submit(b"broken")
+    close(podium, add_run(podium, name, second.name, 1))
+
+    body = rates(podium, name).json()
+    found = body["groups"]["all"]
+    assert (body["seeds"], body["competitions"], body["missing"]) == (2, 2, [])
+    assert found["any_medal"]["per_seed"] == [50.0, 0.0]
+    assert found["gold"]["mean"] == 25.0
+    assert found["any_medal"]["sem"] == pytest.approx(25.0)
+    assert found["valid_submission"]["per_seed"] == [50.0, 50.0]
+    assert found["made_submission"]["per_seed"] == [100.0, 50.0]
+    assert body["exposure"]["policies"] == {"full": 1, "validity": 3}
+    assert body["exposure"]["totals"]["private_scores"] == 2
+    assert body["open_runs"] == 2
+
+
+def test_an_open_run_without_a_submission_is_missing(podium: Podium, tiny: Path) -> None:
+    name = podium.experiment()
+    run = add_run(podium, name, tiny.name, 0)
+    refusal = rates(podium, name)
+    assert refusal.status_code == 409
+    assert refusal.json()["missing"] == [
+        {"competition": tiny.name, "seed": 0, "reason": "the run is open"}
+    ]
+    padded = rates(podium, name, "padding=fail").json()
+    assert padded["groups"]["all"]["made_submission"]["mean"] == 0.0
+    assert padded["groups"]["all"]["any_medal"]["sem"] is None
+    podium.admin.patch(f"/v1/runs/{run.id}", json={"failure": "out_of_memory"})
+    close(podium, run)
+    body = rates(podium, name).json()
+    assert (body["missing"], body["failures"]) == ([], {"out_of_memory": 1})
+
+
+def imported(podium: Podium, seeds: int, number: int = 0, suite: str = "mle-bench"):
+    name = podium.experiment()
+    reports = []
+    for seed in range(seeds):
+        made = random_report(suites()[suite], random.Random(100 * number + seed))
+        answer = podium.admin.post(f"/v1/experiments/{name}/grading-reports?seed={seed}", json=made)
+        assert answer.status_code == 201, answer.text
+        assert answer.json()["mismatches"] == []
+        reports.append(made)
+    return name, reports
+
+
+def any_medal(reports, suite: str) -> list[float]:
+    wanted = set(suites()[suite])
+    return [
+        100 * statistics.fmean(e["any_medal"] for e in one["competition_reports"]
+                               if e["competition_id"] in wanted)
+        for one in reports
+    ]  # fmt: skip
+
+
+def test_the_row_of_a_published_agent(podium: Podium) -> None:
+    name, reports = imported(podium, 3)
+    query = "suite=mle-bench&padding=none&group_by=complexity"
+    body = rates(podium, name, query).json()
+    cells = []
+    for group, suite in [
+        ("low", "mle-bench-low"), ("medium", "mle-bench-medium"), ("high", "mle-bench-high"),
+        ("all", "mle-bench"),
+    ]:  # fmt: skip
+        shares = any_medal(reports, suite)
+        found = body["groups"][group]["any_medal"]
+        assert found["mean"] == pytest.approx(statistics.fmean(shares))
+        assert found["sem"] == pytest.approx(stats.sem(shares))
+        cells.append(f"{statistics.fmean(shares):.2f} ± {stats.sem(shares):.2f}")
+        low = rates(podium, name, f"suite={suite}").json()["groups"]["all"]
+        assert low["any_medal"]["mean"] == pytest.approx(found["mean"])
+    assert [g["competitions"] for g in body["groups"].values()] == [75, 22, 38, 15]
+    markdown = rates(podium, name, query, "text/markdown").text
+    assert " | ".join(cells) in markdown
+    assert "Low == Lite (%) | Medium (%) | High (%) | All (%)" in markdown
+    assert "225 imported results" in markdown
+
+
+def test_every_form_has_the_same_numbers(podium: Podium) -> None:
+    name, _ = imported(podium, 2, 1, "mle-bench-low")
+    body = rates(podium, name, "group_by=complexity").json()
+    answer = rates(podium, name, "group_by=complexity", "text/csv")
+    assert answer.headers["Content-Type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert len(rows) == 14
+    for row in rows:
+        found = body["groups"][row["group"]][row["rate"]]
+        assert float(row["mean"]) == found["mean"]
+        assert [float(row["ci95_low"]), float(row["ci95_high"])] == found["ci95"]
+        assert (row["private_scores"], row["exposure_unknown"], row["flags"]) == ("0", "44", "")
+    parquet = rates(podium, name, "group_by=complexity", "application/vnd.apache.parquet")
+    table = pq.read_table(io.BytesIO(parquet.content))
+    assert table.column("mean").to_pylist() == [float(row["mean"]) for row in rows]
+
+
+def test_what_is_missing_is_listed_padded_or_left_out(podium: Podium) -> None:
+    name, reports = imported(podium, 2, 2, "mle-bench-low")
+    refusal = rates(podium, name, "suite=mle-bench")
+    assert refusal.status_code == 409
+    assert len(refusal.json()["missing"]) == 2 * 53
+    assert refusal.json()["missing"][0]["reason"] == "no run"
+    padded = rates(podium, name, "suite=mle-bench&padding=fail").json()
+    share = statistics.fmean(any_medal(reports, "mle-bench-low")) * 22 / 75
+    assert padded["groups"]["all"]["any_medal"]["mean"] == pytest.approx(share)
+    assert len(padded["missing"]) == 2 * 53
+    assert rates(podium, name, "suite=mle-bench&padding=complete").status_code == 409
+    assert rates(podium, name, "suite=nothing").status_code == 404
+    assert rates(podium, "nobody").status_code == 404
+
+
+def test_flagged_competitions_are_left_out_or_fail(podium: Podium) -> None:
+    plain = podium.competition()
+    leaky = podium.competition(toml='[[flags]]\ncode = "leaky"\nnote = "ids tell the answer"\n')
+    name = podium.experiment()
+    for folder in (plain, leaky):
+        run = add_run(podium, name, folder.name, 0)
+        run.submit(good_submission(folder))
+
+    def any_of(query: str) -> tuple[int, float]:
+        body = rates(podium, name, query).json()
+        return body["competitions"], body["groups"]["all"]["any_medal"]["mean"]
+
+    assert any_of("") == (2, 100.0)
+    assert any_of("exclude_flags=leaky") == (1, 100.0)
+    assert any_of("exclude_flags=leaky,other&excluded=fail") == (2, 50.0)
+    told = rates(podium, name).json()["flags"]
+    assert told == [{"competition": leaky.name, "code": "leaky", "note": "ids tell the answer"}]
+    text = rates(podium, name, "exclude_flags=leaky", "text/markdown").text
+    assert f"Flagged leaky, left out: {leaky.name}." in text
+
+
+def test_pass_at_k(podium: Podium) -> None:
+    name, reports = imported(podium, 3, 3, "mle-bench-low")
+    path = f"/v1/experiments/{name}/pass-at-k?suite=mle-bench-low&k="
+    found = podium.admin.get(path + "1,2,3").json()["pass_at_k"]
+    won = {}
+    for one in reports:
+        for each in one["competition_reports"]:
+            won.setdefault(each["competition_id"], []).append(each["any_medal"])
+    assert found[0]["mean"] == pytest.approx(
+        100 * statistics.fmean(map(statistics.fmean, won.values()))
+    )
+    assert found[2]["mean"] == pytest.approx(100 * statistics.fmean(map(any, won.values())))
+    refusal = podium.admin.get(path + "4")
+    assert refusal.status_code == 422
+    assert "from 1 to 3" in refusal.json()["detail"]
+
+
+def test_two_experiments_compared(podium: Podium) -> None:
+    a, reports = imported(podium, 3, 4)
+    b, others = imported(podium, 2, 5)
+    found = podium.admin.get(f"/v1/compare?a={a}&b={b}&suite=mle-bench").json()
+
+    def means(those) -> list[float]:
+        slugs = suites()["mle-bench"]
+        by = [
+            {e["competition_id"]: e["any_medal"] for e in r["competition_reports"]} for r in those
+        ]
+        return [100 * statistics.fmean(r[slug] for r in by) for slug in slugs]
+
+    test = stats.ttest_rel(means(reports), means(others))
+    assert found["competitions"] == 75
+    assert found["p"] == pytest.approx(test.pvalue)
+    assert found["ci95"] == pytest.approx(list(test.confidence_interval()))
+    assert found["detectable"] > 0
+    assert found["a"]["seeds"], found["b"]["seeds"] == (3, 2)
+    text = podium.admin.get(f"/v1/compare?a={a}&b={b}", headers={"Accept": "text/markdown"}).text
+    assert f"{found['difference']:+.2f}" in text
+    assert podium.admin.get(f"/v1/compare?a={a}&b={a}").status_code == 422
+
+
+def test_the_board_and_the_item_table(podium: Podium) -> None:
+    a, _ = imported(podium, 2, 6, "mle-bench-dev")
+    b, _ = imported(podium, 1, 7, "mle-bench-dev")
+    body = podium.admin.get("/v1/medal-rates?suite=mle-bench-dev").json()
+    names = [row["experiment"] for row in body["items"]]
+    assert {a, b} <= set(names)
+    means = [row["groups"]["all"]["any_medal"]["mean"] for row in body["items"]]
+    assert means == sorted(means, reverse=True)
+    found = podium.admin.get("/v1/suites/mle-bench-dev/items").json()
+    assert {a, b} <= set(found["experiments"])
+    assert [one["competition"] for one in found["items"]] == sorted(suites()["mle-bench-dev"])
+
+
+def test_results_are_for_researchers(podium: Podium, tiny: Path) -> None:
+    run = podium.run(tiny)
+    name = run.document["experiment"]
+    for path in (
+        f"/v1/experiments/{name}/medal-rates", f"/v1/experiments/{name}/pass-at-k",
+        f"/v1/compare?a={name}&b=x", "/v1/medal-rates", "/v1/suites/podium/items",
+        f"/v1/experiments/{name}/grading-report", f"/v1/competitions/{tiny.name}/results",
+        f"/v1/experiments/{name}/medals-over-time",
+    ):  # fmt: skip
+        assert run.client.get(path).status_code == 403, path
+    assert run.client.post(f"/v1/experiments/{name}/grading-reports", json=[]).status_code == 403
+
+
+def test_medals_over_time_and_what_choosing_cost(podium: Podium, tiny: Path) -> None:
+    name = podium.experiment()
+    run = add_run(podium, name, tiny.name, 0)
+    run.submit(good_submission(tiny))
+    run.submit(good_submission(tiny, shift=100.0))
+    close(podium, add_run(podium, name, tiny.name, 1))
+    path = f"/v1/experiments/{name}/medals-over-time"
+
+    found = podium.admin.get(f"{path}?at=0,1000").json()
+    assert [p["any_medal"] for p in found["points"]["last"]] == [0.0, 0.0]
+    assert [p["any_medal"] for p in found["points"]["oracle"]] == [0.0, 50.0]
+    assert [p["any_medal"] for p in found["points"]["best-public"]] == [0.0, 50.0]
+    assert found["regret"]["last"] == {
+        "choice": 0.0, "oracle": 50.0, "regret": 50.0, "runs_that_lost_a_medal": 1,
+    }  # fmt: skip
+    assert podium.admin.get(f"{path}?axis=tokens").status_code == 409
+    usage = {"usage": {"seconds": 3600, "prompt_tokens": 900, "completion_tokens": 100}}
+    podium.admin.patch(f"/v1/runs/{run.id}", json=usage)
+    tokens = podium.admin.get(f"{path}?axis=tokens&at=1000000").json()
+    assert (tokens["runs"], tokens["left_out"]) == (1, 1)
+    assert tokens["points"]["oracle"][0]["any_medal"] == 100.0
+    text = podium.admin.get(path, headers={"Accept": "text/markdown"}).text
+    assert "50.00 points below the oracle" in text
+
+
+def test_results_of_a_competition(podium: Podium, tiny: Path) -> None:
+    name = podium.experiment()
+    add_run(podium, name, tiny.name, 0).submit(good_submission(tiny, shift=0.12))
+    add_run(podium, name, tiny.name, 1)
+    close(podium, add_run(podium, name, tiny.name, 2))
+
+    found = podium.admin.get(f"/v1/competitions/{tiny.name}/results").json()
+    first, second, third = found["items"]
+    # the board is 0.05, 0.10, ... 0.60: two teams are better than 0.12
+    assert (first["better"], first["worse"], first["medal"]) == (2, 10, "bronze")
+    assert first["percentile"] == pytest.approx(100 * 10 / 12)
+    assert (second["state"], second["made"]) == ("the run is open", None)
+    assert (third["state"], third["made"], third["valid"]) == ("settled", False, False)
+    strict = podium.admin.get(f"/v1/competitions/{tiny.name}/results?percentile=mle-dojo-paper")
+    assert strict.json()["items"][0]["percentile"] == pytest.approx(100 * (1 - 3 / 12))
+    assert podium.admin.get("/v1/competitions/nothing/results").status_code == 404

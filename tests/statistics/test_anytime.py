@@ -1,0 +1,50 @@
+"""Medals over run time and selection regret, worked by hand."""
+
+from __future__ import annotations
+
+from app.domain.medals import Medal
+from app.statistics.anytime import Choice, Course, Sent, chosen, medals_over, selection_regret
+
+COURSE = Course(
+    "a", 0, higher_is_better=False,
+    sent=(
+        Sent(1.0, 0.50, 0.40, None),
+        Sent(2.0, 0.20, 0.45, Medal.GOLD),
+        Sent(3.0, 0.30, 0.10, Medal.BRONZE),
+        Sent(4.0, 0.60, 0.20, None, selected=True),
+    ),
+)  # fmt: skip
+EMPTY = Course("b", 0, higher_is_better=True, sent=())
+
+
+def test_each_choice_at_each_hour() -> None:
+    def scores(choice: Choice) -> list[float | None]:
+        found = [chosen(COURSE, choice, hour) for hour in (0.5, 1, 2, 3, 4)]
+        return [None if each is None else each.score for each in found]
+
+    assert scores(Choice.LAST) == [None, 0.5, 0.2, 0.3, 0.6]
+    assert scores(Choice.SELECTED) == [None, 0.5, 0.2, 0.3, 0.6]
+    assert scores(Choice.BEST_PUBLIC) == [None, 0.5, 0.5, 0.3, 0.3]
+    assert scores(Choice.ORACLE) == [None, 0.5, 0.2, 0.2, 0.2]
+
+
+def test_rates_over_time_need_not_rise_but_the_oracle_does() -> None:
+    hours = [0.0, 1.0, 2.0, 3.0, 4.0]
+    last = medals_over([COURSE, EMPTY], hours, Choice.LAST)
+    assert [p.any_medal for p in last] == [0.0, 0.0, 50.0, 50.0, 0.0]
+    assert [p.gold for p in last] == [0.0, 0.0, 50.0, 0.0, 0.0]
+    oracle = [p.any_medal for p in medals_over([COURSE, EMPTY], hours, Choice.ORACLE)]
+    assert oracle == sorted(oracle)
+
+
+def test_regret() -> None:
+    found = selection_regret([COURSE, EMPTY])
+    assert (found.choice, found.oracle, found.regret) == (0.0, 50.0, 50.0)
+    assert found.runs_that_lost_a_medal == 1
+    assert selection_regret([COURSE], Choice.BEST_PUBLIC).regret == 0.0
+
+
+def test_without_public_scores_the_last_one_stands() -> None:
+    course = Course("a", 0, True, (Sent(1.0, 0.9, None, Medal.GOLD), Sent(2.0, 0.1, None, None)))
+    assert chosen(course, Choice.BEST_PUBLIC) == course.sent[1]
+    assert chosen(EMPTY, Choice.BEST_PUBLIC) is None

@@ -1,0 +1,82 @@
+"""Paired comparisons against SciPy and statsmodels."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.descriptivestats import sign_test as independent_sign_test
+from statsmodels.stats.power import TTestPower
+
+from app.statistics.attempts import Grid, make_grid
+from app.statistics.comparison import compare
+from tests.statistics.make import attempt, random_attempts
+
+
+def two(competitions: int = 40, seeds: int = 4) -> tuple[Grid, Grid]:
+    chance = random.Random(11)
+    grids = []
+    for name in ("one", "two"):
+        attempts = random_attempts(competitions, seeds, chance, name)
+        grids.append(make_grid(attempts, {each.competition for each in attempts}))
+    return grids[0], grids[1]
+
+
+def test_difference_interval_and_p_are_those_of_the_paired_t_test() -> None:
+    a, b = two()
+    found = compare(a, b)
+    mine, theirs = (100 * grid.outcomes[:, :, 0].mean(axis=0) for grid in (a, b))
+    test = stats.ttest_rel(mine, theirs)
+
+    assert found.difference == pytest.approx(np.mean(mine - theirs))
+    assert found.p == pytest.approx(test.pvalue)
+    assert found.ci95 == pytest.approx(tuple(test.confidence_interval(0.95)))
+    assert found.a_mean - found.b_mean == pytest.approx(found.difference)
+
+
+def test_the_sign_test() -> None:
+    a, b = two()
+    found = compare(a, b).sign_test
+    differences = a.outcomes[:, :, 0].mean(axis=0) - b.outcomes[:, :, 0].mean(axis=0)
+    _, p = independent_sign_test(differences)
+    assert found.p == pytest.approx(p)
+    assert found.a_ahead + found.b_ahead + found.tied == 40
+    assert found.a_ahead == int((differences > 0).sum())
+
+
+def test_the_detectable_difference_is_that_of_a_power_analysis() -> None:
+    a, b = two()
+    found = compare(a, b)
+    deviation = found.sem * np.sqrt(40)
+    effect = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8)
+    assert found.detectable == pytest.approx(effect * deviation, rel=1e-4)
+
+
+def test_exchanging_them_changes_signs_only() -> None:
+    a, b = two()
+    there, back = compare(a, b), compare(b, a)
+    assert back.difference == pytest.approx(-there.difference)
+    assert back.ci95 == pytest.approx((-there.ci95[1], -there.ci95[0]))
+    assert (back.p, back.sign_test.p) == pytest.approx((there.p, there.sign_test.p))
+
+
+def test_equal_experiments_differ_by_nothing() -> None:
+    a, _ = two()
+    found = compare(a, a)
+    assert (found.difference, found.sem, found.p, found.detectable) == (0.0, 0.0, None, 0.0)
+    assert (found.sign_test.tied, found.sign_test.p) == (40, 1.0)
+
+
+def test_one_competition_has_no_interval() -> None:
+    a = make_grid([attempt("a", 0, "gold")], "a")
+    b = make_grid([attempt("a", 0)], "a")
+    found = compare(a, b)
+    assert found.difference == 100.0
+    assert found.sem is found.ci95 is found.bootstrap95 is found.p is found.detectable is None
+
+
+def test_other_competitions_are_refused() -> None:
+    with pytest.raises(ValueError, match="same competitions"):
+        compare(make_grid([attempt("a", 0)], "a"), make_grid([attempt("b", 0)], "b"))

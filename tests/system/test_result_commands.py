@@ -1,0 +1,112 @@
+"""`podium report` and the imports of results, as a researcher types them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from tests.grading_reports import ROOT, random_report, suites
+
+
+class Commands:
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.environment = {
+            **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
+            "PODIUM_DATA_DIR": str(home / "data"),
+            "PODIUM_COMPETITIONS_DIR": str(ROOT / "competitions"),
+        }
+
+    def __call__(self, *words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "app.cli", *map(str, words)],
+            env=self.environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == status, done.stderr
+        return done
+
+
+@pytest.fixture
+def podium(tmp_path: Path) -> Commands:
+    return Commands(tmp_path)
+
+
+def any_medal(reports: list[dict], suite: str) -> str:
+    wanted = set(suites()[suite])
+    shares = [
+        100 * statistics.fmean(e["any_medal"] for e in one["competition_reports"]
+                               if e["competition_id"] in wanted)
+        for one in reports
+    ]  # fmt: skip
+    return f"{statistics.fmean(shares):.2f} ± {stats.sem(shares):.2f}"
+
+
+def test_run_groups_become_an_experiment_and_its_row(podium: Commands) -> None:
+    runs = podium.home / "runs"
+    made, rows = [], []
+    for day in (3, 1, 2):
+        group = f"2025-01-0{day}_run-group_agent"
+        document = random_report(suites()["mle-bench"], random.Random(day))
+        made.append(document)
+        rows.append(f"an-agent,{group}")
+        (runs / group).mkdir(parents=True)
+        (runs / group / "2025-02_grading_report.json").write_text(json.dumps(document))
+    (runs / group / "2025-01_grading_report.json").write_text("{}")
+    rows.append("an-agent,2025-01-09_lost")
+    table = podium.home / "run_group_experiments.csv"
+    table.write_text("\n".join(["experiment_id,run_group", *rows]) + "\n")
+
+    done = podium("import", "run-groups", table, runs, "--json")
+    (found,) = json.loads(done.stdout)
+    assert (found["taken"]["imported"], found["taken"]["seeds"]) == (225, [0, 1, 2])
+    assert found["taken"]["mismatches"] == []
+    assert [problem.split(":")[0] for problem in found["problems"]] == [group, "2025-01-09_lost"]
+    again = json.loads(podium("import", "run-groups", table, runs, "--json").stdout)
+    assert again[0]["taken"]["unchanged"] == 225
+
+    text = podium("report", "an-agent", "--suite", "mle-bench").stdout
+    cells = [any_medal(made, f"mle-bench{s}") for s in ("-low", "-medium", "-high", "")]
+    assert f"| an-agent | not told | {' | '.join(cells)} |" in text
+    document = json.loads(podium("report", "an-agent", "--json").stdout)
+    assert (document["seeds"], document["competitions"]) == (3, 75)
+    lines = list(csv.DictReader(io.StringIO(podium("report", "an-agent", "--csv").stdout)))
+    assert len(lines) == 4 * 7
+
+
+def test_a_report_of_one_file(podium: Commands) -> None:
+    file = podium.home / "grading_report.json"
+    document = random_report(suites()["mle-bench-low"], random.Random(4))
+    document["total_medals"] += 1
+    file.write_text(json.dumps(document))
+    done = podium("import", "grading-report", "one", file, "--seed", 7)
+    assert "22 results imported" in done.stdout
+    assert "total_medals: the file says" in done.stderr
+    assert "One seed" in podium("report", "one").stdout
+    refusal = podium("report", "one", "--suite", "mle-bench", status=1)
+    assert "padding=fail" in refusal.stderr.replace("\n", " ")
+    file.write_text("<<<<<<< HEAD")
+    assert "line 1, column 1" in podium("import", "grading-report", "one", file, status=1).stderr
+
+
+def test_runs_are_closed_in_bulk(podium: Commands) -> None:
+    podium("import", "folder", ROOT / "competitions" / "bike-sharing-demand")
+    file = podium.home / "grading_report.json"
+    file.write_text(json.dumps(random_report(suites()["mle-bench-dev"], random.Random(5))))
+    podium("import", "grading-report", "bulk", file, "--seed", 100)
+    podium("runs", "create", "--experiment", "bulk", "--suite", "podium", "--seeds", 2)
+    podium("report", "bulk", "--suite", "podium", status=1)
+    done = podium("runs", "close", "--experiment", "bulk", "--failure", "out_of_memory", "--json")
+    assert len(json.loads(done.stdout)["closed"]) == 2
+    text = podium("report", "bulk", "--suite", "podium", "--json").stdout
+    found = json.loads(text)["groups"]["all"]
+    assert found["made_submission"]["per_seed"] == [0.0, 0.0]
