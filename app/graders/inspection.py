@@ -93,9 +93,11 @@ def _score(
         return grade(data, competition, loaded.answers, None, loaded.scorer).score
 
     try:
+        plain = score(read_sample(version_dir))
+        if competition.answers.kinds:  # answers of another form cannot be submitted
+            return replace(found, sample_score=plain)
         best = score(answers_as_submission(answers, competition))
         found = replace(found, answers_score=best)
-        plain = score(read_sample(version_dir))
         found = replace(found, sample_score=plain)
     except MetricFault as fault:
         message = fault.detail if own else _why_undefined(loaded) or fault.detail

@@ -7,7 +7,7 @@ fast way accepts is one that the exact way accepts, with the same values to the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -22,6 +22,7 @@ from app.grading.encoding import decode_text
 from app.grading.exact import RowsToSkip, check_exactly
 from app.grading.fast import FastReader
 from app.grading.findings import Findings
+from app.grading.id_keys import Matching
 from app.grading.ids import IdsDifferError, PublicIds
 from app.grading.numbers import fill_booleans, fill_numbers, is_fast_number
 from app.grading.schema import Schema
@@ -33,14 +34,22 @@ SAMPLE_FILE = "public/sample_submission.csv"
 class Checker:
     """Checks submissions of one form against one set of public ids. Never sees answers."""
 
-    def __init__(self, form: SubmissionForm, ids: PublicIds, *, keep_unknown: bool = False) -> None:
+    def __init__(
+        self,
+        form: SubmissionForm,
+        ids: PublicIds,
+        *,
+        keep_unknown: bool = False,
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
         self.schema = Schema(form)
         self.ids = ids
         self._keep_unknown = keep_unknown
         wanted = dict.fromkeys(form.id, pa.string())
         for name, column in form.columns.items():
             wanted[name] = pa.float64() if is_fast_number(column) else pa.string()
-        self._reader = FastReader(wanted, keep_unknown=keep_unknown)
+        self._aliases = form.aliases if aliases is None else aliases
+        self._reader = FastReader(wanted, keep_unknown=keep_unknown, aliases=self._aliases)
 
     def check(self, data: bytes | memoryview | pa.Buffer) -> Checked:
         """Check and decode a submission.
@@ -87,6 +96,7 @@ class Checker:
             data,
             keep_unknown=self._keep_unknown,
             rows_to_skip=rows_to_skip,
+            aliases=self._aliases,
         )
 
     def _decode(self, columns: Sequence[pa.ChunkedArray]) -> Decoded | None:
@@ -141,7 +151,8 @@ def read_ids(data: bytes, form: SubmissionForm) -> PublicIds:
             raise bad_file(SAMPLE_FILE, Rejection(findings.violations))
         columns = [pa.array(sheet.columns[name], pa.string()) for name in form.id]
     try:
-        return PublicIds.from_columns(columns)
+        matching = Matching(numeric=form.id_kind == "integer", repeated=form.repeated_ids)
+        return PublicIds.from_columns(columns, matching)
     except ValueError as error:
         key = ", ".join(form.id)
         raise BadCompetition([{"file": SAMPLE_FILE, "key": key, "message": str(error)}]) from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,7 @@ def check_exactly(
     *,
     keep_unknown: bool = False,
     rows_to_skip: RowsToSkip | None = None,
+    aliases: Mapping[str, str] | None = None,
 ) -> Checked:
     """Check and decode a file, looking at every cell.
 
@@ -52,6 +53,7 @@ def check_exactly(
         # Enough to tell what is wrong; a file of a billion short rows must not fill the memory.
         most_rows=2 * ids.rows + 10_000,
         keep_unknown=keep_unknown,
+        aliases=aliases,
     )
     if sheet is None:
         raise Rejection(findings.violations, findings.notices)

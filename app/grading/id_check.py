@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from app.domain.verdict import ViolationCode
 from app.grading.findings import EXAMPLES, Fault, Findings, shorten
+from app.grading.id_keys import EXACT_MATCHING
 from app.grading.ids import JOINT, IdsDifferError, IntArray, PublicIds, show_id
 from app.grading.numbers import NUMBER
 from app.grading.sheet import Cells
@@ -51,6 +52,7 @@ def judge_ids(
     row_of = np.full(ids.rows, -1, dtype=np.int64)
     unknown: list[tuple[int, str]] = []
     repeats = 0
+    columns = _as_matched(columns, ids)
     for row, cells in enumerate(zip(*columns, strict=True)):
         key = _key(names, cells, row + 1, findings)
         place = None if key is None else place_of.get(key)
@@ -78,12 +80,24 @@ def judge_ids(
     return None if unknown or repeats or len(missing) else row_of
 
 
+def _as_matched(columns: Sequence[Cells], ids: PublicIds) -> Sequence[Cells]:
+    """The cells as one column of the texts that are matched, where those are not the ids."""
+    if ids.matching == EXACT_MATCHING:
+        return columns
+    whole = [row for row, cells in enumerate(zip(*columns, strict=True)) if all(cells)]
+    texts = [pa.array([cells[row] for row in whole], pa.string()) for cells in columns]
+    keys: Cells = ["" if "" in cells else None for cells in zip(*columns, strict=True)]
+    for row, key in zip(whole, ids.matching.keys(texts).to_pylist(), strict=True):
+        keys[row] = key
+    return [keys]
+
+
 def _key(
     names: Sequence[str], cells: Sequence[str | None], row: int, findings: Findings
 ) -> str | None:
     """The id of a row; None for one that is empty, or that the row is too short to have."""
     whole = True
-    for name, cell in zip(names, cells, strict=True):
+    for name, cell in zip(names, cells, strict=False):
         if not cell:
             whole = False
             if cell is not None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from app.domain.columns import ListColumn
 from app.domain.verdict import ViolationCode
@@ -13,6 +16,9 @@ from app.grading.labels import UNKNOWN, Book, Coded, code
 from app.grading.sheet import Cells
 from app.grading.tokens import split_cell, split_cells
 from app.metrics.arrays import Lists
+
+_WHOLE = re.compile("[0-9]+")
+_MOST_DIGITS = 18  # what surely fits into int64
 
 _MISSING = Fault(ViolationCode.MISSING_VALUE, "list is empty", "lists are empty", "fill every row")
 _BAD_LIST = Fault(ViolationCode.BAD_FORMAT, "list is malformed", "lists are malformed")
@@ -31,12 +37,34 @@ def lists_from_arrow(
         return None
     if column.max_items is not None and lengths.max() > column.max_items:
         return None
+    if column.items == "integer":
+        plain = _whole_numbers(column, tokens)
+        if plain is None:
+            return None
+        tokens = plain
     coded = code(tokens, book)
     if coded is None or not isinstance(coded.codes, np.ndarray):
         return None
     if column.distinct and _has_repeats(coded.codes, lengths):
         return None
     return Coded(Lists(coded.codes, offsets), coded.names)
+
+
+def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.StringArray | None:
+    """The tokens as plain decimal numbers; None when one is none, or is out of range."""
+    if not pc.all(pc.ascii_is_decimal(tokens), min_count=0).as_py():
+        return None
+    if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS:
+        return None
+    numbers = tokens.cast(pa.int64())
+    low, high = pc.min(numbers).as_py(), pc.max(numbers).as_py()
+    if low is not None and not (column.min or 0) <= low <= high <= _largest(column):
+        return None
+    return numbers.cast(pa.string())
+
+
+def _largest(column: ListColumn) -> int:
+    return 10**_MOST_DIGITS if column.max is None else column.max
 
 
 def _has_repeats(codes: IntArray, lengths: IntArray) -> bool:
@@ -69,6 +97,8 @@ def _items(
     elif problem or tokens is None:
         findings.count(_BAD_LIST, name, row, cell, problem)
     else:
+        if column.items == "integer":
+            tokens = [str(int(token)) for token in tokens]
         codes = [(token, book.code(token)) for token in tokens]
         for token, found in codes:
             if found is None:
@@ -87,6 +117,11 @@ def _problem(column: ListColumn, tokens: list[str] | None) -> str:
             f"expected at most {column.max_items} items joined by {column.separator!r}, "
             f"found {len(tokens)}"
         )
+    if column.items == "integer":
+        wrong = [t for t in tokens if not _WHOLE.fullmatch(t) or len(t) > _MOST_DIGITS]
+        low, high = column.min or 0, _largest(column)
+        if wrong or not all(low <= int(token) <= high for token in tokens):
+            return f"an item is not a whole number from {low} to {high}"
     if column.distinct and len(set(tokens)) != len(tokens):
         return "an item is repeated; items must be distinct"
     return ""
