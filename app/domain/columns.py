@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, model_validator
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 PixelCount = Annotated[int, Field(ge=1)]
 ColumnName = Annotated[str, Field(min_length=1)]
+
+
+def _is_pattern(pattern: str) -> str:
+    """A regular expression in the syntax that Python and pyarrow (RE2) share."""
+    try:
+        re.compile(pattern)
+        pc.match_substring_regex(pa.array([""]), pattern)
+    except (re.error, pa.ArrowInvalid) as error:
+        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+    return pattern
+
+
+Pattern = Annotated[str, AfterValidator(_is_pattern)]
 
 
 class _Column(BaseModel):
@@ -83,18 +99,24 @@ class LabelColumn(_Column):
 
 
 class TextColumn(_Column):
-    """Any text; `allow_empty` says whether an empty cell is one."""
+    """Any text; `allow_empty` says whether an empty cell is one.
+
+    Texts named by `same_as_empty` count as empty ones; others must match `pattern`, if given.
+    """
 
     kind: Literal["text"]
     allow_empty: bool = False
     max_length: int | None = Field(default=None, ge=1)
+    same_as_empty: tuple[str, ...] = ()
+    pattern: Pattern | None = None
 
 
 class ListColumn(_Column):
     """Items joined by `separator`, at most `max_items`; `distinct` forbids repeats.
 
     A `permutation` orders the items of its row's answers: all of them, each once. Where `items` are
-    integer, 7 and 007 are one item, and `min` and `max` bound them.
+    integer, 7 and 007 are one item, and `min` and `max` bound them. Items match `pattern`, if
+    one is given. An empty list is written as `empty`, an empty cell or a blank.
     """
 
     kind: Literal["list"]
@@ -105,6 +127,8 @@ class ListColumn(_Column):
     permutation: bool = False
     labels: tuple[str, ...] | None = None
     items: Literal["text", "integer"] = "text"
+    empty: Literal["", " "] = ""
+    pattern: Pattern | None = None
     min: int | None = Field(default=None, ge=0)
     max: int | None = Field(default=None, ge=0)
 
@@ -134,6 +158,7 @@ class MaskColumn(_Column):
     order: Literal["column", "row"] = "column"
     start: Literal[0, 1] = 1
     empty: str = ""
+    allow_empty: bool = True
 
     @property
     def pixels(self) -> int | None:

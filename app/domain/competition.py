@@ -63,7 +63,8 @@ class SubmissionForm(_Section):
 
     Ids are compared as written, or, of `id_kind` integer, 7, 007 and 7.0 as one. `repeated_ids`
     says that an id may have several rows: those are told apart by their order in the file.
-    `optional_ids` says that ids without an answer may be left out.
+    `optional_ids` says that ids without an answer may be left out. Unknown columns are ignored
+    with a warning, or refused where they could only be classes that there are not.
     """
 
     id: tuple[str, ...]
@@ -72,6 +73,7 @@ class SubmissionForm(_Section):
     optional_ids: bool = False
     columns: dict[str, Column] = Field(min_length=1)
     rows_sum_to_one: bool = False
+    unknown_columns: Literal["ignore", "refuse"] = "ignore"
 
     @field_validator("id", mode="before")
     @classmethod

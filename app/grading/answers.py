@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from app.domain.competition import USAGE_COLUMN, Competition, SubmissionForm
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
-from app.grading.check import Checker, bad_file
+from app.grading.check import Checker, bad_file, read_ids
 from app.grading.checked import Checked
 from app.grading.decoded import MetricInput
 from app.grading.fit import judge_fit, sizes_of_images
@@ -65,10 +65,11 @@ class Answers:
         public: IntArray | None,
         private: IntArray | None,
         sizes: dict[str, IntArray] | None = None,
+        optional: PublicIds | None = None,
     ) -> None:
         self._checked = checked
         self._sizes = sizes or {}
-        self.checker = Checker(form, checked.ids)
+        self.checker = Checker(form, checked.ids, optional=optional)
         self.ids = checked.ids
         self.books = checked.decoded.books()
         self.has_usage = private is not None
@@ -101,6 +102,9 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
     file = f"private/{competition.answers.file}"
     aliases = answer_aliases(competition)
     form = answer_form(competition)
+    optional = None
+    if form.optional_ids:
+        optional, ids = ids, read_ids(data, form, file)
     checker = Checker(form, ids, keep_unknown=True, aliases=aliases)
     # Unscored rows known by a prediction column may hold what is no prediction: to be skipped.
     is_plain = not set(competition.answers.unscored) & set(competition.submission.columns)
@@ -125,15 +129,8 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
     sizes = sizes_of_images(competition.submission.columns, checked, file)
     unscored = _unscored(checked, competition, skipped)
     if USAGE_COLUMN not in checked.texts:
-        if unscored is None:
-            return Answers(checked, competition.submission, None, None, sizes)
-        return Answers(
-            checked,
-            competition.submission,
-            None,
-            _some(np.flatnonzero(~unscored), file, "scored"),
-            sizes,
-        )
+        scored = None if unscored is None else _some(np.flatnonzero(~unscored), file, "scored")
+        return Answers(checked, competition.submission, None, scored, sizes, optional)
     usages = pc.index_in(_plain(checked.texts[USAGE_COLUMN]), value_set=_USAGES)
     if usages.null_count:
         row = pc.index(usages.is_null(), True).as_py() + 1
@@ -143,7 +140,8 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
     codes = codes if checked.order is None else codes[checked.order]
     counts = np.True_ if unscored is None else ~unscored
     public, private = (np.flatnonzero((codes == code) & counts) for code in (0, 1))
-    return Answers(checked, competition.submission, public, _some(private, file, "Private"), sizes)
+    private = _some(private, file, "Private")
+    return Answers(checked, competition.submission, public, private, sizes, optional)
 
 
 def _some(rows: IntArray, file: str, what: str) -> IntArray:

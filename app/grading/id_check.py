@@ -35,10 +35,12 @@ def judge_ids(
     findings: Findings,
     *,
     is_whole: bool = True,
+    optional: PublicIds | None = None,
 ) -> IntArray | None:
     """Match submitted ids with the public ones, recording every difference.
 
     Where the file could not be read to its end (`is_whole` is false) no id is called missing.
+    Rows of ids that are only among `optional` are passed over.
     Returns the rows of the file in the order of the public ids, None when they do not match.
     """
     try:
@@ -49,6 +51,7 @@ def judge_ids(
         pass  # which of them differ, and how, is found below
     column = names[0] if len(names) == 1 else None
     place_of = {key: place for place, key in enumerate(ids.texts())}
+    others = frozenset() if optional is None else frozenset(optional.texts())
     row_of = np.full(ids.rows, -1, dtype=np.int64)
     unknown: list[tuple[int, str]] = []
     repeats = 0
@@ -61,7 +64,7 @@ def judge_ids(
         elif place is not None:
             repeats += 1
             findings.count(_DUPLICATE, column, row + 1, show_id(key or ""))
-        elif key is not None:
+        elif key is not None and key not in others:
             unknown.append((row + 1, key))
     missing = np.flatnonzero(row_of < 0)
     if unknown:
@@ -77,7 +80,9 @@ def judge_ids(
             column,
             examples=[show_id(ids.key(place)) for place in missing[:EXAMPLES].tolist()],
         )
-    return None if unknown or repeats or len(missing) else row_of
+    if unknown or repeats or (len(missing) and is_whole):
+        return None
+    return row_of[row_of >= 0]
 
 
 def _as_matched(columns: Sequence[Cells], ids: PublicIds) -> Sequence[Cells]:

@@ -14,7 +14,7 @@ from app.grading.findings import Fault, Findings
 from app.grading.ids import IntArray
 from app.grading.labels import UNKNOWN, Book, Coded, code
 from app.grading.sheet import Cells
-from app.grading.tokens import split_cell, split_cells
+from app.grading.tokens import all_match, split_cell, split_cells
 from app.metrics.arrays import Lists
 
 _WHOLE = re.compile("[0-9]+")
@@ -28,6 +28,8 @@ def lists_from_arrow(
     column: ListColumn, book: pa.StringArray | None, cells: pa.ChunkedArray
 ) -> Coded | None:
     """Decode all cells at once; None when any is not plainly right."""
+    if column.empty and pc.any(pc.equal(cells, "")).as_py():
+        return None
     split = split_cells(cells, column.separator)
     if split is None:
         return None
@@ -36,6 +38,8 @@ def lists_from_arrow(
     if column.min_items and lengths.min() < column.min_items:
         return None
     if column.max_items is not None and lengths.max() > column.max_items:
+        return None
+    if column.pattern is not None and not all_match(tokens, column.pattern):
         return None
     if column.items == "integer":
         plain = _whole_numbers(column, tokens)
@@ -90,6 +94,9 @@ def lists_from_cells(name: str, column: ListColumn, cells: Cells, findings: Find
 def _items(
     name: str, column: ListColumn, cell: str, row: int, book: Book, findings: Findings
 ) -> list[int]:
+    if column.empty and not cell:
+        findings.count(_MISSING, name, row, advice="write a blank in quotes for an empty list")
+        return []
     tokens = split_cell(cell, column.separator)
     problem = _problem(column, tokens)
     if problem and not tokens and not cell.strip():
@@ -122,6 +129,10 @@ def _problem(column: ListColumn, tokens: list[str] | None) -> str:
         low, high = column.min or 0, _largest(column)
         if wrong or not all(low <= int(token) <= high for token in tokens):
             return f"an item is not a whole number from {low} to {high}"
+    if column.pattern is not None:
+        strange = [token for token in tokens if not re.fullmatch(column.pattern, token)]
+        if strange:
+            return f"an item is not of the form {column.pattern}"
     if column.distinct and len(set(tokens)) != len(tokens):
         return "an item is repeated; items must be distinct"
     return ""

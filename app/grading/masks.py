@@ -41,6 +41,8 @@ def masks_from_arrow(column: MaskColumn, cells: pa.ChunkedArray) -> Masks | None
     if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS or (offsets % 2).any():
         return None
     numbers = np.asarray(tokens.cast(pa.int64()).to_numpy(), dtype=np.int64)
+    if not column.allow_empty and not np.diff(offsets).all():
+        return None
     starts = numbers[0::2] - column.start
     lengths = np.ascontiguousarray(numbers[1::2])
     pixels = column.pixels or _UNKNOWN
@@ -79,6 +81,9 @@ def masks_from_cells(name: str, column: MaskColumn, cells: Cells, findings: Find
 
 def _runs(name: str, column: MaskColumn, cell: str, row: int, findings: Findings) -> list[int]:
     """Starts (from 0) and lengths in turn."""
+    if not column.allow_empty and not cell.strip(" "):
+        findings.count(_MISSING, name, row, advice="no mask may be empty")
+        return []
     if cell == column.empty:
         return []
     if column.empty and not cell.strip(" "):

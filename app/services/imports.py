@@ -38,7 +38,14 @@ class Imported:
     created: bool
 
 
-def import_folder(context: Context, folder: Path, on_file: Progress | None = None) -> Imported:
+def import_folder(
+    context: Context,
+    folder: Path,
+    on_file: Progress | None = None,
+    *,
+    max_bytes: int | None = None,
+    max_files: int = MAX_FILES,
+) -> Imported:
     """Import a competition folder as a version of the competition named like the folder.
 
     The same content again gives the version that is there already; new content a new version.
@@ -49,7 +56,8 @@ def import_folder(context: Context, folder: Path, on_file: Progress | None = Non
     scratch = context.scratch()
     try:
         staged = stage_folder(
-            folder, scratch / "staged", max_bytes=context.settings.max_upload_bytes * 16,
+            folder, scratch / "staged",
+            max_bytes=max_bytes or context.settings.max_upload_bytes * 16, max_files=max_files,
             on_file=on_file,
         )  # fmt: skip
         known = _known_version(context, staged)
