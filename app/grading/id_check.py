@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from app.domain.verdict import ViolationCode
 from app.grading.findings import EXAMPLES, Fault, Findings, shorten
-from app.grading.id_keys import EXACT_MATCHING
+from app.grading.id_keys import EXACT_MATCHING, first_row_of
 from app.grading.ids import JOINT, IdsDifferError, IntArray, PublicIds, show_id
 from app.grading.numbers import NUMBER
 from app.grading.sheet import Cells
@@ -61,7 +61,7 @@ def judge_ids(
         place = None if key is None else place_of.get(key)
         if place is not None and row_of[place] < 0:
             row_of[place] = row
-        elif place is not None:
+        elif place is not None or (key is not None and first_row_of(key) in place_of):
             repeats += 1
             findings.count(_DUPLICATE, column, row + 1, show_id(key or ""))
         elif key is not None and key not in others:

@@ -42,6 +42,13 @@ class Matching:
 
 
 EXACT_MATCHING = Matching()
+_TURN = JOINT + "row "
+
+
+def first_row_of(key: str) -> str:
+    """The key of the first row of the id whose n-th row has this key; "" if it is a first one."""
+    first, mark, _ = key.rpartition(_TURN)
+    return first if mark else ""
 
 
 def _with_turns(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -51,6 +58,6 @@ def _with_turns(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
         codes = codes.combine_chunks()
     indices = pd.Series(codes.indices.to_numpy(zero_copy_only=False))
     turns = indices.groupby(indices).cumcount()
-    marks = np.where(turns == 0, "", JOINT + "row " + (turns + 1).astype(str) + " of this id")
+    marks = np.where(turns == 0, "", _TURN + (turns + 1).astype(str) + " of this id")
     texts = keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
     return pc.binary_join_element_wise(texts, pa.array(marks, pa.string()), "")
