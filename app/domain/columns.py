@@ -9,8 +9,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
-PixelCount = Annotated[int, Field(ge=1)]
-ColumnName = Annotated[str, Field(min_length=1)]
+
+def _is_size(size: int | str) -> int | str:
+    if size in (0, "") or (isinstance(size, int) and size < 0):
+        raise ValueError("a number of pixels must be greater than 0, a column's name not empty")
+    return size
+
+
+PixelSize = Annotated[int | str, AfterValidator(_is_size)]  # or the column of the answers with it
 
 
 def _is_pattern(pattern: str) -> str:
@@ -153,8 +159,8 @@ class MaskColumn(_Column):
     """
 
     kind: Literal["mask"]
-    height: PixelCount | ColumnName
-    width: PixelCount | ColumnName
+    height: PixelSize
+    width: PixelSize
     order: Literal["column", "row"] = "column"
     start: Literal[0, 1] = 1
     empty: str = ""
