@@ -22,6 +22,7 @@ from app.domain.board import FILE as LEADERBOARD
 from app.domain.competition import TOML, Competition, parse_competition
 from app.errors import BadCompetition
 from app.importers import natural_questions
+from app.importers.board import checked_board
 from app.importers.checksums import parse_checksums
 from app.importers.names import problem
 
@@ -30,6 +31,9 @@ DESCRIPTION, SAMPLE = "description.md", "sample_submission.csv"
 # What the sample submission is called there; where public/ has none, private/ may.
 _SAMPLE_NAME = re.compile(r"(kaggle_)?sample_?submission(_null)?\.csv|randompredictions\.csv", re.I)
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+
+_STATED = ("teams", "gold", "silver", "bronze", "median")
+_LINES = re.compile(rf"^(?:{'|'.join(_STATED)}) = .*\n", re.M)
 
 # Answers in a format that no declaration describes: the file there, and what makes ours from it.
 _CONVERTERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
@@ -85,7 +89,7 @@ def assemble(ours: Path, sources: Sources, into: Path) -> Assembled:
     _link(_real(sample), folder / "public" / SAMPLE)
     (folder / "private" / competition.answers.file).write_bytes(answers_of(competition, prepared))
     _describe(ours, prepared, competition, folder)
-    _add_board(slug, sources, folder, done)
+    _add_board(competition, sources, folder, done)
     return done
 
 
@@ -154,8 +158,8 @@ def _describe(ours: Path, prepared: Path, competition: Competition, folder: Path
     (folder / DESCRIPTION).write_text(text, encoding="utf-8")
 
 
-def _add_board(slug: str, sources: Sources, folder: Path, done: Assembled) -> None:
-    file = None
+def _add_board(competition: Competition, sources: Sources, folder: Path, done: Assembled) -> None:
+    slug, file = competition.slug, None
     if sources.boards is not None:
         file = sources.boards / f"{slug}.csv"
     elif sources.repo is not None:
@@ -170,6 +174,16 @@ def _add_board(slug: str, sources: Sources, folder: Path, done: Assembled) -> No
     if len(lines) < len(scores):
         done.notes.append(f"{len(scores) - len(lines)} teams without a score were left out")
     (folder / LEADERBOARD).write_text("\n".join(["score", *lines, ""]), encoding="utf-8")
+    try:
+        checked_board(competition, (folder / LEADERBOARD).read_text(encoding="utf-8"))
+    except BadCompetition as error:
+        keys = {problem["key"].rpartition(".")[2] for problem in error.problems}
+        if not keys <= set(_STATED):
+            raise
+        # The board is newer or older than the lines; it says all that they say.
+        done.notes.append(f"the leaderboard has other {', '.join(sorted(keys))} than {TOML}")
+        text = (folder / TOML).read_text(encoding="utf-8")
+        (folder / TOML).write_text(_LINES.sub("", text), encoding="utf-8")
 
 
 def _in_repo(repo: Path, slug: str) -> Path:
