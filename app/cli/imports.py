@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli import import_kaggle
+from app.cli.mle_bench import mle_bench
 from app.cli.output import AsJson, err, file_progress, out, podium, print_json
 from app.services import imports
 from app.services.context import Context
@@ -35,6 +36,9 @@ def folder(folders: Folders, as_json: AsJson = False) -> None:
 def archive(archives: Archives, as_json: AsJson = False) -> None:
     """Import archives of competition folders."""
     _import_all(imports.import_archive, archives, as_json)
+
+
+app.command("mle-bench")(mle_bench)
 
 
 def _import_all(

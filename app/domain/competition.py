@@ -59,11 +59,21 @@ class MetricChoice(_Section):
 
 
 class SubmissionForm(_Section):
-    """`[submission]`: the id columns, the prediction columns and their kinds."""
+    """`[submission]`: the id columns, the prediction columns and their kinds.
+
+    Ids are compared as written, or, of `id_kind` integer, 7, 007 and 7.0 as one. `repeated_ids`
+    says that an id may have several rows: those are told apart by their order in the file.
+    `optional_ids` says that ids without an answer may be left out. Unknown columns are ignored
+    with a warning, or refused where they could only be classes that there are not.
+    """
 
     id: tuple[str, ...]
+    id_kind: Literal["text", "integer"] = "text"
+    repeated_ids: bool = False
+    optional_ids: bool = False
     columns: dict[str, Column] = Field(min_length=1)
     rows_sum_to_one: bool = False
+    unknown_columns: Literal["ignore", "refuse"] = "ignore"
 
     @field_validator("id", mode="before")
     @classmethod
@@ -86,9 +96,18 @@ class SubmissionForm(_Section):
             raise ValueError(f"a column may not be called {USAGE_COLUMN}: that marks answer rows")
         if "" in self.columns:
             raise ValueError("a column needs a name")
+        names = [name for n, c in self.columns.items() for name in (n, *c.aliases)] + [*self.id]
+        twice = sorted(name for name in set(names) if names.count(name) > 1)
+        if twice:
+            raise ValueError(f"{twice[0]!r} names two columns")
         if self.rows_sum_to_one and not self.probability_columns:
             raise ValueError("rows_sum_to_one needs columns of kind probability")
         return self
+
+    @property
+    def aliases(self) -> dict[str, str]:
+        """Other names of columns, each with the name it stands for."""
+        return {alias: name for name, c in self.columns.items() for alias in c.aliases}
 
     @property
     def probability_columns(self) -> tuple[str, ...]:
@@ -97,9 +116,17 @@ class SubmissionForm(_Section):
 
 
 class AnswersFile(_Section):
-    """`[answers]`: the file below `private/` that holds the answers."""
+    """`[answers]`: the file below `private/` that holds the answers, where it departs from ours.
+
+    `columns` gives the names that columns have there (`{ label = "category_id" }`), `kinds` the
+    kinds of those that a submission writes otherwise (boxes there, points here), and `unscored`
+    the rows that count nowhere, by the texts of a column (`{ u_out = ["1"] }`).
+    """
 
     file: str = "answers.csv"
+    columns: dict[str, str] = Field(default_factory=dict)
+    kinds: dict[str, Column] = Field(default_factory=dict)
+    unscored: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 
     @field_validator("file")
     @classmethod

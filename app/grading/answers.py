@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
-from app.domain.competition import USAGE_COLUMN, Competition
+from app.domain.competition import USAGE_COLUMN, Competition, SubmissionForm
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
-from app.grading.check import Checker, bad_file
+from app.grading.check import Checker, bad_file, read_ids
 from app.grading.checked import Checked
 from app.grading.decoded import MetricInput
+from app.grading.fit import judge_fit, sizes_of_images
 from app.grading.ids import IntArray, PublicIds
 from app.grading.sheet import Cells
 
@@ -55,8 +58,18 @@ class Part:
 class Answers:
     """Decoded answers, aligned to the public ids, and the checker for submissions to them."""
 
-    def __init__(self, checked: Checked, public: IntArray | None, private: IntArray | None) -> None:
-        self.checker = Checker(checked.schema.form, checked.ids)
+    def __init__(
+        self,
+        checked: Checked,
+        form: SubmissionForm,
+        public: IntArray | None,
+        private: IntArray | None,
+        sizes: dict[str, IntArray] | None = None,
+        optional: PublicIds | None = None,
+    ) -> None:
+        self._checked = checked
+        self._sizes = sizes or {}
+        self.checker = Checker(form, checked.ids, optional=optional)
         self.ids = checked.ids
         self.books = checked.decoded.books()
         self.has_usage = private is not None
@@ -66,6 +79,16 @@ class Answers:
         # The columns as decoded, once more cut into parts, as texts, and twice the ids.
         copies = 2 if self.has_usage else 1
         self.nbytes = copies * checked.decoded.nbytes + texts + 2 * checked.ids.nbytes
+
+    def check(self, data: bytes | memoryview | pa.Buffer) -> Checked:
+        """Check and decode a submission.
+
+        Raises:
+            Rejection: with every problem of the file.
+        """
+        checked = self.checker.check(data)
+        judge_fit(self._checked, self._sizes, checked)
+        return checked
 
 
 def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Answers:
@@ -77,11 +100,25 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
         BadCompetition: with every problem of the file.
     """
     file = f"private/{competition.answers.file}"
-    checker = Checker(competition.submission, ids, keep_unknown=True)
-    checked = checker.check_fast(data)
+    aliases = answer_aliases(competition)
+    form = answer_form(competition)
+    optional = None
+    if form.optional_ids:
+        optional, ids = ids, read_ids(data, form, file)
+    checker = Checker(form, ids, keep_unknown=True, aliases=aliases)
+    # Unscored rows known by a prediction column may hold what is no prediction: to be skipped.
+    is_plain = not set(competition.answers.unscored) & set(competition.submission.columns)
+    checked = checker.check_fast(data) if is_plain else None
+    skipped: list[int] | None = None
     if checked is None:
+
+        def rows_to_skip(columns: dict[str, Cells]) -> list[int]:
+            nonlocal skipped
+            skipped = np.flatnonzero(ignored_cells(columns, competition)).tolist()
+            return skipped
+
         try:
-            checked = checker.check_exactly(data, rows_to_skip=_ignored_rows)
+            checked = checker.check_exactly(data, rows_to_skip=rows_to_skip)
         except Rejection as rejection:
             raise bad_file(file, rejection) from None
     for name in checked.texts:
@@ -89,8 +126,11 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
         if not declared and name != USAGE_COLUMN and name.strip().casefold() == "usage":
             message = f"write this column's name as {USAGE_COLUMN}"
             raise BadCompetition([{"file": file, "key": name, "message": message}])
+    sizes = sizes_of_images(competition.submission.columns, checked, file)
+    unscored = _unscored(checked, competition, skipped)
     if USAGE_COLUMN not in checked.texts:
-        return Answers(checked, None, None)
+        scored = None if unscored is None else _some(np.flatnonzero(~unscored), file, "scored")
+        return Answers(checked, competition.submission, None, scored, sizes, optional)
     usages = pc.index_in(_plain(checked.texts[USAGE_COLUMN]), value_set=_USAGES)
     if usages.null_count:
         row = pc.index(usages.is_null(), True).as_py() + 1
@@ -98,23 +138,68 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
         raise BadCompetition([{"file": file, "key": USAGE_COLUMN, "message": message}])
     codes = usages.to_numpy()
     codes = codes if checked.order is None else codes[checked.order]
-    public, private = (np.flatnonzero(codes == code) for code in (0, 1))
-    if not len(private):
-        message = "no row is Private, so nothing decides the score"
+    counts = np.True_ if unscored is None else ~unscored
+    public, private = (np.flatnonzero((codes == code) & counts) for code in (0, 1))
+    private = _some(private, file, "Private")
+    return Answers(checked, competition.submission, public, private, sizes, optional)
+
+
+def _some(rows: IntArray, file: str, what: str) -> IntArray:
+    if not len(rows):
+        message = f"no row is {what}, so nothing decides the score"
         raise BadCompetition([{"file": file, "key": USAGE_COLUMN, "message": message}])
-    return Answers(checked, public, private)
+    return rows
+
+
+def _unscored(
+    checked: Checked, competition: Competition, skipped: list[int] | None
+) -> NDArray[np.bool_] | None:
+    """For each row in the order of the ids, whether `[answers] unscored` names it; None: none."""
+    if not competition.answers.unscored:
+        return None
+    rows = np.zeros(checked.ids.rows, dtype=bool)
+    if skipped is not None:
+        rows[skipped] = True
+    for name, texts in competition.answers.unscored.items():
+        if name in competition.submission.columns:
+            continue
+        if name not in checked.texts:
+            file = f"private/{competition.answers.file}"
+            message = "answers.unscored names this column, and it is not there"
+            raise BadCompetition([{"file": file, "key": name, "message": message}])
+        found = pc.is_in(checked.texts[name], value_set=pa.array(texts, pa.string()))
+        rows |= np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+    return rows if checked.order is None else rows[checked.order]
 
 
 def _plain(usages: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.utf8_lower(pc.utf8_trim_whitespace(usages))
 
 
-def _ignored_rows(columns: dict[str, Cells]) -> Sequence[int]:
-    return [
-        row
-        for row, usage in enumerate(columns.get(USAGE_COLUMN, ()))
-        if usage is not None and is_ignored(usage)
-    ]
+def answer_form(competition: Competition) -> SubmissionForm:
+    """The form of the answers file."""
+    form = competition.submission
+    if not competition.answers.kinds:
+        return form
+    return form.model_copy(update={"columns": form.columns | competition.answers.kinds})
+
+
+def answer_aliases(competition: Competition) -> dict[str, str]:
+    """Names in the answers file, each with our name of the column."""
+    renamed = {there: here for here, there in competition.answers.columns.items()}
+    return competition.submission.aliases | renamed
+
+
+def ignored_cells(columns: Mapping[str, Sequence[str | None]], competition: Competition) -> Any:
+    """For each row of an answers file, whether it counts nowhere."""
+    height = max((len(cells) for cells in columns.values()), default=0)
+    ignored = np.zeros(height, dtype=bool)
+    for name, texts in competition.answers.unscored.items():
+        for row, cell in enumerate(columns.get(name, ())):
+            ignored[row] |= cell in texts
+    for row, usage in enumerate(columns.get(USAGE_COLUMN, ())):
+        ignored[row] |= usage is not None and is_ignored(usage)
+    return ignored
 
 
 def is_ignored(usage: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ from app.grading.findings import Fault, Findings
 from app.grading.numbers import NUMBER
 from app.grading.sheet import Cells
 from app.grading.tokens import split_cell, split_cells
-from app.metrics.arrays import Boxes
+from app.metrics.arrays import Boxes, FloatArray
 
 _MISSING = Fault(
     ViolationCode.MISSING_VALUE,
@@ -22,6 +23,8 @@ _MISSING = Fault(
     "lists of boxes are empty",
     "every row needs at least one box",
 )
+_CODE_POINT = re.compile("U[+][0-9A-F]{4,6}")
+_UNKNOWN_LABEL = Fault(ViolationCode.UNKNOWN_LABEL, "label is unknown", "labels are unknown")
 _BAD_BOXES = Fault(
     ViolationCode.BAD_FORMAT, "list of boxes is malformed", "lists of boxes are malformed"
 )
@@ -42,12 +45,17 @@ def boxes_from_arrow(column: BoxesColumn, cells: pa.ChunkedArray) -> Boxes | Non
     # Tabs around a number would be skipped by the conversion, but are not by the rule.
     if pc.any(pc.match_substring(tokens, "\t")).as_py():
         return None
+    if column.label is not None:
+        plain = _labels_as_numbers(column, tokens)
+        if plain is None:
+            return None
+        tokens = plain
     try:
         numbers = tokens.cast(pa.float64())
     except pa.ArrowInvalid:
         return None
     values = np.array(numbers.to_numpy(), dtype=np.float64).reshape(-1, width)
-    if not np.isfinite(values).all():
+    if not np.isfinite(values).all() or _odd_box(column, values):
         return None
     return Boxes(values, offsets // width, column.fields)
 
@@ -71,12 +79,63 @@ def _numbers(
     if not tokens and not column.allow_empty:
         findings.count(_MISSING, name, row)
         return []
+    width = len(column.fields)
+    if column.label is not None and len(tokens) % width == 0:
+        place = column.fields.index(column.label)
+        for strange in (t for t in tokens[place::width] if _code(column, t) is None):
+            findings.count(_UNKNOWN_LABEL, name, row, strange, _about_labels(column))
+            return []
+        tokens[place::width] = [str(_code(column, t)) for t in tokens[place::width]]
     numbers = [float(token) for token in tokens if NUMBER.fullmatch(token)]
     problem = _problem(column, len(tokens), numbers)
+    problem = problem or _odd_box(column, np.array(numbers).reshape(-1, width))
     if problem:
         findings.count(_BAD_BOXES, name, row, cell, problem)
         return []
     return numbers
+
+
+def _labels_as_numbers(column: BoxesColumn, tokens: pa.StringArray) -> pa.StringArray | None:
+    """The tokens with labels replaced by their numbers; None when a label is unknown."""
+    width = len(column.fields)
+    places = np.arange(len(tokens)) % width == column.fields.index(str(column.label))
+    labels = tokens.filter(pa.array(places))
+    unique = pc.unique(labels)
+    codes = [_code(column, label) for label in unique.to_pylist()]
+    if None in codes:
+        return None
+    written = pa.array([str(code) for code in codes], pa.string())
+    plain = written.take(pc.index_in(labels, value_set=unique))
+    replaced: pa.StringArray = pc.replace_with_mask(tokens, pa.array(places), plain)
+    return replaced
+
+
+def _code(column: BoxesColumn, label: str) -> int | None:
+    if column.labels == "unicode":
+        return int(label[2:], 16) if _CODE_POINT.fullmatch(label) else None
+    labels = column.labels or ()
+    return labels.index(label) if label in labels else None
+
+
+def _about_labels(column: BoxesColumn) -> str:
+    if column.labels == "unicode":
+        return "write a character as its code point, such as U+30CF"
+    return "expected one of " + ", ".join(column.labels or ())
+
+
+def _odd_box(column: BoxesColumn, values: FloatArray) -> str:
+    """What is wrong with a box whose fields are all numbers; empty when nothing is."""
+    of = {name: values[:, place] for place, name in enumerate(column.fields)}
+    for name in column.probabilities:
+        if ((of[name] < 0.0) | (of[name] > 1.0)).any():
+            return f"{name} must be from 0 to 1"
+    for name in column.positive:
+        if (of[name] <= 0.0).any():
+            return f"{name} must be above 0"
+    for low, high in column.ascending:
+        if (of[low] > of[high]).any():
+            return f"{low} must not be above {high}"
+    return ""
 
 
 def _problem(column: BoxesColumn, tokens: int, numbers: list[float]) -> str:

@@ -7,7 +7,7 @@ fast way accepts is one that the exact way accepts, with the same values to the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -22,10 +22,12 @@ from app.grading.encoding import decode_text
 from app.grading.exact import RowsToSkip, check_exactly
 from app.grading.fast import FastReader
 from app.grading.findings import Findings
+from app.grading.id_keys import Matching
 from app.grading.ids import IdsDifferError, PublicIds
 from app.grading.numbers import fill_booleans, fill_numbers, is_fast_number
 from app.grading.schema import Schema
 from app.grading.sheet import read_sheet
+from app.metrics.arrays import BoolArray
 
 SAMPLE_FILE = "public/sample_submission.csv"
 
@@ -33,14 +35,25 @@ SAMPLE_FILE = "public/sample_submission.csv"
 class Checker:
     """Checks submissions of one form against one set of public ids. Never sees answers."""
 
-    def __init__(self, form: SubmissionForm, ids: PublicIds, *, keep_unknown: bool = False) -> None:
+    def __init__(
+        self,
+        form: SubmissionForm,
+        ids: PublicIds,
+        *,
+        keep_unknown: bool = False,
+        aliases: Mapping[str, str] | None = None,
+        optional: PublicIds | None = None,
+    ) -> None:
+        self._optional = optional
+        self._is_needed = None if optional is None else _among(optional, ids)
         self.schema = Schema(form)
         self.ids = ids
         self._keep_unknown = keep_unknown
         wanted = dict.fromkeys(form.id, pa.string())
         for name, column in form.columns.items():
             wanted[name] = pa.float64() if is_fast_number(column) else pa.string()
-        self._reader = FastReader(wanted, keep_unknown=keep_unknown)
+        self._aliases = form.aliases if aliases is None else aliases
+        self._reader = FastReader(wanted, keep_unknown=keep_unknown, aliases=self._aliases)
 
     def check(self, data: bytes | memoryview | pa.Buffer) -> Checked:
         """Check and decode a submission.
@@ -56,21 +69,24 @@ class Checker:
     def check_fast(self, data: bytes) -> Checked | None:
         """The fast way; None when the file has anything unusual about it."""
         table = self._reader.read(data)
-        if table is None or len(table.columns[0]) != self.ids.rows:
+        if table is None or (table.notices and self.schema.form.unknown_columns == "refuse"):
             return None
         ids = len(self.schema.form.id)
         try:
-            order = self.ids.order(table.columns[:ids])
+            columns = self._needed_rows(table.columns)
+            if len(columns[0]) != self.ids.rows:
+                return None
+            order = self.ids.order(columns[:ids])
         except IdsDifferError:
             return None
-        decoded = self._decode(table.columns[ids:])
+        decoded = self._decode(columns[ids:])
         if decoded is None:
             return None
         if order is not None:
             decoded = decoded.take(order)
         texts = {
             name: column
-            for name, column in zip(table.names, table.columns, strict=True)
+            for name, column in zip(table.names, columns, strict=True)
             if self.schema.is_raw(name)
         }
         return Checked(self.schema, self.ids, decoded, table.notices, texts, order)
@@ -87,7 +103,19 @@ class Checker:
             data,
             keep_unknown=self._keep_unknown,
             rows_to_skip=rows_to_skip,
+            aliases=self._aliases,
+            optional=self._optional,
         )
+
+    def _needed_rows(self, columns: Sequence[pa.ChunkedArray]) -> Sequence[pa.ChunkedArray]:
+        """The columns without the rows of ids that need not be there."""
+        if self._optional is None or self._is_needed is None:
+            return columns
+        needed = self._is_needed[self._optional.positions(columns[: len(self.schema.form.id)])]
+        if needed.all():
+            return columns
+        mask = pa.array(needed)
+        return [column.filter(mask) for column in columns]
 
     def _decode(self, columns: Sequence[pa.ChunkedArray]) -> Decoded | None:
         schema = self.schema
@@ -112,6 +140,12 @@ class Checker:
         return Decoded(numbers, others)
 
 
+def _among(every: PublicIds, some: PublicIds) -> BoolArray:
+    """For each of the ids `every`, whether it is one of `some`."""
+    found = pc.is_in(every.keys(), value_set=some.keys())
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
+
+
 def check(data: bytes | memoryview | pa.Buffer, form: SubmissionForm, ids: PublicIds) -> Checked:
     """Check one submission; `Checker` is for many.
 
@@ -121,7 +155,7 @@ def check(data: bytes | memoryview | pa.Buffer, form: SubmissionForm, ids: Publi
     return Checker(form, ids).check(data)
 
 
-def read_ids(data: bytes, form: SubmissionForm) -> PublicIds:
+def read_ids(data: bytes, form: SubmissionForm, file: str = SAMPLE_FILE) -> PublicIds:
     """The public ids, from the sample submission. Only its id columns are looked at.
 
     Raises:
@@ -136,15 +170,16 @@ def read_ids(data: bytes, form: SubmissionForm) -> PublicIds:
         try:
             sheet = read_sheet(decode_text(data), form.id, (), findings)
         except Rejection as rejection:
-            raise bad_file(SAMPLE_FILE, rejection) from None
+            raise bad_file(file, rejection) from None
         if findings or sheet is None:
-            raise bad_file(SAMPLE_FILE, Rejection(findings.violations))
+            raise bad_file(file, Rejection(findings.violations))
         columns = [pa.array(sheet.columns[name], pa.string()) for name in form.id]
     try:
-        return PublicIds.from_columns(columns)
+        matching = Matching(numeric=form.id_kind == "integer", repeated=form.repeated_ids)
+        return PublicIds.from_columns(columns, matching)
     except ValueError as error:
         key = ", ".join(form.id)
-        raise BadCompetition([{"file": SAMPLE_FILE, "key": key, "message": str(error)}]) from None
+        raise BadCompetition([{"file": file, "key": key, "message": str(error)}]) from None
 
 
 def _has_blank(column: pa.ChunkedArray) -> bool:

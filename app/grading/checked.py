@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
@@ -11,6 +12,17 @@ from app.domain.verdict import Notice
 from app.grading.decoded import Decoded
 from app.grading.ids import IntArray, PublicIds
 from app.grading.schema import Schema
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowsOfFile:
+    """Which row of its file each row of a DataFrame was, in `attrs["file"].rows`."""
+
+    rows: IntArray
+
+    def __deepcopy__(self, memo: object) -> RowsOfFile:
+        # pandas copies what a frame carries at every turn; nobody changes this.
+        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +52,10 @@ class Checked:
                 columns[name] = pd.Series(values.copy() if rows is None else values[rows])
             elif name not in columns:
                 columns[name] = _series(self.texts[name], self._rows_of_file(rows))
-        return pd.DataFrame(columns)
+        frame = pd.DataFrame(columns)
+        in_file = np.arange(self.ids.rows) if self.order is None else self.order
+        frame.attrs["file"] = RowsOfFile(in_file if rows is None else in_file[rows])
+        return frame
 
     def _rows_of_file(self, rows: IntArray | None) -> IntArray | None:
         if self.order is None or rows is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,8 @@ def check_exactly(
     *,
     keep_unknown: bool = False,
     rows_to_skip: RowsToSkip | None = None,
+    aliases: Mapping[str, str] | None = None,
+    optional: PublicIds | None = None,
 ) -> Checked:
     """Check and decode a file, looking at every cell.
 
@@ -50,12 +52,20 @@ def check_exactly(
         tuple(schema.form.columns),
         findings,
         # Enough to tell what is wrong; a file of a billion short rows must not fill the memory.
-        most_rows=2 * ids.rows + 10_000,
+        most_rows=2 * (optional or ids).rows + 10_000,
         keep_unknown=keep_unknown,
+        aliases=aliases,
     )
     if sheet is None:
         raise Rejection(findings.violations, findings.notices)
-    order = _judge_rows(schema, ids, sheet, findings)
+    if schema.form.unknown_columns == "refuse" and sheet.header.unknown and not keep_unknown:
+        unknown = [name for name in sheet.header.unknown if name]
+        findings.state(
+            ViolationCode.BAD_FORMAT,
+            "there are columns of no class: keep the columns of the sample submission",
+            examples=unknown,
+        )
+    order = _judge_rows(schema, ids, sheet, findings, optional)
     if rows_to_skip is not None:
         skipped = rows_to_skip(sheet.columns)
         for cells in (sheet.columns.get(name, []) for name in schema.form.columns):
@@ -73,11 +83,12 @@ def check_exactly(
 
 
 def _judge_rows(
-    schema: Schema, ids: PublicIds, sheet: Sheet, findings: Findings
+    schema: Schema, ids: PublicIds, sheet: Sheet, findings: Findings, optional: PublicIds | None
 ) -> IntArray | None:
     """Compare the number of rows and the ids; the order of rows if all is well."""
     is_whole = not sheet.is_cut and not sheet.is_broken
-    if sheet.is_cut or (is_whole and sheet.rows != ids.rows):
+    may_differ = schema.form.optional_ids and not sheet.is_cut and sheet.rows > 0
+    if not may_differ and (sheet.is_cut or (is_whole and sheet.rows != ids.rows)):
         found = f"more than {sheet.rows}" if sheet.is_cut else str(sheet.rows)
         expected = "1 row" if ids.rows == 1 else f"{ids.rows} rows"
         findings.state(
@@ -88,7 +99,11 @@ def _judge_rows(
     if sheet.rows == 0 or not all(name in sheet.columns for name in schema.form.id):
         return None
     cells = [sheet.columns[name] for name in schema.form.id]
-    return judge_ids(schema.form.id, cells, ids, findings, is_whole=is_whole)
+    # Without answers in reach, an id that is not there may be one that need not be.
+    may_miss = schema.form.optional_ids and optional is None
+    return judge_ids(
+        schema.form.id, cells, ids, findings, is_whole=is_whole and not may_miss, optional=optional
+    )
 
 
 def _decode(schema: Schema, sheet: Sheet, findings: Findings) -> Decoded:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from app.domain.verdict import Notice
-from app.grading.header import Header, understand_header
+from app.grading.header import Header, resolve_aliases, understand_header
 from app.grading.records import BrokenCsvError, records
 
 _BLOCK = 1 << 20  # measured: larger blocks are slower, and a line must fit into one
@@ -53,8 +53,15 @@ class FastReader:
     The first wanted column must be one of text.
     """
 
-    def __init__(self, wanted: Mapping[str, pa.DataType], *, keep_unknown: bool = False) -> None:
+    def __init__(
+        self,
+        wanted: Mapping[str, pa.DataType],
+        *,
+        keep_unknown: bool = False,
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
         self._wanted = dict(wanted)
+        self._aliases = dict(aliases or {})
         self._keep_unknown = keep_unknown
         self._plans: dict[bytes, _Plan | None] = {}
 
@@ -95,7 +102,7 @@ class FastReader:
         names = _names(line)
         plan = None
         if names is not None:
-            header = understand_header(names, self._wanted)
+            header = understand_header(resolve_aliases(names, self._aliases), self._wanted)
             if header.is_complete:
                 plan = self._plan(header)
         self._plans[line] = plan

@@ -45,7 +45,7 @@ def grade(
         answers.checker.schema.form != competition.submission
     ):
         raise ValueError(f"these are not the answers of {competition.slug}")
-    checked = answers.checker.check(data)
+    checked = answers.check(data)
     score = metric.score(answers, answers.private, checked)
     public = answers.public
     return Graded(

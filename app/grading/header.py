@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.verdict import Notice, ViolationCode, WarningCode
@@ -41,6 +41,18 @@ class Header:
                 f"{len(self.unknown)} unknown {what} ignored: {', '.join(names)}{more}{hint}",
             )
         ]
+
+
+def resolve_aliases(names: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
+    """The names with each alias replaced by what it stands for, unless that stands there too.
+
+    >>> resolve_aliases(["id", "toxicity"], {"toxicity": "prediction"})
+    ['id', 'prediction']
+    """
+    present = set(names)
+    return [
+        name if aliases.get(name, name) in present else aliases.get(name, name) for name in names
+    ]
 
 
 def understand_header(names: Sequence[str], wanted: Iterable[str]) -> Header:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from app.domain.verdict import ViolationCode
 from app.grading.findings import EXAMPLES, Fault, Findings, shorten
+from app.grading.id_keys import EXACT_MATCHING, first_row_of
 from app.grading.ids import JOINT, IdsDifferError, IntArray, PublicIds, show_id
 from app.grading.numbers import NUMBER
 from app.grading.sheet import Cells
@@ -34,10 +35,12 @@ def judge_ids(
     findings: Findings,
     *,
     is_whole: bool = True,
+    optional: PublicIds | None = None,
 ) -> IntArray | None:
     """Match submitted ids with the public ones, recording every difference.
 
     Where the file could not be read to its end (`is_whole` is false) no id is called missing.
+    Rows of ids that are only among `optional` are passed over.
     Returns the rows of the file in the order of the public ids, None when they do not match.
     """
     try:
@@ -48,18 +51,20 @@ def judge_ids(
         pass  # which of them differ, and how, is found below
     column = names[0] if len(names) == 1 else None
     place_of = {key: place for place, key in enumerate(ids.texts())}
+    others = frozenset() if optional is None else frozenset(optional.texts())
     row_of = np.full(ids.rows, -1, dtype=np.int64)
     unknown: list[tuple[int, str]] = []
     repeats = 0
+    columns = _as_matched(columns, ids)
     for row, cells in enumerate(zip(*columns, strict=True)):
         key = _key(names, cells, row + 1, findings)
         place = None if key is None else place_of.get(key)
         if place is not None and row_of[place] < 0:
             row_of[place] = row
-        elif place is not None:
+        elif place is not None or (key is not None and first_row_of(key) in place_of):
             repeats += 1
             findings.count(_DUPLICATE, column, row + 1, show_id(key or ""))
-        elif key is not None:
+        elif key is not None and key not in others:
             unknown.append((row + 1, key))
     missing = np.flatnonzero(row_of < 0)
     if unknown:
@@ -75,7 +80,21 @@ def judge_ids(
             column,
             examples=[show_id(ids.key(place)) for place in missing[:EXAMPLES].tolist()],
         )
-    return None if unknown or repeats or len(missing) else row_of
+    if unknown or repeats or (len(missing) and is_whole):
+        return None
+    return row_of[row_of >= 0]
+
+
+def _as_matched(columns: Sequence[Cells], ids: PublicIds) -> Sequence[Cells]:
+    """The cells as one column of the texts that are matched, where those are not the ids."""
+    if ids.matching == EXACT_MATCHING:
+        return columns
+    whole = [row for row, cells in enumerate(zip(*columns, strict=True)) if all(cells)]
+    texts = [pa.array([cells[row] for row in whole], pa.string()) for cells in columns]
+    keys: Cells = ["" if "" in cells else None for cells in zip(*columns, strict=True)]
+    for row, key in zip(whole, ids.matching.keys(texts).to_pylist(), strict=True):
+        keys[row] = key
+    return [keys]
 
 
 def _key(
@@ -83,7 +102,7 @@ def _key(
 ) -> str | None:
     """The id of a row; None for one that is empty, or that the row is too short to have."""
     whole = True
-    for name, cell in zip(names, cells, strict=True):
+    for name, cell in zip(names, cells, strict=False):
         if not cell:
             whole = False
             if cell is not None:

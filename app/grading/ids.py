@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from app.grading.id_keys import EXACT_MATCHING, JOINT, IntArray, Matching
 
-# Files hold no NUL bytes (they are refused), so no two composite ids join to the same text.
-JOINT = "\0"
+__all__ = ["JOINT", "IdsDifferError", "IntArray", "PublicIds", "show_id"]
+
 # Ids that are whole numbers in a range at most this many times their count are found by look-up.
 _SPREAD = 8
 
@@ -29,18 +28,25 @@ class PublicIds:
     array([1, 2, 0])
     """
 
-    def __init__(self, columns: Sequence[pa.StringArray]) -> None:
+    def __init__(
+        self, columns: Sequence[pa.StringArray], matching: Matching = EXACT_MATCHING
+    ) -> None:
         self.columns = tuple(columns)
+        self.matching = matching
         self.rows = len(self.columns[0])
         self._chunked = [pa.chunked_array([column]) for column in self.columns]
         self._keys: pa.Array | None = None
         self._places: tuple[int, IntArray] | None = None
 
-    def __reduce__(self) -> tuple[type[PublicIds], tuple[tuple[pa.StringArray, ...]]]:
-        return PublicIds, (self.columns,)
+    def __reduce__(self) -> tuple[type[PublicIds], tuple[tuple[pa.StringArray, ...], Matching]]:
+        return PublicIds, (self.columns, self.matching)
 
     @classmethod
-    def from_columns(cls, columns: Sequence[pa.StringArray | pa.ChunkedArray]) -> PublicIds:
+    def from_columns(
+        cls,
+        columns: Sequence[pa.StringArray | pa.ChunkedArray],
+        matching: Matching = EXACT_MATCHING,
+    ) -> PublicIds:
         """Ids from one array of texts per id column.
 
         Raises:
@@ -51,7 +57,7 @@ class PublicIds:
             raise ValueError("there are no ids")
         if any(array.null_count or pc.any(pc.equal(array, "")).as_py() for array in arrays):
             raise ValueError("an id is empty")
-        ids = cls(arrays)
+        ids = cls(arrays, matching)
         if len(pc.unique(ids.keys())) != ids.rows:
             raise ValueError("an id is given twice")
         return ids
@@ -71,7 +77,7 @@ class PublicIds:
             return None
         if len(submitted[0]) != self.rows:
             raise IdsDifferError
-        positions = self._positions(submitted)
+        positions = self.positions(submitted)
         rows = np.full(self.rows, -1, dtype=np.int64)
         rows[positions] = np.arange(self.rows, dtype=np.int64)
         # As many rows as ids, all known: one that is never hit means that another came twice.
@@ -80,9 +86,9 @@ class PublicIds:
         return rows
 
     def keys(self) -> pa.Array:
-        """One text per row: the id, or its parts joined by `JOINT`."""
+        """One text per row: the id as it is matched, or its parts joined by `JOINT`."""
         if self._keys is None:
-            self._keys = _join(self.columns)
+            self._keys = self.matching.keys(self.columns)
         return self._keys
 
     def key(self, place: int) -> str:
@@ -94,12 +100,17 @@ class PublicIds:
         for start in range(0, self.rows, 65_536):
             yield from self.keys().slice(start, 65_536).to_pylist()
 
-    def _positions(self, submitted: Sequence[pa.ChunkedArray]) -> IntArray:
-        if len(submitted) == 1:
+    def positions(self, submitted: Sequence[pa.ChunkedArray]) -> IntArray:
+        """Where each submitted row belongs.
+
+        Raises:
+            IdsDifferError: an id is none of these.
+        """
+        if len(submitted) == 1 and self.matching == EXACT_MATCHING:
             positions = self._looked_up(submitted[0])
             if positions is not None:
                 return positions
-        found = pc.index_in(_join(submitted), value_set=self.keys())
+        found = pc.index_in(self.matching.keys(submitted), value_set=self.keys())
         if found.null_count:
             raise IdsDifferError
         return np.asarray(found.to_numpy()).astype(np.int64)
@@ -159,9 +170,3 @@ def _whole_numbers(texts: pa.Array | pa.ChunkedArray) -> IntArray | None:
 def _contiguous(column: pa.Array | pa.ChunkedArray) -> pa.StringArray:
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return array.cast(pa.string())
-
-
-def _join(columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array | pa.ChunkedArray:
-    if len(columns) == 1:
-        return columns[0]
-    return pc.binary_join_element_wise(*columns, JOINT)

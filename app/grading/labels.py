@@ -79,7 +79,7 @@ def labels_from_cells(name: str, column: LabelColumn, cells: Cells, findings: Fi
     for place, cell in enumerate(cells):
         if cell is None:
             continue
-        found = book.code(cell) if cell else None
+        found = book.code(cell) if cell or book.knows_empty else None
         if found is not None:
             codes[place] = found
         elif is_missing_label(cell):
@@ -101,6 +101,7 @@ class Book:
     def __init__(self, declared: Sequence[str] | None) -> None:
         self._is_open = declared is None
         self._codes = {label: place for place, label in enumerate(declared or ())}
+        self.knows_empty = "" in self._codes
 
     def code(self, label: str) -> int | None:
         """The code of a label; None if it is not among the declared ones."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from app.domain.columns import ListColumn
 from app.domain.verdict import ViolationCode
@@ -11,8 +14,11 @@ from app.grading.findings import Fault, Findings
 from app.grading.ids import IntArray
 from app.grading.labels import UNKNOWN, Book, Coded, code
 from app.grading.sheet import Cells
-from app.grading.tokens import split_cell, split_cells
+from app.grading.tokens import all_match, split_cell, split_cells
 from app.metrics.arrays import Lists
+
+_WHOLE = re.compile("[0-9]+")
+_MOST_DIGITS = 18  # what surely fits into int64
 
 _MISSING = Fault(ViolationCode.MISSING_VALUE, "list is empty", "lists are empty", "fill every row")
 _BAD_LIST = Fault(ViolationCode.BAD_FORMAT, "list is malformed", "lists are malformed")
@@ -22,6 +28,8 @@ def lists_from_arrow(
     column: ListColumn, book: pa.StringArray | None, cells: pa.ChunkedArray
 ) -> Coded | None:
     """Decode all cells at once; None when any is not plainly right."""
+    if column.empty and pc.any(pc.equal(cells, "")).as_py():
+        return None
     split = split_cells(cells, column.separator)
     if split is None:
         return None
@@ -31,12 +39,36 @@ def lists_from_arrow(
         return None
     if column.max_items is not None and lengths.max() > column.max_items:
         return None
+    if column.pattern is not None and not all_match(tokens, column.pattern):
+        return None
+    if column.items == "integer":
+        plain = _whole_numbers(column, tokens)
+        if plain is None:
+            return None
+        tokens = plain
     coded = code(tokens, book)
     if coded is None or not isinstance(coded.codes, np.ndarray):
         return None
     if column.distinct and _has_repeats(coded.codes, lengths):
         return None
     return Coded(Lists(coded.codes, offsets), coded.names)
+
+
+def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.StringArray | None:
+    """The tokens as plain decimal numbers; None when one is none, or is out of range."""
+    if not pc.all(pc.ascii_is_decimal(tokens), min_count=0).as_py():
+        return None
+    if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS:
+        return None
+    numbers = tokens.cast(pa.int64())
+    low, high = pc.min(numbers).as_py(), pc.max(numbers).as_py()
+    if low is not None and not (column.min or 0) <= low <= high <= _largest(column):
+        return None
+    return numbers.cast(pa.string())
+
+
+def _largest(column: ListColumn) -> int:
+    return 10**_MOST_DIGITS if column.max is None else column.max
 
 
 def _has_repeats(codes: IntArray, lengths: IntArray) -> bool:
@@ -62,6 +94,9 @@ def lists_from_cells(name: str, column: ListColumn, cells: Cells, findings: Find
 def _items(
     name: str, column: ListColumn, cell: str, row: int, book: Book, findings: Findings
 ) -> list[int]:
+    if column.empty and not cell:
+        findings.count(_MISSING, name, row, advice="write a blank in quotes for an empty list")
+        return []
     tokens = split_cell(cell, column.separator)
     problem = _problem(column, tokens)
     if problem and not tokens and not cell.strip():
@@ -69,6 +104,8 @@ def _items(
     elif problem or tokens is None:
         findings.count(_BAD_LIST, name, row, cell, problem)
     else:
+        if column.items == "integer":
+            tokens = [str(int(token)) for token in tokens]
         codes = [(token, book.code(token)) for token in tokens]
         for token, found in codes:
             if found is None:
@@ -87,6 +124,15 @@ def _problem(column: ListColumn, tokens: list[str] | None) -> str:
             f"expected at most {column.max_items} items joined by {column.separator!r}, "
             f"found {len(tokens)}"
         )
+    if column.items == "integer":
+        wrong = [t for t in tokens if not _WHOLE.fullmatch(t) or len(t) > _MOST_DIGITS]
+        low, high = column.min or 0, _largest(column)
+        if wrong or not all(low <= int(token) <= high for token in tokens):
+            return f"an item is not a whole number from {low} to {high}"
+    if column.pattern is not None:
+        strange = [token for token in tokens if not re.fullmatch(column.pattern, token)]
+        if strange:
+            return f"an item is not of the form {column.pattern}"
     if column.distinct and len(set(tokens)) != len(tokens):
         return "an item is repeated; items must be distinct"
     return ""

@@ -11,12 +11,16 @@ import pyarrow.compute as pc
 from app.domain.columns import MaskColumn
 from app.domain.verdict import ViolationCode
 from app.grading.findings import Fault, Findings
+from app.grading.ids import IntArray
 from app.grading.sheet import Cells
 from app.grading.tokens import split_cell, split_cells
-from app.metrics.arrays import Masks
+from app.metrics.arrays import Masks, row_of_each
 
 _WHOLE = re.compile("[0-9]+")
 _MOST_DIGITS = 18  # what surely fits into int64
+# Pixels of a mask whose image's size only the answers know: more than any image has, few enough
+# that all masks of a file may be laid end to end.
+_UNKNOWN = 1 << 36
 
 _MISSING = Fault(ViolationCode.MISSING_VALUE, "mask is missing", "masks are missing")
 _BAD_MASK = Fault(ViolationCode.BAD_FORMAT, "mask is malformed", "masks are malformed")
@@ -37,9 +41,11 @@ def masks_from_arrow(column: MaskColumn, cells: pa.ChunkedArray) -> Masks | None
     if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS or (offsets % 2).any():
         return None
     numbers = np.asarray(tokens.cast(pa.int64()).to_numpy(), dtype=np.int64)
+    if not column.allow_empty and not np.diff(offsets).all():
+        return None
     starts = numbers[0::2] - column.start
     lengths = np.ascontiguousarray(numbers[1::2])
-    pixels = column.height * column.width
+    pixels = column.pixels or _UNKNOWN
     runs = offsets // 2
     if len(starts):
         if starts.min() < 0 or lengths.min() < 1 or lengths.max() > pixels:
@@ -69,12 +75,15 @@ def masks_from_cells(name: str, column: MaskColumn, cells: Cells, findings: Find
         np.ascontiguousarray(pairs[0::2]),
         np.ascontiguousarray(pairs[1::2]),
         runs,
-        column.height * column.width,
+        column.pixels or _UNKNOWN,
     )
 
 
 def _runs(name: str, column: MaskColumn, cell: str, row: int, findings: Findings) -> list[int]:
     """Starts (from 0) and lengths in turn."""
+    if not column.allow_empty and not cell.strip(" "):
+        findings.count(_MISSING, name, row, advice="no mask may be empty")
+        return []
     if cell == column.empty:
         return []
     if column.empty and not cell.strip(" "):
@@ -100,7 +109,7 @@ def _problem(column: MaskColumn, numbers: list[int]) -> str:
     if len(numbers) % 2:
         return "an odd number of tokens"
     end: int = column.start
-    limit = column.height * column.width + column.start
+    limit = (column.pixels or _UNKNOWN) + column.start
     for start, length in zip(numbers[0::2], numbers[1::2], strict=True):
         if start < column.start:
             return f"a run starts before pixel {column.start}, the first"
@@ -112,3 +121,16 @@ def _problem(column: MaskColumn, numbers: list[int]) -> str:
         if end > limit:
             return f"a run ends past the last of {column.height} x {column.width} pixels"
     return ""
+
+
+def judge_ends(
+    name: str, masks: Masks, pixels: IntArray, order: IntArray | None, findings: Findings
+) -> None:
+    """Record the masks that pass the end of their image; `pixels` has the size of each."""
+    ends = masks.starts + masks.lengths
+    rows = np.unique(row_of_each(masks.offsets)[ends > pixels[row_of_each(masks.offsets)]])
+    for row in rows.tolist():
+        in_file = row if order is None else int(order[row])
+        findings.count(
+            _BAD_MASK, name, in_file + 1, advice=f"a run ends past the last of {pixels[row]} pixels"
+        )

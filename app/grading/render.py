@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from app.domain.competition import USAGE_COLUMN, Competition
+from app.domain.competition import Competition
 from app.domain.verdict import Rejection
-from app.grading.answers import is_ignored
+from app.grading.answers import answer_aliases, ignored_cells
 from app.grading.check import bad_file
 from app.grading.encoding import decode_text
 from app.grading.findings import Findings
@@ -21,17 +21,19 @@ def answers_as_submission(data: bytes, competition: Competition) -> bytes:
     """
     form = competition.submission
     file = f"private/{competition.answers.file}"
+    aliases = answer_aliases(competition)
     findings = Findings()
     try:
         sheet = read_sheet(
-            decode_text(data), form.id, tuple(form.columns), findings, keep_unknown=True
-        )
+            decode_text(data), form.id, tuple(form.columns), findings, keep_unknown=True,
+            aliases=aliases,
+        )  # fmt: skip
     except Rejection as rejection:
         raise bad_file(file, rejection) from None
     if findings or sheet is None:
         raise bad_file(file, Rejection(findings.violations))
     columns = [[cell or "" for cell in sheet.columns[n]] for n in (*form.id, *form.columns)]
-    ignored = [is_ignored(usage or "") for usage in sheet.columns.get(USAGE_COLUMN, [])]
+    ignored = ignored_cells(sheet.columns, competition).tolist()
     if True in ignored and False in ignored:
         counted = ignored.index(False)
         for cells in columns[len(form.id) :]:

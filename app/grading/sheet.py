@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.domain.verdict import Notice, ViolationCode, WarningCode
 from app.grading.findings import Fault, Findings
-from app.grading.header import Header, judge_header, understand_header
+from app.grading.header import Header, judge_header, resolve_aliases, understand_header
 from app.grading.records import BrokenCsvError, records
 
 # None stands for a cell that a malformed row does not have; nothing is checked there.
@@ -39,6 +39,7 @@ def read_sheet(
     *,
     most_rows: int | None = None,
     keep_unknown: bool = False,
+    aliases: Mapping[str, str] | None = None,
 ) -> Sheet | None:
     """Read the id columns and other columns of a CSV text, or all of them with `keep_unknown`.
 
@@ -56,6 +57,7 @@ def read_sheet(
         findings.state(ViolationCode.NOT_CSV, f"the header cannot be read: {reason}", row=0)
         return None
     declared = (*ids, *columns)
+    first = resolve_aliases(first, aliases or {})
     header = understand_header(first, (*declared, *first) if keep_unknown else declared)
     if not judge_header(header, declared, text[:500], findings):
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,11 +13,15 @@ from app.domain.columns import TextColumn
 from app.domain.verdict import ViolationCode
 from app.grading.findings import Fault, Findings
 from app.grading.sheet import Cells
+from app.grading.tokens import all_match
 
 TextArray = NDArray[np.object_]
 
 _MISSING = Fault(
     ViolationCode.MISSING_VALUE, "text is missing", "texts are missing", "fill every row"
+)
+_ODD_TEXT = Fault(
+    ViolationCode.BAD_FORMAT, "text is not of the right form", "texts are not of the right form"
 )
 _TOO_LONG = Fault(ViolationCode.BAD_FORMAT, "text is too long", "texts are too long")
 
@@ -26,6 +32,11 @@ def texts_from_arrow(column: TextColumn, cells: pa.ChunkedArray) -> TextArray | 
         return None
     if column.max_length is not None and pc.max(pc.utf8_length(cells)).as_py() > column.max_length:
         return None
+    if column.pattern is not None and not all_match(pc.unique(cells), column.pattern):
+        return None
+    if column.same_as_empty:
+        is_empty = pc.is_in(cells, value_set=pa.array(column.same_as_empty, pa.string()))
+        cells = pc.if_else(is_empty, "", cells)
     texts: TextArray = cells.to_numpy(zero_copy_only=False)
     return texts
 
@@ -45,6 +56,9 @@ def texts_from_cells(name: str, column: TextColumn, cells: Cells, findings: Find
                 cell,
                 f"expected at most {column.max_length} characters, found {len(cell)}",
             )
+        elif column.pattern is not None and not re.fullmatch(column.pattern, cell):
+            findings.count(_ODD_TEXT, name, place + 1, cell, f"expected {column.pattern}")
     texts = np.empty(len(cells), dtype=object)
-    texts[:] = [cell or "" for cell in cells]
+    empty = frozenset(column.same_as_empty)
+    texts[:] = ["" if cell is None or cell in empty else cell for cell in cells]
     return texts

@@ -39,6 +39,12 @@ def split_cells(
     return tokens, offsets
 
 
+def all_match(texts: pa.Array | pa.ChunkedArray, pattern: str) -> bool:
+    """Whether each text is as the pattern has it, from its first character to its last."""
+    found = pc.match_substring_regex(texts, rf"\A(?:{pattern})\z")
+    return bool(pc.all(found, min_count=0).as_py())
+
+
 def split_cell(cell: str, separator: str) -> list[str] | None:
     """The tokens of one cell by the same rule; None when one is empty.
 

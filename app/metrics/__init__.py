@@ -3,9 +3,13 @@
 from app.metrics import (
     classification,
     correlation,
+    directions,
+    multilabel,
+    points,
     probabilistic,
     ranking,
     regression,
+    roc_bands,
     segmentation,
     text,
 )
@@ -17,10 +21,14 @@ __all__ = [
     "bind",
     "classification",
     "correlation",
+    "directions",
+    "multilabel",
+    "points",
     "probabilistic",
     "problems",
     "ranking",
     "regression",
+    "roc_bands",
     "segmentation",
     "text",
 ]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
+from pydantic import Field
 
 from app.metrics.arrays import BoolArray, FloatArray, mean_over_columns
 from app.metrics.registry import metric
@@ -49,6 +52,49 @@ def log_loss(y_true: FloatArray, y_pred: FloatArray) -> float:
         true = _probability_of_truth(y_true, y_pred)
     logs = np.log(np.clip(true, EPSILON, 1.0 - EPSILON))
     return -float(logs.sum()) / len(logs)
+
+
+@metric(kinds={"probability"}, columns="any")
+def kl_divergence_loss(
+    y_true: FloatArray, y_pred: FloatArray, *, epsilon: Annotated[float, Field(gt=0, lt=1)] = 1e-15
+) -> float:
+    """The mean over rows of the Kullback-Leibler divergence, the sum of y ln(y / p) over columns.
+
+    Predictions are clipped to [epsilon, 1 - epsilon]. One column is the probability of a 1.
+
+    >>> truth = np.array([[0.5, 0.5]])
+    >>> round(kl_divergence_loss(truth, np.array([[0.25, 0.75]])), 6)
+    0.143841
+    """
+    if y_true.ndim == 1:
+        y_true, y_pred = (np.column_stack([side, 1.0 - side]) for side in (y_true, y_pred))
+    predicted = np.clip(y_pred, epsilon, 1.0 - epsilon)
+    logs = np.log(np.divide(y_true, predicted, out=np.ones_like(predicted), where=y_true > 0.0))
+    return float((y_true * logs).sum()) / len(y_true)
+
+
+@metric(kinds={"probability"})
+def probabilistic_f1_score(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """F1 with probabilities for counts: each row is a positive to the extent that is predicted.
+
+    Precision is the answers' share of all that is predicted, recall the predicted share of the
+    answers. Source: Yacouby and Axman, Probabilistic extension of precision, recall and F1 score,
+    Eval4NLP 2020. Predictions of 0 alone score 0.
+
+    Raises:
+        ValueError: the answers are not 0 and 1, or have no 1.
+
+    >>> probabilistic_f1_score(np.array([1.0, 0.0]), np.array([0.5, 0.5]))
+    0.5
+    """
+    positive = _is_one(y_true)
+    if not positive.any():
+        raise ValueError("F1 is undefined: the answers have no 1")
+    found, predicted = float(y_pred[positive].sum()), float(y_pred.sum())
+    if not found:
+        return 0.0
+    precision, recall = found / predicted, found / int(np.count_nonzero(positive))
+    return 2.0 * precision * recall / (precision + recall)
 
 
 def _is_one(y_true: FloatArray) -> BoolArray:

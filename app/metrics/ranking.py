@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
+from app.domain.columns import ListColumn
+from app.domain.competition import SubmissionForm
 from app.metrics.arrays import IntArray, Lists, row_of_each
 from app.metrics.registry import metric
 
@@ -47,6 +50,76 @@ def mean_average_precision_at_k_score(
     sums = np.bincount(row, weights=rank / (place + 1), minlength=rows)
     possible = np.minimum(np.bincount(relevant // items, minlength=rows), k)
     return float((sums / np.maximum(possible, 1)).sum()) / rows
+
+
+@metric(kinds={"list"})
+def top_k_error(y_true: Lists, y_pred: Lists, *, k: Annotated[int, Field(ge=1)]) -> float:
+    """The share of rows whose first `k` ranked items hold none of the answers' items.
+
+    >>> relevant = Lists(np.array([1, 2]), np.array([0, 1, 2]))
+    >>> top_k_error(relevant, Lists(np.array([1, 2, 9, 2]), np.array([0, 2, 4])), k=1)
+    0.5
+    """
+    rows = len(y_true)
+    items = max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1
+    row = row_of_each(y_pred.offsets)
+    within = np.arange(len(row), dtype=np.int64) - y_pred.offsets[row] < k
+    ranked = row[within] * items + y_pred.codes[within]
+    relevant = row_of_each(y_true.offsets) * items + y_true.codes
+    hit = np.unique(row[within][np.isin(ranked, relevant)])
+    return (rows - len(hit)) / rows
+
+
+def _orders_permutations(form: SubmissionForm, parameters: Mapping[str, Any]) -> list[str]:
+    return [
+        f"kendall_tau_corrcoef compares orders: declare permutation = true for column {name!r}"
+        for name, column in form.columns.items()
+        if isinstance(column, ListColumn) and not column.permutation
+    ]
+
+
+@metric(kinds={"list"}, check=_orders_permutations)
+def kendall_tau_corrcoef(y_true: Lists, y_pred: Lists) -> float:
+    """Kendall's tau between two orders of the same items, the pairs of all rows pooled.
+
+    1 - 4 swaps / (the sum over rows of n (n - 1)), where swaps are the pairs of neighbours to be
+    exchanged, one after another, to turn the one order into the other. As in Kaggle's AI4Code.
+
+    Raises:
+        ValueError: no row has two items, or a row's items are not those of the answers.
+
+    >>> order = Lists(np.array([1, 2, 3]), np.array([0, 3]))
+    >>> round(kendall_tau_corrcoef(order, Lists(np.array([2, 1, 3]), np.array([0, 3]))), 6)
+    0.333333
+    """
+    counts = np.diff(y_true.offsets)
+    pairs = int((counts * (counts - 1)).sum())
+    if not pairs:
+        raise ValueError("Kendall's tau is undefined: no row has two items")
+    row = row_of_each(y_true.offsets)
+    by_item = np.lexsort((y_true.codes, row))
+    submitted = np.lexsort((y_pred.codes, row_of_each(y_pred.offsets)))
+    if not np.array_equal(y_true.codes[by_item], y_pred.codes[submitted]):
+        raise ValueError("a row's items are not those of the answers")
+    places = np.empty(len(row), dtype=np.int64)
+    places[submitted] = by_item - y_true.offsets[row[by_item]]
+    return 1.0 - 4 * _inversions(row, places) / pairs
+
+
+def _inversions(row: IntArray, places: IntArray) -> int:
+    """How many pairs of a row stand in descending order."""
+    # Sorted bit by bit from the highest: within equal higher bits, a 1 before a 0 is an inversion.
+    found = 0
+    group = row
+    for bit in range(int(places.max()).bit_length() - 1, -1, -1):
+        ones = (places >> bit) & 1
+        before = np.cumsum(ones) - ones
+        starts = np.searchsorted(group, group)
+        found += int((before - before[starts])[ones == 0].sum())
+        finer = 2 * group + ones
+        order = np.argsort(finer, kind="stable")
+        group, places = finer[order], places[order]
+    return found
 
 
 def _first_hits(ranked: IntArray, relevant: IntArray) -> IntArray:

@@ -7,8 +7,10 @@ error counts as the largest double: a score is always a finite number.
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from app.metrics.arrays import LARGEST, FloatArray, mean_over_columns
 from app.metrics.registry import metric
@@ -47,13 +49,18 @@ def root_mean_squared_log_error(y_true: FloatArray, y_pred: FloatArray) -> float
 
 
 @metric(kinds=NUMBERS, columns="any")
-def mean_absolute_error(y_true: FloatArray, y_pred: FloatArray) -> float:
+def mean_absolute_error(
+    y_true: FloatArray, y_pred: FloatArray, *, decimals: Annotated[int, Field(ge=0)] | None = None
+) -> float:
     """The mean of the absolute differences, in the unit of the column.
+
+    `decimals` rounds the score, where that is the rule of a competition (a half to even).
 
     >>> mean_absolute_error(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
     1.0
     """
-    return mean_over_columns(_mean_absolute, y_true, y_pred)
+    error = mean_over_columns(_mean_absolute, y_true, y_pred)
+    return error if decimals is None else round(error, decimals)
 
 
 @metric(kinds=NUMBERS, columns="any")

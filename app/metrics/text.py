@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
-from app.metrics.arrays import TextArray
+from app.metrics.arrays import Lists, TextArray
 from app.metrics.registry import metric
 
 
@@ -20,3 +22,46 @@ def mean_levenshtein_error(y_true: TextArray, y_pred: TextArray) -> float:
     # One worker: how many processes grade at once is decided elsewhere.
     distances = cpdist(y_true, y_pred, scorer=Levenshtein.distance, workers=1)
     return float(distances.sum(dtype="int64")) / len(distances)
+
+
+@metric(kinds={"list"})
+def normalized_levenshtein_error(y_true: Lists, y_pred: Lists) -> float:
+    """The edit distances of all rows' lists, divided by the items of all answers; may exceed 1.
+
+    Raises:
+        ValueError: the answers have no item.
+
+    >>> import numpy as np
+    >>> one = Lists(np.array([1, 2, 3]), np.array([0, 3]))
+    >>> round(normalized_levenshtein_error(one, Lists(np.array([1, 3]), np.array([0, 2]))), 6)
+    0.333333
+    """
+    if not len(y_true.codes):
+        raise ValueError("the error is undefined: the answers have no item")
+    rows = (
+        [side.codes[a:b].tolist() for a, b in pairwise(side.offsets)] for side in (y_true, y_pred)
+    )
+    return sum(map(Levenshtein.distance, *rows)) / len(y_true.codes)
+
+
+@metric(kinds={"text"})
+def mean_word_jaccard_score(y_true: TextArray, y_pred: TextArray) -> float:
+    """The mean over rows of shared / all distinct words, in lower case and parted by white space.
+
+    A row where both texts have no word counts 0.
+
+    >>> import numpy as np
+    >>> mean_word_jaccard_score(np.array(["Big cats", "a"]), np.array(["big dogs", "a a"]))
+    0.6666666666666666
+    """
+    total = 0.0
+    for true, predicted in zip(y_true, y_pred, strict=True):
+        a, b = set(true.lower().split()), set(predicted.lower().split())
+        shared = len(a & b)
+        if shared:
+            total += shared / (len(a) + len(b) - shared)
+    return total / len(y_true)
+
+
+def _by_row(lists: Lists) -> list[list[int]]:
+    return [lists.codes[a:b].tolist() for a, b in pairwise(lists.offsets.tolist())]

@@ -38,7 +38,14 @@ class Imported:
     created: bool
 
 
-def import_folder(context: Context, folder: Path, on_file: Progress | None = None) -> Imported:
+def import_folder(
+    context: Context,
+    folder: Path,
+    on_file: Progress | None = None,
+    *,
+    max_bytes: int | None = None,
+    max_files: int = MAX_FILES,
+) -> Imported:
     """Import a competition folder as a version of the competition named like the folder.
 
     The same content again gives the version that is there already; new content a new version.
@@ -49,8 +56,13 @@ def import_folder(context: Context, folder: Path, on_file: Progress | None = Non
     scratch = context.scratch()
     try:
         # Graders know a competition's slug by the name of the directory above its files.
-        staging = scratch / folder.name / "staged"
-        staged = stage_folder(folder, staging, max_bytes=_room(context), on_file=on_file)
+        staged = stage_folder(
+            folder,
+            scratch / folder.name / "staged",
+            max_bytes=max_bytes or _room(context),
+            max_files=max_files,
+            on_file=on_file,
+        )
         known = _known_version(context, staged)
         if known is not None:
             return Imported(known, created=False)

@@ -1,0 +1,88 @@
+"""`podium import mle-bench`: MLE-bench's prepared data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.output import AsJson, err, file_progress, out, podium, print_json
+from app.importers.mle_bench import Sources
+from app.services.mle_bench import Outcome, choose, import_prepared
+
+Slugs = Annotated[list[str] | None, typer.Argument(help="competitions")]
+Data = Annotated[
+    Path, typer.Option(help="MLE-bench's data directory", exists=True, file_okay=False)
+]
+
+
+def mle_bench(
+    data_dir: Data,
+    slugs: Slugs = None,
+    suite: Annotated[str, typer.Option(help="all of this suite, as mle-bench-low")] = "",
+    every: Annotated[bool, typer.Option("--all", help="all whose data is prepared")] = False,
+    repo: Annotated[
+        Path | None,
+        typer.Option(
+            help="a checkout of MLE-bench: its leaderboards and checksums",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+    leaderboards: Annotated[
+        Path | None,
+        typer.Option(help="a folder of SLUG.csv with a column score", exists=True, file_okay=False),
+    ] = None,
+    sample_only: Annotated[
+        bool, typer.Option(help="of the public files take only the sample submission")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import competitions from MLE-bench's prepared data; nothing of its code is run."""
+    if sum([bool(slugs), bool(suite), every]) != 1:
+        raise typer.BadParameter("name competitions, or give --suite, or --all")
+    sources = Sources(data_dir, repo, leaderboards, "sample" if sample_only else "all")
+    done: list[Outcome] = []
+    with podium(graders=1) as context:
+        wanted = choose(context, sources, slugs or [], suite)
+        for slug in wanted:
+            with file_progress(slug) as on_file:
+                done += import_prepared(context, sources, [slug], on_file)
+            if not as_json:
+                _tell(done[-1])
+    if as_json:
+        print_json([_document(outcome) for outcome in done])
+    else:
+        counts = {state: sum(o.state == state for o in done) for state in _STATES}
+        out.print(", ".join(f"{count} {_STATES[state]}" for state, count in counts.items()))
+    if any(outcome.state == "wrong" for outcome in done):
+        raise typer.Exit(1)
+
+
+_STATES = {
+    "imported": "imported",
+    "present": "here already",
+    "skipped": "skipped",
+    "wrong": "wrong",
+}
+
+
+def _document(outcome: Outcome) -> dict[str, object]:
+    return {
+        "slug": outcome.slug,
+        "state": outcome.state,
+        "version": outcome.version.number if outcome.version else None,
+        "notes": list(outcome.notes),
+        "problems": list(outcome.problems),
+    }
+
+
+def _tell(outcome: Outcome) -> None:
+    version = f" as version {outcome.version.number}" if outcome.version else ""
+    out.print(f"{outcome.slug}: {_STATES[outcome.state]}{version}", markup=False)
+    for note in outcome.notes:
+        out.print(f"  {note}", markup=False)
+    for problem in outcome.problems:
+        where = " ".join(part for part in (problem["file"], problem["key"]) if part)
+        err.print(f"  {where}: {problem['message']}", markup=False)

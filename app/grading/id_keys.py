@@ -1,0 +1,63 @@
+"""What makes two ids the same: their texts, their numbers, their turn among repeated ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int64]
+
+# Files hold no NUL bytes (they are refused), so no two composite ids join to the same text.
+JOINT = "\0"
+_WHOLE_NUMBER = r"^0*([0-9]+)(?:\.0*)?$"
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    r"""How ids are compared: `numeric` takes 7, 007 and 7.0 for one id.
+
+    With `repeated`, the second row of an id is matched with the second row of that id, and so on.
+
+    >>> Matching(numeric=True, repeated=True).keys([pa.array(["7", "07.0", "x"])]).to_pylist()
+    ['7', '7\x00row 2 of this id', 'x']
+    """
+
+    numeric: bool = False
+    repeated: bool = False
+
+    def keys(self, columns: Sequence[pa.Array | pa.ChunkedArray]) -> pa.Array | pa.ChunkedArray:
+        """One text for every row; rows with equal texts have the same id."""
+        if self.numeric:
+            columns = [pc.replace_substring_regex(c, _WHOLE_NUMBER, r"\1") for c in columns]
+        joined = columns[0]
+        if len(columns) > 1:
+            joined = pc.binary_join_element_wise(*columns, JOINT)
+        return _with_turns(joined) if self.repeated else joined
+
+
+EXACT_MATCHING = Matching()
+_TURN = JOINT + "row "
+
+
+def first_row_of(key: str) -> str:
+    """The key of the first row of the id whose n-th row has this key; "" if it is a first one."""
+    first, mark, _ = key.rpartition(_TURN)
+    return first if mark else ""
+
+
+def _with_turns(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The keys, with all but the first row of an id marked by their number among its rows."""
+    codes = pc.dictionary_encode(keys)
+    if isinstance(codes, pa.ChunkedArray):
+        codes = codes.combine_chunks()
+    indices = pd.Series(codes.indices.to_numpy(zero_copy_only=False))
+    turns = indices.groupby(indices).cumcount()
+    marks = np.where(turns == 0, "", _TURN + (turns + 1).astype(str) + " of this id")
+    texts = keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
+    return pc.binary_join_element_wise(texts, pa.array(marks, pa.string()), "")
