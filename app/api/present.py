@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.domain.columns import Column
 from app.domain.competition import Competition
 from app.domain.leaderboard import Leaderboard
 from app.domain.verdict import LISTED_VIOLATIONS, Verdict
@@ -104,8 +105,7 @@ def competition(context: Context, entry: Entry, for_run: RunRecord | None) -> di
         "submission": {
             "id": list(form.id),
             "columns": [
-                {"name": name, **column.model_dump(mode="json", exclude_none=True)}
-                for name, column in form.columns.items()
+                {"name": name, **_options(column)} for name, column in form.columns.items()
             ],
             "rows": version.rows,
             "rows_sum_to_one": form.rows_sum_to_one,
@@ -139,3 +139,8 @@ def board_lines(declared: Competition, board: Leaderboard) -> dict[str, Any]:
 
 def _flags(declared: Competition) -> list[dict[str, str]]:
     return [flag.model_dump() for flag in declared.flags]
+
+
+def _options(column: Column) -> dict[str, Any]:
+    unused = None if column.aliases else {"aliases"}
+    return column.model_dump(mode="json", exclude_none=True, exclude=unused)
