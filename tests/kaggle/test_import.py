@@ -19,6 +19,8 @@ from tests.factories import BOARD
 from tests.kaggle.test_downloads import CutOnce
 from tests.server import free_port
 
+# What is tried here is this command line, not the server's database.
+pytestmark = pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 PREPARE = '''
 import csv
 from pathlib import Path
