@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import socket
-import sys
 from typing import Annotated
 
 import typer
@@ -17,7 +16,6 @@ from app.main import create_app
 from app.settings import Settings
 
 BACKLOG = 2048
-SWITCH_SECONDS = 0.0005
 
 
 def serve(
@@ -37,9 +35,6 @@ def serve(
             typer.echo(f"Admin key, shown this once: {key}")
         typer.echo(f"Podium serves on http://{settings.host}:{bound} (API: /docs)")
 
-    # Each SQLite call gives CPython's lock away and has to get it back. By default that takes up
-    # to 5 ms while another thread computes; the writer makes a dozen such calls a commit.
-    sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
         create_app(settings, on_ready=ready),
         http="httptools",  # h11 answers 404 to the absolute-form targets of clients behind a proxy
