@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from app.api.result_views import rates_markdown
-from app.api.tables import as_csv
+from app.api.tables import as_csv, as_parquet
 from app.cli.output import AsJson, err, out, podium, print_json
 from app.services import grading_reports, results
 from app.services.grading_reports import Source, Taken
@@ -36,12 +36,17 @@ def report(
     ] = Excluded.DROP,
     as_json: AsJson = False,
     csv: Annotated[bool, typer.Option("--csv", help="a line for each group and rate")] = False,
+    parquet: Annotated[
+        Path | None, typer.Option(help="write those lines to this file, as Parquet")
+    ] = None,
 ) -> None:
     """Print an experiment's medal rates as Markdown: the row of MLE-bench's board, and more."""
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
     with podium(graders=1) as context:
         scope = Scope(suite or None, padding, flags, excluded)
         basis, groups = results.medal_rates(context, experiment, scope, group_by)
+    if parquet is not None:
+        parquet.write_bytes(as_parquet(rates_rows(basis, groups)))
     if as_json:
         print_json(rates_document(basis, groups))
     elif csv:

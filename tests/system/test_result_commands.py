@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
@@ -79,7 +80,12 @@ def test_run_groups_become_an_experiment_and_its_row(podium: Commands) -> None:
     assert f"| an-agent | not told | {' | '.join(cells)} |" in text
     document = json.loads(podium("report", "an-agent", "--json").stdout)
     assert (document["seeds"], document["competitions"]) == (3, 75)
-    lines = list(csv.DictReader(io.StringIO(podium("report", "an-agent", "--csv").stdout)))
+    file = podium.home / "rates.parquet"
+    printed = podium("report", "an-agent", "--csv", "--parquet", file).stdout
+    lines = list(csv.DictReader(io.StringIO(printed)))
+    kept = pq.read_table(file).to_pylist()
+    assert [list(row) for row in kept] == [list(line) for line in lines]
+    assert [row["rate"] for row in kept] == [line["rate"] for line in lines]
     assert len(lines) == 4 * 7
 
 
