@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, text
+from sqlalchemy import URL, Connection, text
 
 import app
 from app.storage.database import Database
@@ -87,7 +88,7 @@ def _migrating(database_url: str) -> Iterator[Config]:
     # SQLite changes a table by copying it; foreign keys, enforced, would stand in the way.
     engine = make_engine(database_url, connections=1, writes=True, foreign_keys=False)
     try:
-        with engine.begin() as connection:
+        with _alone(engine.url), engine.begin() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SET lock_timeout = 0"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
@@ -96,6 +97,21 @@ def _migrating(database_url: str) -> Iterator[Config]:
             _check_foreign_keys(connection)
     finally:
         engine.dispose()
+
+
+@contextmanager
+def _alone(url: URL) -> Iterator[None]:
+    """Keep other processes' migrations of one SQLite file away, for as long as this one takes.
+
+    SQLite's own lock is waited for a few seconds only, and not at all by the first connections of
+    a new file, which turn it to WAL. The kernel takes this lock back from a process that dies.
+    """
+    if url.get_backend_name() != "sqlite" or url.database is None:
+        yield
+        return
+    with Path(f"{url.database}.migrating").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _check_foreign_keys(connection: Connection) -> None:
