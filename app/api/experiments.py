@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Response
 
 from app.api import present
+from app.api.bodies import ExperimentIn
 from app.api.dependencies import Ctx, Cursor, Limit, Researcher
 from app.api.problems import responses
-from app.api.schemas import ExperimentIn, ExperimentOut, Page
+from app.api.schemas import ExperimentOut, Page
 from app.services import experiments
 from app.services.experiments import NewExperiment
 

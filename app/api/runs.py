@@ -7,9 +7,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from app.api import present
+from app.api.bodies import RunChange, RunIn
 from app.api.dependencies import Anyone, Ctx, Cursor, Id, Limit, Researcher
 from app.api.problems import responses
-from app.api.schemas import ExposureOut, Page, RunChange, RunCreated, RunIn, RunOut
+from app.api.schemas import ExposureOut, Page, RunCreated, RunOut
 from app.services import runs
 from app.services.runs import NewRun
 

@@ -11,9 +11,10 @@ from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import FileResponse
 
 from app.api import present
+from app.api.bodies import Selection
 from app.api.dependencies import Anyone, Ctx, Cursor, Id, Key, Limit
 from app.api.problems import responses
-from app.api.schemas import Page, RunOut, Selection, SubmissionOut, VerdictOut
+from app.api.schemas import Page, RunOut, SubmissionOut, VerdictOut
 from app.api.threads import in_thread
 from app.api.upload import CSV_BODY, receive_blob, receive_csv, small_body
 from app.errors import BadRequest
