@@ -1,1 +1,8 @@
 """Measurements of Podium beside the reference way; `make bench` runs them all."""
+
+import os
+
+from app.graders.numerics import COMMON_CODE
+
+# Both sides of a comparison calculate as graders do; NumPy reads this when it is first imported.
+os.environ.update(COMMON_CODE)

@@ -20,6 +20,7 @@ from typing import Literal
 
 import app
 from app.graders.messages import Reply, read_message
+from app.graders.numerics import NUMERICS
 from app.graders.sandbox import Isolation
 from app.graders.wire import receive_before, send
 
@@ -126,16 +127,11 @@ class GraderProcess:
 
 
 def _environment() -> dict[str, str]:
-    """All that a grader's environment holds: where our code is, and one thread for each library."""
+    """All that a grader's environment holds: where our code is, and how libraries calculate."""
     return {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "PYTHONPATH": str(Path(app.__file__).parents[1]),
-        "PYTHONHASHSEED": "0",  # the same score each time, whatever a metric.py iterates over
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
-        "NUMEXPR_NUM_THREADS": "1",
-        "JOBLIB_MULTIPROCESSING": "0",
         "MALLOC_ARENA_MAX": "2",
+        **NUMERICS,
     }

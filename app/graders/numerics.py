@@ -1,0 +1,22 @@
+"""What makes a score the same on every machine: how the libraries in a grader calculate."""
+
+from __future__ import annotations
+
+# NumPy picks code for the processor it finds. Its AVX-512 logarithm differs from the common one in
+# last bits, so a grade would depend on the machine; and its AVX-512 sort is slow on some of them.
+# Names that the processor or the platform does not have are passed over.
+COMMON_CODE = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
+
+# One thread for each library: a grader is one process of many, and sums keep their order.
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "NUMEXPR_NUM_THREADS": "1",
+    "JOBLIB_MULTIPROCESSING": "0",
+}
+
+# The same score each time, whatever a metric.py iterates over.
+FIXED_HASHES = {"PYTHONHASHSEED": "0"}
+
+NUMERICS = COMMON_CODE | ONE_THREAD | FIXED_HASHES
