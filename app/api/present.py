@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.domain.columns import Column
-from app.domain.competition import Competition
+from app.domain.competition import Competition, Measure, SubmissionForm
 from app.domain.leaderboard import Leaderboard
 from app.domain.verdict import LISTED_VIOLATIONS, Verdict
 from app.services import competitions
@@ -84,10 +84,11 @@ def run(context: Context, record: RunRecord) -> dict[str, Any]:
 
 
 def competition(context: Context, entry: Entry, for_run: RunRecord | None) -> dict[str, Any]:
-    """A competition; the medal lines only to those who may see them."""
+    """A competition; medal lines and baseline only to those who may see them."""
     declared, version = entry.competition, entry.version
-    form = declared.submission
-    medals = None
+    medals = baseline = None
+    if competitions.shows_medals(for_run) and declared.baseline is not None:
+        baseline = declared.baseline.model_dump()
     if competitions.shows_medals(for_run) and entry.leaderboard is not None:
         medals = board_lines(declared, entry.leaderboard)
     return {
@@ -101,16 +102,13 @@ def competition(context: Context, entry: Entry, for_run: RunRecord | None) -> di
             "name": declared.metric.name,
             "parameters": declared.metric.parameters,
             "higher_is_better": declared.metric.higher_is_better,
+            "measured": declared.metric.measured,
+            "unit": declared.metric.unit if isinstance(declared.metric, Measure) else None,
+            "harness": declared.metric.harness if isinstance(declared.metric, Measure) else None,
         },
-        "submission": {
-            "id": list(form.id),
-            "columns": [
-                {"name": name, **_options(column)} for name, column in form.columns.items()
-            ],
-            "rows": version.rows,
-            "rows_sum_to_one": form.rows_sum_to_one,
-        },
+        "submission": _form(declared.submission, version.rows),
         "medals": medals,
+        "baseline": baseline,
         "flags": _flags(declared),
         "suites": competitions.suites_of(context, version.slug),
         "tags": list(declared.tags),
@@ -134,6 +132,17 @@ def board_lines(declared: Competition, board: Leaderboard) -> dict[str, Any]:
         "captured_at": captured_at.isoformat() if captured_at else None,
         "complete": board.is_complete,
         "awards_medals": source.awards_medals if source else True,
+    }
+
+
+def _form(form: SubmissionForm | None, rows: int | None) -> dict[str, Any] | None:
+    if form is None:
+        return None
+    return {
+        "id": list(form.id),
+        "columns": [{"name": name, **_options(column)} for name, column in form.columns.items()],
+        "rows": rows,
+        "rows_sum_to_one": form.rows_sum_to_one,
     }
 
 

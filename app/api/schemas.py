@@ -72,6 +72,17 @@ class MetricOut(BaseModel):
     name: str
     parameters: dict[str, Any]
     higher_is_better: bool
+    measured: bool = Field(description="a harness measures it; nothing is submitted or graded")
+    unit: str | None = Field(description="of a measured score")
+    harness: str | None = Field(description="what measures it, and how")
+
+
+class BaselineOut(BaseModel):
+    """The score of starter code, and the share by which a success must beat it."""
+
+    score: float
+    source: str
+    success_threshold: float
 
 
 class ColumnOut(BaseModel):
@@ -124,8 +135,11 @@ class CompetitionOut(BaseModel):
     category: str | None
     complexity: str | None
     metric: MetricOut
-    submission: SubmissionForm
+    submission: SubmissionForm | None = Field(description="null where the metric is measured")
     medals: MedalsOut | None = Field(description="null for a run unless its policy is `full`")
+    baseline: BaselineOut | None = Field(
+        description="null without one, and for a run unless its policy is `full`"
+    )
     flags: list[FlagOut]
     suites: list[str]
     tags: list[str]
@@ -188,6 +202,14 @@ class GradeOut(BaseModel):
     teams: int | None
     percentile: float | None
     above_median: bool | None
+    improvement: float | None = Field(
+        description="on the competition's baseline, as a share of it; positive is better. "
+        "null without a baseline, and of a baseline of 0"
+    )
+    success: bool | None = Field(
+        description="whether it improves by more than the baseline's threshold (on a baseline "
+        "of 0: at all); null without a baseline"
+    )
     competition_version: int
     grader: GraderOut
     graded_at: datetime

@@ -12,14 +12,18 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     BaseModel,
     ConfigDict,
+    Discriminator,
     Field,
     FiniteFloat,
     StringConstraints,
+    Tag,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
+from app.domain.baseline import Baseline, Judgement, judge
 from app.domain.columns import Column
 from app.domain.medals import MedalRule
 from app.errors import BadCompetition
@@ -27,6 +31,13 @@ from app.errors import BadCompetition
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML = "competition.toml"
 USAGE_COLUMN = "Usage"  # Kaggle's name for the column that says Public, Private or Ignored
+
+GRADED, MEASURED = "graded", "measured"
+NOT_MEASURED = {
+    "submission": "nothing is submitted",
+    "answers": "there are none",
+    "leaderboard": "what is reported is never placed among human teams",
+}
 
 Code = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -43,6 +54,7 @@ class MetricChoice(_Section):
     `*_loss` down.
     """
 
+    measured: Literal[False] = False
     name: Code
     parameters: dict[str, Any] = Field(default_factory=dict)
 
@@ -56,6 +68,25 @@ class MetricChoice(_Section):
     def higher_is_better(self) -> bool:
         """Whether a larger score is a better one."""
         return higher_is_better(self.name)
+
+
+class Measure(_Section):
+    """`[metric]` with `measured = true`: a number that a harness measures and a researcher reports.
+
+    There are no answers, so nothing is submitted or graded. `unit` is the number's unit, `harness`
+    says what measures it and how.
+    """
+
+    measured: Literal[True]
+    name: Code
+    higher_is_better: bool
+    unit: Text
+    harness: Text
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """None: the harness is what it is."""
+        return {}
 
 
 class SubmissionForm(_Section):
@@ -150,14 +181,6 @@ class LeaderboardSource(_Section):
     median: FiniteFloat | None = None
 
 
-class Baseline(_Section):
-    """`[baseline]`: the starter code's score, and by how much one must beat it (MLAgentBench)."""
-
-    score: FiniteFloat
-    source: Text
-    success_threshold: float = Field(default=0.1, ge=0, allow_inf_nan=False)
-
-
 class Flag(_Section):
     """A known issue of the competition, carried wherever its medals are shown."""
 
@@ -165,8 +188,16 @@ class Flag(_Section):
     note: Text
 
 
+def _is_measured(section: Any) -> str:
+    measured = section.get("measured") if isinstance(section, dict) else section.measured
+    return MEASURED if measured is True else GRADED
+
+
 class Competition(_Section):
-    """A competition as `competition.toml` declares it. The folder's name is its slug."""
+    """A competition as `competition.toml` declares it. The folder's name is its slug.
+
+    Either submissions are graded, or results are measured: then there is no `submission`.
+    """
 
     slug: str
     title: Text
@@ -174,8 +205,11 @@ class Competition(_Section):
     category: Text | None = None
     complexity: Literal["low", "medium", "high"] | None = None
     tags: tuple[Text, ...] = ()
-    metric: MetricChoice
-    submission: SubmissionForm
+    metric: Annotated[
+        Annotated[MetricChoice, Tag(GRADED)] | Annotated[Measure, Tag(MEASURED)],
+        Discriminator(_is_measured),
+    ]
+    submission: SubmissionForm | None = Field(default=None, validate_default=True)
     answers: AnswersFile = AnswersFile()
     leaderboard: LeaderboardSource | None = None
     baseline: Baseline | None = None
@@ -188,6 +222,16 @@ class Competition(_Section):
             raise ValueError(f"{slug!r} is not a slug: letters, digits and hyphens, at most 100")
         return slug
 
+    @field_validator("submission", "answers", "leaderboard")
+    @classmethod
+    def _is_graded_or_measured(cls, section: Any, info: ValidationInfo) -> Any:
+        key, metric = str(info.field_name), info.data.get("metric")
+        if isinstance(metric, Measure) and section is not None:
+            raise ValueError(f"remove this: the metric is measured, and {NOT_MEASURED[key]}")
+        if isinstance(metric, MetricChoice) and section is None and key == "submission":
+            raise ValueError("this key is required")
+        return section
+
     @field_validator("flags")
     @classmethod
     def _flags_are_distinct(cls, flags: tuple[Flag, ...]) -> tuple[Flag, ...]:
@@ -195,6 +239,39 @@ class Competition(_Section):
         if len(set(codes)) != len(codes):
             raise ValueError("a flag is stated twice")
         return flags
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether results are reported by a harness, and nothing can be submitted."""
+        return self.metric.measured
+
+    @property
+    def form(self) -> SubmissionForm:
+        """The form of a submission.
+
+        Raises:
+            TypeError: the competition is measured. Whoever lets files in asks before.
+        """
+        if self.submission is None:
+            raise TypeError(f"{self.slug} is measured and takes no submissions")
+        return self.submission
+
+    def against_baseline(self, score: float, threshold: float | None = None) -> Judgement | None:
+        """What a score is worth against the baseline, None without one.
+
+        `threshold` stands for the declared one where it is given.
+
+        Raises:
+            ValueError: the score is NaN or infinite.
+        """
+        if self.baseline is None:
+            return None
+        return judge(
+            score,
+            self.baseline.score,
+            self.baseline.success_threshold if threshold is None else threshold,
+            higher_is_better=self.metric.higher_is_better,
+        )
 
     @model_validator(mode="after")
     def _medal_lines_are_ordered(self) -> Self:
@@ -282,6 +359,8 @@ def _problem(error: Any) -> dict[str, str]:
     location = [str(part) for part in error["loc"]]
     if location[:2] == ["submission", "columns"] and len(location) > 3:
         del location[3]
+    if location[:1] == ["metric"] and location[1:2] in ([GRADED], [MEASURED]):
+        del location[1]
     message = {
         "extra_forbidden": "unknown key",
         "missing": "this key is required",

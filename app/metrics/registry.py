@@ -117,7 +117,7 @@ def bind(name: str, parameters: Mapping[str, Any]) -> Bound:
 
 def problems(competition: Competition) -> list[str]:
     """Everything that does not fit between a competition's metric and its columns."""
-    choice, form = competition.metric, competition.submission
+    choice, form = competition.metric, competition.form
     try:
         bind(choice.name, choice.parameters)
     except ValueError as error:
