@@ -102,10 +102,8 @@ def competition(context: Context, entry: Entry, for_run: RunRecord | None) -> di
             "name": declared.metric.name,
             "parameters": declared.metric.parameters,
             "higher_is_better": declared.metric.higher_is_better,
-            "measured": declared.metric.measured,
-            "unit": declared.metric.unit if isinstance(declared.metric, Measure) else None,
-            "harness": declared.metric.harness if isinstance(declared.metric, Measure) else None,
         },
+        "measured": _measured(declared),
         "submission": _form(declared.submission, version.rows),
         "medals": medals,
         "baseline": baseline,
@@ -133,6 +131,13 @@ def board_lines(declared: Competition, board: Leaderboard) -> dict[str, Any]:
         "complete": board.is_complete,
         "awards_medals": source.awards_medals if source else True,
     }
+
+
+def _measured(declared: Competition) -> dict[str, str] | None:
+    metric = declared.metric
+    if not isinstance(metric, Measure):
+        return None
+    return {"unit": metric.unit, "harness": metric.harness}
 
 
 def _form(form: SubmissionForm | None, rows: int | None) -> dict[str, Any] | None:

@@ -72,9 +72,13 @@ class MetricOut(BaseModel):
     name: str
     parameters: dict[str, Any]
     higher_is_better: bool
-    measured: bool = Field(description="a harness measures it; nothing is submitted or graded")
-    unit: str | None = Field(description="of a measured score")
-    harness: str | None = Field(description="what measures it, and how")
+
+
+class MeasuredOut(BaseModel):
+    """What a harness measures, where nothing is submitted or graded."""
+
+    unit: str
+    harness: str = Field(description="what measures it, and how")
 
 
 class BaselineOut(BaseModel):
@@ -135,6 +139,7 @@ class CompetitionOut(BaseModel):
     category: str | None
     complexity: str | None
     metric: MetricOut
+    measured: MeasuredOut | None = Field(description="null where submissions are graded")
     submission: SubmissionForm | None = Field(description="null where the metric is measured")
     medals: MedalsOut | None = Field(description="null for a run unless its policy is `full`")
     baseline: BaselineOut | None = Field(
