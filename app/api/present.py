@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from app.domain.columns import Column
-from app.domain.competition import Competition, Measure, SubmissionForm
+from app.domain.competition import Competition
+from app.domain.form import SubmissionForm
 from app.domain.leaderboard import Leaderboard
+from app.domain.metric_choice import Measure
 from app.domain.verdict import LISTED_VIOLATIONS, Verdict
 from app.services import competitions
 from app.services.catalogue import Entry

@@ -101,7 +101,7 @@ class ColumnOut(BaseModel):
 class SubmissionForm(BaseModel):
     """What a submission has to look like."""
 
-    id: list[str]
+    id: list[str] = Field(description="none: rows stand in the order of the sample submission")
     columns: list[ColumnOut]
     rows: int | None
     rows_sum_to_one: bool

@@ -12,7 +12,9 @@ from math import isfinite
 from sys import float_info
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints
+from pydantic import Field, FiniteFloat
+
+from app.domain.sections import Section, Text
 
 DEFAULT_THRESHOLD = 0.1
 LARGEST = float_info.max
@@ -20,16 +22,14 @@ LARGEST = float_info.max
 Threshold = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
-class Baseline(BaseModel):
+class Baseline(Section):
     """`[baseline]`: the starter code's score, and by how much one must beat it.
 
     `success_threshold` is a share of the baseline: 0.1 asks for more than 10 %.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
     score: FiniteFloat
-    source: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+    source: Text
     success_threshold: Threshold = DEFAULT_THRESHOLD
 
 

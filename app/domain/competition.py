@@ -7,16 +7,11 @@ import json
 import re
 import tomllib
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Discriminator,
     Field,
     FiniteFloat,
-    StringConstraints,
-    Tag,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -24,150 +19,23 @@ from pydantic import (
 )
 
 from app.domain.baseline import Baseline, Judgement, judge
-from app.domain.columns import Column
+from app.domain.form import AnswersFile, SubmissionForm
 from app.domain.medals import MedalRule
+from app.domain.metric_choice import GRADED, MEASURED, AnyMetric, Measure, MetricChoice
+from app.domain.sections import Code, Section, Text
 from app.errors import BadCompetition
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML = "competition.toml"
-USAGE_COLUMN = "Usage"  # Kaggle's name for the column that says Public, Private or Ignored
 
-GRADED, MEASURED = "graded", "measured"
 NOT_MEASURED = {
     "submission": "nothing is submitted",
     "answers": "there are none",
     "leaderboard": "what is reported is never placed among human teams",
 }
 
-Code = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class MetricChoice(_Section):
-    """`[metric]`: the metric's name and parameters.
-
-    The name says the direction, as in scikit-learn: `*_score` and `*_corrcoef` up, `*_error` and
-    `*_loss` down.
-    """
-
-    measured: Literal[False] = False
-    name: Code
-    parameters: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("name")
-    @classmethod
-    def _name_tells_direction(cls, name: str) -> str:
-        higher_is_better(name)
-        return name
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Whether a larger score is a better one."""
-        return higher_is_better(self.name)
-
-
-class Measure(_Section):
-    """`[metric]` with `measured = true`: a number that a harness measures and a researcher reports.
-
-    There are no answers, so nothing is submitted or graded. `unit` is the number's unit, `harness`
-    says what measures it and how.
-    """
-
-    measured: Literal[True]
-    name: Code
-    higher_is_better: bool
-    unit: Text
-    harness: Text
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """None: the harness is what it is."""
-        return {}
-
-
-class SubmissionForm(_Section):
-    """`[submission]`: the id columns, the prediction columns and their kinds.
-
-    Ids are compared as written, or, of `id_kind` integer, 7, 007 and 7.0 as one. `repeated_ids`
-    says that an id may have several rows: those are told apart by their order in the file.
-    `optional_ids` says that ids without an answer may be left out. Unknown columns are ignored
-    with a warning, or refused where they could only be classes that there are not.
-    """
-
-    id: tuple[str, ...]
-    id_kind: Literal["text", "integer"] = "text"
-    repeated_ids: bool = False
-    optional_ids: bool = False
-    columns: dict[str, Column] = Field(min_length=1)
-    rows_sum_to_one: bool = False
-    unknown_columns: Literal["ignore", "refuse"] = "ignore"
-
-    @field_validator("id", mode="before")
-    @classmethod
-    def _one_id_may_stand_alone(cls, names: Any) -> Any:
-        """Take `id = "x"` for `id = ["x"]`."""
-        if isinstance(names, str):
-            return (names,)
-        return tuple(names) if isinstance(names, list) else names
-
-    @model_validator(mode="after")
-    def _columns_do_not_contradict(self) -> Self:
-        if not self.id or not all(self.id):
-            raise ValueError("id must name at least one column")
-        if len(set(self.id)) != len(self.id):
-            raise ValueError("id names a column twice")
-        shared = sorted(set(self.id) & set(self.columns))
-        if shared:
-            raise ValueError(f"{shared[0]!r} is both an id and a prediction column")
-        if USAGE_COLUMN in (*self.id, *self.columns):
-            raise ValueError(f"a column may not be called {USAGE_COLUMN}: that marks answer rows")
-        if "" in self.columns:
-            raise ValueError("a column needs a name")
-        names = [name for n, c in self.columns.items() for name in (n, *c.aliases)] + [*self.id]
-        twice = sorted(name for name in set(names) if names.count(name) > 1)
-        if twice:
-            raise ValueError(f"{twice[0]!r} names two columns")
-        if self.rows_sum_to_one and not self.probability_columns:
-            raise ValueError("rows_sum_to_one needs columns of kind probability")
-        return self
-
-    @property
-    def aliases(self) -> dict[str, str]:
-        """Other names of columns, each with the name it stands for."""
-        return {alias: name for name, c in self.columns.items() for alias in c.aliases}
-
-    @property
-    def probability_columns(self) -> tuple[str, ...]:
-        """The names of the columns of kind probability."""
-        return tuple(name for name, c in self.columns.items() if c.kind == "probability")
-
-
-class AnswersFile(_Section):
-    """`[answers]`: the file below `private/` that holds the answers, where it departs from ours.
-
-    `columns` gives the names that columns have there (`{ label = "category_id" }`), `kinds` the
-    kinds of those that a submission writes otherwise (boxes there, points here), and `unscored`
-    the rows that count nowhere, by the texts of a column (`{ u_out = ["1"] }`).
-    """
-
-    file: str = "answers.csv"
-    columns: dict[str, str] = Field(default_factory=dict)
-    kinds: dict[str, Column] = Field(default_factory=dict)
-    unscored: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-
-    @field_validator("file")
-    @classmethod
-    def _is_a_plain_name(cls, file: str) -> str:
-        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", file):
-            raise ValueError(f"{file!r} is not a plain file name below private/")
-        return file
-
-
-class LeaderboardSource(_Section):
+class LeaderboardSource(Section):
     """`[leaderboard]`: where the human board is from; its medal lines where it is not shipped."""
 
     source: Text
@@ -181,19 +49,14 @@ class LeaderboardSource(_Section):
     median: FiniteFloat | None = None
 
 
-class Flag(_Section):
+class Flag(Section):
     """A known issue of the competition, carried wherever its medals are shown."""
 
     code: Code
     note: Text
 
 
-def _is_measured(section: Any) -> str:
-    measured = section.get("measured") if isinstance(section, dict) else section.measured
-    return MEASURED if measured is True else GRADED
-
-
-class Competition(_Section):
+class Competition(Section):
     """A competition as `competition.toml` declares it. The folder's name is its slug.
 
     Either submissions are graded, or results are measured: then there is no `submission`.
@@ -205,10 +68,7 @@ class Competition(_Section):
     category: Text | None = None
     complexity: Literal["low", "medium", "high"] | None = None
     tags: tuple[Text, ...] = ()
-    metric: Annotated[
-        Annotated[MetricChoice, Tag(GRADED)] | Annotated[Measure, Tag(MEASURED)],
-        Discriminator(_is_measured),
-    ]
+    metric: AnyMetric
     submission: SubmissionForm | None = Field(default=None, validate_default=True)
     answers: AnswersFile = AnswersFile()
     leaderboard: LeaderboardSource | None = None
@@ -292,25 +152,6 @@ class Competition(_Section):
                     + " is better"
                 )
         return self
-
-
-def higher_is_better(metric_name: str) -> bool:
-    """The direction that a metric's name declares.
-
-    Raises:
-        ValueError: the name has none of the endings that tell a direction.
-
-    >>> higher_is_better("roc_auc_score"), higher_is_better("log_loss")
-    (True, False)
-    """
-    if metric_name.endswith(("_score", "_corrcoef")):
-        return True
-    if metric_name.endswith(("_error", "_loss")):
-        return False
-    raise ValueError(
-        f"{metric_name!r} does not tell its direction: end it in _score (higher is better), "
-        "or in _error or _loss (lower is better)"
-    )
 
 
 def parse_competition(slug: str, text: str) -> Competition:

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from app.domain.competition import USAGE_COLUMN, Competition, SubmissionForm
+from app.domain.competition import Competition
+from app.domain.form import USAGE_COLUMN, SubmissionForm
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
 from app.grading.check import Checker, bad_file, read_ids

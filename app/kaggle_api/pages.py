@@ -43,6 +43,8 @@ def _evaluation(entry: Entry) -> str:
     lines += ["", f"A submission is a CSV file with one header line{rows}, as in", ""]
     lines += ["`sample_submission.csv`:", ""]
     lines += [f"- `{name}`: id" for name in form.id]
+    if not form.id:
+        lines.append("- no id: rows stand in the order of `sample_submission.csv`")
     lines += [f"- `{name}`: {column.kind}" for name, column in form.columns.items()]
     if form.rows_sum_to_one:
         lines += ["", "The probabilities of a row must add up to 1."]

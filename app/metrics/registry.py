@@ -12,7 +12,9 @@ from typing import Any, Literal, TypeVar, get_args, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from app.domain.columns import Column
-from app.domain.competition import Competition, SubmissionForm, higher_is_better
+from app.domain.competition import Competition
+from app.domain.form import SubmissionForm
+from app.domain.metric_choice import higher_is_better
 
 # The kinds as the domain declares them, read from there so that they are stated once.
 KINDS: frozenset[str] = frozenset(
