@@ -84,6 +84,10 @@ class NeedsData(Conflict):
     """The competition's data has not been imported yet."""
 
 
+class TakesNoSubmissions(Conflict):
+    """The competition's results are measured by a harness, so nothing can be submitted."""
+
+
 class AttemptsMissing(Conflict):
     """Some attempts have no result, and nothing may be made up for them.
 

@@ -6,7 +6,9 @@ from typing import Any
 
 from app.domain.columns import Column
 from app.domain.competition import Competition
+from app.domain.form import SubmissionForm
 from app.domain.leaderboard import Leaderboard
+from app.domain.metric_choice import Measure
 from app.domain.verdict import LISTED_VIOLATIONS, Verdict
 from app.services import competitions
 from app.services.catalogue import Entry
@@ -84,10 +86,11 @@ def run(context: Context, record: RunRecord) -> dict[str, Any]:
 
 
 def competition(context: Context, entry: Entry, for_run: RunRecord | None) -> dict[str, Any]:
-    """A competition; the medal lines only to those who may see them."""
+    """A competition; medal lines and baseline only to those who may see them."""
     declared, version = entry.competition, entry.version
-    form = declared.submission
-    medals = None
+    medals = baseline = None
+    if competitions.shows_medals(for_run) and declared.baseline is not None:
+        baseline = declared.baseline.model_dump()
     if competitions.shows_medals(for_run) and entry.leaderboard is not None:
         medals = board_lines(declared, entry.leaderboard)
     return {
@@ -102,15 +105,10 @@ def competition(context: Context, entry: Entry, for_run: RunRecord | None) -> di
             "parameters": declared.metric.parameters,
             "higher_is_better": declared.metric.higher_is_better,
         },
-        "submission": {
-            "id": list(form.id),
-            "columns": [
-                {"name": name, **_options(column)} for name, column in form.columns.items()
-            ],
-            "rows": version.rows,
-            "rows_sum_to_one": form.rows_sum_to_one,
-        },
+        "measured": _measured(declared),
+        "submission": _form(declared.submission, version.rows),
         "medals": medals,
+        "baseline": baseline,
         "flags": _flags(declared),
         "suites": competitions.suites_of(context, version.slug),
         "tags": list(declared.tags),
@@ -134,6 +132,24 @@ def board_lines(declared: Competition, board: Leaderboard) -> dict[str, Any]:
         "captured_at": captured_at.isoformat() if captured_at else None,
         "complete": board.is_complete,
         "awards_medals": source.awards_medals if source else True,
+    }
+
+
+def _measured(declared: Competition) -> dict[str, str] | None:
+    metric = declared.metric
+    if not isinstance(metric, Measure):
+        return None
+    return {"unit": metric.unit, "harness": metric.harness}
+
+
+def _form(form: SubmissionForm | None, rows: int | None) -> dict[str, Any] | None:
+    if form is None:
+        return None
+    return {
+        "id": list(form.id),
+        "columns": [{"name": name, **_options(column)} for name, column in form.columns.items()],
+        "rows": rows,
+        "rows_sum_to_one": form.rows_sum_to_one,
     }
 
 

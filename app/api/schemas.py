@@ -74,6 +74,21 @@ class MetricOut(BaseModel):
     higher_is_better: bool
 
 
+class MeasuredOut(BaseModel):
+    """What a harness measures, where nothing is submitted or graded."""
+
+    unit: str
+    harness: str = Field(description="what measures it, and how")
+
+
+class BaselineOut(BaseModel):
+    """The score of starter code, and the share by which a success must beat it."""
+
+    score: float
+    source: str
+    success_threshold: float
+
+
 class ColumnOut(BaseModel):
     """A prediction column: its kind, and what the kind allows."""
 
@@ -86,7 +101,7 @@ class ColumnOut(BaseModel):
 class SubmissionForm(BaseModel):
     """What a submission has to look like."""
 
-    id: list[str]
+    id: list[str] = Field(description="none: rows stand in the order of the sample submission")
     columns: list[ColumnOut]
     rows: int | None
     rows_sum_to_one: bool
@@ -124,8 +139,12 @@ class CompetitionOut(BaseModel):
     category: str | None
     complexity: str | None
     metric: MetricOut
-    submission: SubmissionForm
+    measured: MeasuredOut | None = Field(description="null where submissions are graded")
+    submission: SubmissionForm | None = Field(description="null where the metric is measured")
     medals: MedalsOut | None = Field(description="null for a run unless its policy is `full`")
+    baseline: BaselineOut | None = Field(
+        description="null without one, and for a run unless its policy is `full`"
+    )
     flags: list[FlagOut]
     suites: list[str]
     tags: list[str]
@@ -188,6 +207,14 @@ class GradeOut(BaseModel):
     teams: int | None
     percentile: float | None
     above_median: bool | None
+    improvement: float | None = Field(
+        description="on the competition's baseline, as a share of it; positive is better. "
+        "null without a baseline, and of a baseline of 0"
+    )
+    success: bool | None = Field(
+        description="whether it improves by more than the baseline's threshold (on a baseline "
+        "of 0: at all); null without a baseline"
+    )
     competition_version: int
     grader: GraderOut
     graded_at: datetime

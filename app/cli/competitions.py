@@ -10,6 +10,7 @@ from rich.progress import track
 from rich.table import Table
 
 from app.cli.output import AsJson, err, out, podium, print_json
+from app.domain.states import CompetitionStatus
 from app.errors import NotFound
 from app.graders.pool import GraderPool
 from app.services import checks
@@ -126,7 +127,8 @@ def check(slugs: Slugs = None, as_json: AsJson = False) -> None:
 
 def _tell(one: checks.Checked) -> None:
     if not one.problems:
-        rows = f"{one.rows:,} rows" if one.rows else "needs data"
+        is_ready = one.status is CompetitionStatus.READY
+        rows = f"{one.rows:,} rows" if one.rows else "measured" if is_ready else "needs data"
         out.print(f"{one.slug}: ok, {rows}", highlight=False)
     for problem in one.problems:
         place = ": ".join(part for part in (problem["file"], problem["key"]) if part)

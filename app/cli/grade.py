@@ -17,6 +17,7 @@ from app.graders.outcomes import Fault, Refused
 from app.services.catalogue import Entry
 from app.services.context import Context
 from app.services.environment import environment
+from app.services.limits import refuse_measured
 from app.storage import competitions
 
 REJECTED = 3
@@ -36,6 +37,7 @@ def grade(
         print_json({"state": "rejected", "problem": problem_document(outcome.verdict)})
         err.print("rejected", style="red")
         raise typer.Exit(REJECTED)
+    judged = entry.competition.against_baseline(outcome.score)
     print_json(
         {
             "state": "graded",
@@ -43,6 +45,8 @@ def grade(
             "competition_version": entry.version.number,
             **(asdict(outcome.standing) if outcome.standing else {}),
             "score": outcome.score,
+            "improvement": judged.improvement if judged else None,
+            "success": judged.success if judged else None,
             "public_score": outcome.public_score,
             "warnings": [warning.as_dict() for warning in outcome.warnings],
             "flags": [flag.model_dump() for flag in entry.competition.flags],
@@ -62,4 +66,6 @@ def _ready_entry(context: Context, slug: str) -> Entry:
         raise NotFound(f"There is no competition {slug!r}; import it: podium import folder PATH")
     if version.status is not CompetitionStatus.READY:
         raise NeedsData(f"{slug} cannot be graded yet: its data has not been imported.")
-    return context.catalogue.entry(version)
+    entry = context.catalogue.entry(version)
+    refuse_measured(entry.competition)
+    return entry

@@ -7,136 +7,35 @@ import json
 import re
 import tomllib
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     FiniteFloat,
-    StringConstraints,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
 
-from app.domain.columns import Column
+from app.domain.baseline import Baseline, Judgement, judge
+from app.domain.form import AnswersFile, SubmissionForm
 from app.domain.medals import MedalRule
+from app.domain.metric_choice import GRADED, MEASURED, AnyMetric, Measure, MetricChoice
+from app.domain.sections import Code, Section, Text
 from app.errors import BadCompetition
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML = "competition.toml"
-USAGE_COLUMN = "Usage"  # Kaggle's name for the column that says Public, Private or Ignored
 
-Code = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+NOT_MEASURED = {
+    "submission": "nothing is submitted",
+    "answers": "there are none",
+    "leaderboard": "what is reported is never placed among human teams",
+}
 
 
-class MetricChoice(_Section):
-    """`[metric]`: the metric's name and parameters.
-
-    The name says the direction, as in scikit-learn: `*_score` and `*_corrcoef` up, `*_error` and
-    `*_loss` down.
-    """
-
-    name: Code
-    parameters: dict[str, Any] = Field(default_factory=dict)
-
-    @field_validator("name")
-    @classmethod
-    def _name_tells_direction(cls, name: str) -> str:
-        higher_is_better(name)
-        return name
-
-    @property
-    def higher_is_better(self) -> bool:
-        """Whether a larger score is a better one."""
-        return higher_is_better(self.name)
-
-
-class SubmissionForm(_Section):
-    """`[submission]`: the id columns, the prediction columns and their kinds.
-
-    Ids are compared as written, or, of `id_kind` integer, 7, 007 and 7.0 as one. `repeated_ids`
-    says that an id may have several rows: those are told apart by their order in the file.
-    `optional_ids` says that ids without an answer may be left out. Unknown columns are ignored
-    with a warning, or refused where they could only be classes that there are not.
-    """
-
-    id: tuple[str, ...]
-    id_kind: Literal["text", "integer"] = "text"
-    repeated_ids: bool = False
-    optional_ids: bool = False
-    columns: dict[str, Column] = Field(min_length=1)
-    rows_sum_to_one: bool = False
-    unknown_columns: Literal["ignore", "refuse"] = "ignore"
-
-    @field_validator("id", mode="before")
-    @classmethod
-    def _one_id_may_stand_alone(cls, names: Any) -> Any:
-        """Take `id = "x"` for `id = ["x"]`."""
-        if isinstance(names, str):
-            return (names,)
-        return tuple(names) if isinstance(names, list) else names
-
-    @model_validator(mode="after")
-    def _columns_do_not_contradict(self) -> Self:
-        if not self.id or not all(self.id):
-            raise ValueError("id must name at least one column")
-        if len(set(self.id)) != len(self.id):
-            raise ValueError("id names a column twice")
-        shared = sorted(set(self.id) & set(self.columns))
-        if shared:
-            raise ValueError(f"{shared[0]!r} is both an id and a prediction column")
-        if USAGE_COLUMN in (*self.id, *self.columns):
-            raise ValueError(f"a column may not be called {USAGE_COLUMN}: that marks answer rows")
-        if "" in self.columns:
-            raise ValueError("a column needs a name")
-        names = [name for n, c in self.columns.items() for name in (n, *c.aliases)] + [*self.id]
-        twice = sorted(name for name in set(names) if names.count(name) > 1)
-        if twice:
-            raise ValueError(f"{twice[0]!r} names two columns")
-        if self.rows_sum_to_one and not self.probability_columns:
-            raise ValueError("rows_sum_to_one needs columns of kind probability")
-        return self
-
-    @property
-    def aliases(self) -> dict[str, str]:
-        """Other names of columns, each with the name it stands for."""
-        return {alias: name for name, c in self.columns.items() for alias in c.aliases}
-
-    @property
-    def probability_columns(self) -> tuple[str, ...]:
-        """The names of the columns of kind probability."""
-        return tuple(name for name, c in self.columns.items() if c.kind == "probability")
-
-
-class AnswersFile(_Section):
-    """`[answers]`: the file below `private/` that holds the answers, where it departs from ours.
-
-    `columns` gives the names that columns have there (`{ label = "category_id" }`), `kinds` the
-    kinds of those that a submission writes otherwise (boxes there, points here), and `unscored`
-    the rows that count nowhere, by the texts of a column (`{ u_out = ["1"] }`).
-    """
-
-    file: str = "answers.csv"
-    columns: dict[str, str] = Field(default_factory=dict)
-    kinds: dict[str, Column] = Field(default_factory=dict)
-    unscored: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-
-    @field_validator("file")
-    @classmethod
-    def _is_a_plain_name(cls, file: str) -> str:
-        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", file):
-            raise ValueError(f"{file!r} is not a plain file name below private/")
-        return file
-
-
-class LeaderboardSource(_Section):
+class LeaderboardSource(Section):
     """`[leaderboard]`: where the human board is from; its medal lines where it is not shipped."""
 
     source: Text
@@ -150,23 +49,18 @@ class LeaderboardSource(_Section):
     median: FiniteFloat | None = None
 
 
-class Baseline(_Section):
-    """`[baseline]`: the starter code's score, and by how much one must beat it (MLAgentBench)."""
-
-    score: FiniteFloat
-    source: Text
-    success_threshold: float = Field(default=0.1, ge=0, allow_inf_nan=False)
-
-
-class Flag(_Section):
+class Flag(Section):
     """A known issue of the competition, carried wherever its medals are shown."""
 
     code: Code
     note: Text
 
 
-class Competition(_Section):
-    """A competition as `competition.toml` declares it. The folder's name is its slug."""
+class Competition(Section):
+    """A competition as `competition.toml` declares it. The folder's name is its slug.
+
+    Either submissions are graded, or results are measured: then there is no `submission`.
+    """
 
     slug: str
     title: Text
@@ -174,8 +68,8 @@ class Competition(_Section):
     category: Text | None = None
     complexity: Literal["low", "medium", "high"] | None = None
     tags: tuple[Text, ...] = ()
-    metric: MetricChoice
-    submission: SubmissionForm
+    metric: AnyMetric
+    submission: SubmissionForm | None = Field(default=None, validate_default=True)
     answers: AnswersFile = AnswersFile()
     leaderboard: LeaderboardSource | None = None
     baseline: Baseline | None = None
@@ -188,6 +82,16 @@ class Competition(_Section):
             raise ValueError(f"{slug!r} is not a slug: letters, digits and hyphens, at most 100")
         return slug
 
+    @field_validator("submission", "answers", "leaderboard")
+    @classmethod
+    def _is_graded_or_measured(cls, section: Any, info: ValidationInfo) -> Any:
+        key, metric = str(info.field_name), info.data.get("metric")
+        if isinstance(metric, Measure) and section is not None:
+            raise ValueError(f"remove this: the metric is measured, and {NOT_MEASURED[key]}")
+        if isinstance(metric, MetricChoice) and section is None and key == "submission":
+            raise ValueError("this key is required")
+        return section
+
     @field_validator("flags")
     @classmethod
     def _flags_are_distinct(cls, flags: tuple[Flag, ...]) -> tuple[Flag, ...]:
@@ -195,6 +99,39 @@ class Competition(_Section):
         if len(set(codes)) != len(codes):
             raise ValueError("a flag is stated twice")
         return flags
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether results are reported by a harness, and nothing can be submitted."""
+        return self.metric.measured
+
+    @property
+    def form(self) -> SubmissionForm:
+        """The form of a submission.
+
+        Raises:
+            TypeError: the competition is measured. Whoever lets files in asks before.
+        """
+        if self.submission is None:
+            raise TypeError(f"{self.slug} is measured and takes no submissions")
+        return self.submission
+
+    def against_baseline(self, score: float, threshold: float | None = None) -> Judgement | None:
+        """What a score is worth against the baseline, None without one.
+
+        `threshold` stands for the declared one where it is given.
+
+        Raises:
+            ValueError: the score is NaN or infinite.
+        """
+        if self.baseline is None:
+            return None
+        return judge(
+            score,
+            self.baseline.score,
+            self.baseline.success_threshold if threshold is None else threshold,
+            higher_is_better=self.metric.higher_is_better,
+        )
 
     @model_validator(mode="after")
     def _medal_lines_are_ordered(self) -> Self:
@@ -215,25 +152,6 @@ class Competition(_Section):
                     + " is better"
                 )
         return self
-
-
-def higher_is_better(metric_name: str) -> bool:
-    """The direction that a metric's name declares.
-
-    Raises:
-        ValueError: the name has none of the endings that tell a direction.
-
-    >>> higher_is_better("roc_auc_score"), higher_is_better("log_loss")
-    (True, False)
-    """
-    if metric_name.endswith(("_score", "_corrcoef")):
-        return True
-    if metric_name.endswith(("_error", "_loss")):
-        return False
-    raise ValueError(
-        f"{metric_name!r} does not tell its direction: end it in _score (higher is better), "
-        "or in _error or _loss (lower is better)"
-    )
 
 
 def parse_competition(slug: str, text: str) -> Competition:
@@ -282,6 +200,8 @@ def _problem(error: Any) -> dict[str, str]:
     location = [str(part) for part in error["loc"]]
     if location[:2] == ["submission", "columns"] and len(location) > 3:
         del location[3]
+    if location[:1] == ["metric"] and location[1:2] in ([GRADED], [MEASURED]):
+        del location[1]
     message = {
         "extra_forbidden": "unknown key",
         "missing": "this key is required",

@@ -76,7 +76,7 @@ def inspect_job(version_dir: Path) -> Inspection:
 
 def _judge_sample(version_dir: Path, competition: Competition, ids: PublicIds) -> Verdict:
     try:
-        checked = check(read_sample(version_dir), competition.submission, ids)
+        checked = check(read_sample(version_dir), competition.form, ids)
     except Rejection as rejection:
         return rejection.verdict
     return Verdict(warnings=checked.warnings)

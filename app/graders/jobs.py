@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.domain.competition import SubmissionForm
+from app.domain.form import SubmissionForm
 from app.domain.verdict import Rejection, Verdict
 from app.graders.versions import LoadedForm, LoadedVersion
 from app.grading.check import check, read_ids

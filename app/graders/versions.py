@@ -58,7 +58,7 @@ def load_form(version_dir: Path) -> LoadedForm:
     """
     competition = load_competition(version_dir)
     ids = load_ids(version_dir, competition)
-    return LoadedForm(Checker(competition.submission, ids), ids)
+    return LoadedForm(Checker(competition.form, ids), ids)
 
 
 def load_version(version_dir: Path) -> LoadedVersion:
@@ -105,7 +105,7 @@ def load_ids(version_dir: Path, competition: Competition) -> PublicIds:
     Raises:
         BadCompetition: it is not there, or its ids cannot be used.
     """
-    return read_ids(read_sample(version_dir), competition.submission)
+    return read_ids(read_sample(version_dir), competition.form)
 
 
 def read_sample(version_dir: Path) -> bytes:

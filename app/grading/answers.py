@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from app.domain.competition import USAGE_COLUMN, Competition, SubmissionForm
+from app.domain.competition import Competition
+from app.domain.form import USAGE_COLUMN, SubmissionForm
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
 from app.grading.check import Checker, bad_file, read_ids
@@ -107,7 +108,7 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
         optional, ids = ids, read_ids(data, form, file)
     checker = Checker(form, ids, keep_unknown=True, aliases=aliases)
     # Unscored rows known by a prediction column may hold what is no prediction: to be skipped.
-    is_plain = not set(competition.answers.unscored) & set(competition.submission.columns)
+    is_plain = not set(competition.answers.unscored) & set(competition.form.columns)
     checked = checker.check_fast(data) if is_plain else None
     skipped: list[int] | None = None
     if checked is None:
@@ -122,15 +123,15 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
         except Rejection as rejection:
             raise bad_file(file, rejection) from None
     for name in checked.texts:
-        declared = name in competition.submission.columns
+        declared = name in competition.form.columns
         if not declared and name != USAGE_COLUMN and name.strip().casefold() == "usage":
             message = f"write this column's name as {USAGE_COLUMN}"
             raise BadCompetition([{"file": file, "key": name, "message": message}])
-    sizes = sizes_of_images(competition.submission.columns, checked, file)
+    sizes = sizes_of_images(competition.form.columns, checked, file)
     unscored = _unscored(checked, competition, skipped)
     if USAGE_COLUMN not in checked.texts:
         scored = None if unscored is None else _some(np.flatnonzero(~unscored), file, "scored")
-        return Answers(checked, competition.submission, None, scored, sizes, optional)
+        return Answers(checked, competition.form, None, scored, sizes, optional)
     usages = pc.index_in(_plain(checked.texts[USAGE_COLUMN]), value_set=_USAGES)
     if usages.null_count:
         row = pc.index(usages.is_null(), True).as_py() + 1
@@ -141,7 +142,7 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
     counts = np.True_ if unscored is None else ~unscored
     public, private = (np.flatnonzero((codes == code) & counts) for code in (0, 1))
     private = _some(private, file, "Private")
-    return Answers(checked, competition.submission, public, private, sizes, optional)
+    return Answers(checked, competition.form, public, private, sizes, optional)
 
 
 def _some(rows: IntArray, file: str, what: str) -> IntArray:
@@ -161,7 +162,7 @@ def _unscored(
     if skipped is not None:
         rows[skipped] = True
     for name, texts in competition.answers.unscored.items():
-        if name in competition.submission.columns:
+        if name in competition.form.columns:
             continue
         if name not in checked.texts:
             file = f"private/{competition.answers.file}"
@@ -178,7 +179,7 @@ def _plain(usages: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def answer_form(competition: Competition) -> SubmissionForm:
     """The form of the answers file."""
-    form = competition.submission
+    form = competition.form
     if not competition.answers.kinds:
         return form
     return form.model_copy(update={"columns": form.columns | competition.answers.kinds})
@@ -187,7 +188,7 @@ def answer_form(competition: Competition) -> SubmissionForm:
 def answer_aliases(competition: Competition) -> dict[str, str]:
     """Names in the answers file, each with our name of the column."""
     renamed = {there: here for here, there in competition.answers.columns.items()}
-    return competition.submission.aliases | renamed
+    return competition.form.aliases | renamed
 
 
 def ignored_cells(columns: Mapping[str, Sequence[str | None]], competition: Competition) -> Any:

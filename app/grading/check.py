@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.domain.competition import SubmissionForm
+from app.domain.form import SubmissionForm
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
 from app.grading.checked import Checked
@@ -23,7 +23,7 @@ from app.grading.exact import RowsToSkip, check_exactly
 from app.grading.fast import FastReader
 from app.grading.findings import Findings
 from app.grading.id_keys import Matching
-from app.grading.ids import IdsDifferError, PublicIds
+from app.grading.ids import IdsDifferError, PublicIds, row_numbers
 from app.grading.numbers import fill_booleans, fill_numbers, is_fast_number
 from app.grading.schema import Schema
 from app.grading.sheet import read_sheet
@@ -71,9 +71,9 @@ class Checker:
         table = self._reader.read(data)
         if table is None or (table.notices and self.schema.form.unknown_columns == "refuse"):
             return None
-        ids = len(self.schema.form.id)
+        ids = len(self.ids.columns)
         try:
-            columns = self._needed_rows(table.columns)
+            columns = self._needed_rows(self._with_ids(table.columns))
             if len(columns[0]) != self.ids.rows:
                 return None
             order = self.ids.order(columns[:ids])
@@ -86,7 +86,9 @@ class Checker:
             decoded = decoded.take(order)
         texts = {
             name: column
-            for name, column in zip(table.names, columns, strict=True)
+            for name, column in zip(
+                table.names, columns[len(columns) - len(table.names) :], strict=True
+            )
             if self.schema.is_raw(name)
         }
         return Checked(self.schema, self.ids, decoded, table.notices, texts, order)
@@ -107,11 +109,17 @@ class Checker:
             optional=self._optional,
         )
 
+    def _with_ids(self, columns: Sequence[pa.ChunkedArray]) -> Sequence[pa.ChunkedArray]:
+        """The columns, with the numbers of the rows before them where those are the ids."""
+        if self.schema.form.id:
+            return columns
+        return [pa.chunked_array([row_numbers(len(columns[0]))]), *columns]
+
     def _needed_rows(self, columns: Sequence[pa.ChunkedArray]) -> Sequence[pa.ChunkedArray]:
         """The columns without the rows of ids that need not be there."""
         if self._optional is None or self._is_needed is None:
             return columns
-        needed = self._is_needed[self._optional.positions(columns[: len(self.schema.form.id)])]
+        needed = self._is_needed[self._optional.positions(columns[: len(self.ids.columns)])]
         if needed.all():
             return columns
         mask = pa.array(needed)
@@ -158,27 +166,32 @@ def check(data: bytes | memoryview | pa.Buffer, form: SubmissionForm, ids: Publi
 def read_ids(data: bytes, form: SubmissionForm, file: str = SAMPLE_FILE) -> PublicIds:
     """The public ids, from the sample submission. Only its id columns are looked at.
 
+    Where the position of a row is its id, only the number of rows is.
+
     Raises:
         BadCompetition: it is no CSV, lacks an id column, or its ids are empty or repeated.
     """
-    table = FastReader(dict.fromkeys(form.id, pa.string())).read(data)
+    names = form.id or tuple(form.columns)[:1]
+    table = FastReader(dict.fromkeys(names, pa.string()), aliases=form.aliases).read(data)
     # The fast reader takes a blank line for a row of empty cells; the exact one knows better.
     if table is not None and not any(_has_blank(column) for column in table.columns):
         columns = list(table.columns)
     else:
         findings = Findings()
         try:
-            sheet = read_sheet(decode_text(data), form.id, (), findings)
+            sheet = read_sheet(decode_text(data), names, (), findings, aliases=form.aliases)
         except Rejection as rejection:
             raise bad_file(file, rejection) from None
         if findings or sheet is None:
             raise bad_file(file, Rejection(findings.violations))
-        columns = [pa.array(sheet.columns[name], pa.string()) for name in form.id]
+        columns = [pa.array(sheet.columns[name], pa.string()) for name in names]
+    if not form.id:
+        columns = [row_numbers(len(columns[0]))]
     try:
         matching = Matching(numeric=form.id_kind == "integer", repeated=form.repeated_ids)
         return PublicIds.from_columns(columns, matching)
     except ValueError as error:
-        key = ", ".join(form.id)
+        key = ", ".join(names)
         raise BadCompetition([{"file": file, "key": key, "message": str(error)}]) from None
 
 

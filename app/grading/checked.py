@@ -43,7 +43,8 @@ class Checked:
     def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
         """All columns, of these rows or of all: numbers as float64, everything else as written."""
         columns: dict[str, pd.Series] = {}
-        for name, ids in zip(self.schema.form.id, self.ids.columns, strict=True):
+        # Where positions are the ids the files have no such column, and the frame has none.
+        for name, ids in zip(self.schema.form.id, self.ids.columns, strict=False):
             columns[name] = _series(ids, rows)
         places = {name: place for place, name in enumerate(self.schema.bounds)}
         for name in (*self.schema.form.columns, *self.texts):

@@ -20,6 +20,7 @@ from app.grading.sheet import Cells, Sheet, read_sheet
 
 RowsToSkip = Callable[[dict[str, Cells]], Sequence[int]]
 
+_WHAT = {True: "id", False: "row"}
 _BAD_SUM = Fault(
     ViolationCode.PROBABILITIES_DO_NOT_SUM_TO_ONE,
     "row has probabilities that do not sum to one",
@@ -93,11 +94,13 @@ def _judge_rows(
         expected = "1 row" if ids.rows == 1 else f"{ids.rows} rows"
         findings.state(
             ViolationCode.ROW_COUNT,
-            f"expected {expected}, one for every id of the sample submission, found "
-            + (found if sheet.rows else "only a header"),
+            f"expected {expected}, one for every {_WHAT[bool(schema.form.id)]} of the sample "
+            f"submission, found {found if sheet.rows else 'only a header'}",
         )
     if sheet.rows == 0 or not all(name in sheet.columns for name in schema.form.id):
         return None
+    if not schema.form.id:
+        return None if sheet.rows != ids.rows else np.arange(ids.rows, dtype=np.int64)
     cells = [sheet.columns[name] for name in schema.form.id]
     # Without answers in reach, an id that is not there may be one that need not be.
     may_miss = schema.form.optional_ids and optional is None

@@ -50,7 +50,7 @@ class _Plan:
 class FastReader:
     """Reads the wanted columns as the given types; keeps what it learned about each header.
 
-    The first wanted column must be one of text.
+    Files with quotes are left to the exact reader unless the first wanted column is one of text.
     """
 
     def __init__(

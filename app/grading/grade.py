@@ -41,8 +41,8 @@ def grade(
         MetricFault: the competition's fault, without any value of the answers.
         ValueError: the answers are those of another competition.
     """
-    if answers.checker.schema.form is not competition.submission and (
-        answers.checker.schema.form != competition.submission
+    if answers.checker.schema.form is not competition.form and (
+        answers.checker.schema.form != competition.form
     ):
         raise ValueError(f"these are not the answers of {competition.slug}")
     checked = answers.check(data)

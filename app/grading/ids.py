@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from app.grading.id_keys import EXACT_MATCHING, JOINT, IntArray, Matching
 
-__all__ = ["JOINT", "IdsDifferError", "IntArray", "PublicIds", "show_id"]
+__all__ = ["JOINT", "IdsDifferError", "IntArray", "PublicIds", "row_numbers", "show_id"]
 
 # Ids that are whole numbers in a range at most this many times their count are found by look-up.
 _SPREAD = 8
@@ -129,6 +129,15 @@ class PublicIds:
         if positions.min() < 0:
             raise IdsDifferError
         return positions
+
+
+def row_numbers(rows: int) -> pa.StringArray:
+    """The ids of rows whose position is their id: "0", "1", ...
+
+    >>> row_numbers(2).to_pylist()
+    ['0', '1']
+    """
+    return pa.array(np.arange(rows)).cast(pa.string())
 
 
 def show_id(key: str) -> str:

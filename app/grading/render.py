@@ -19,7 +19,7 @@ def answers_as_submission(data: bytes, competition: Competition) -> bytes:
     Raises:
         BadCompetition: the answers file is no CSV or lacks a column.
     """
-    form = competition.submission
+    form = competition.form
     file = f"private/{competition.answers.file}"
     aliases = answer_aliases(competition)
     findings = Findings()

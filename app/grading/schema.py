@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from app.domain.competition import SubmissionForm
+from app.domain.form import SubmissionForm
 from app.grading.decoded import declared_book
 from app.grading.numbers import Bounds, FloatArray, NumberLike
 

@@ -74,7 +74,7 @@ def scorer_for(competition: Competition, metric_source: str | None) -> Scorer:
             raise BadCompetition([{"file": TOML, "key": "metric.parameters", "message": message}])
         return Scorer(choice.name, function, takes_frames=True)
     messages = problems(competition)
-    if not messages and not is_uniform(competition.submission.columns):
+    if not messages and not is_uniform(competition.form.columns):
         messages = ["these columns do not make one array; such a mix of kinds needs a metric.py"]
     if messages:
         raise BadCompetition([{"file": TOML, "key": "metric", "message": m} for m in messages])

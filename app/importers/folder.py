@@ -20,6 +20,7 @@ from app.importers.tree import PLACES, TOP_FILES, Copy, Entry, copy_file, list_f
 
 MAX_FILES = 200_000
 DESCRIPTION = "description.md"
+METRIC = "metric.py"
 SAMPLE = "public/sample_submission.csv"
 # What people read and how the files came about: it decides no grade.
 NOT_HASHED = frozenset({"README.md", "prepare.py", "provenance.json"})
@@ -129,7 +130,7 @@ def _stage(
     competition = parse_competition(slug, toml)
     status = _status(competition, {entry.staged for entry in entries})
     _check_description(_text(staging, copies, DESCRIPTION), status)
-    _text(staging, copies, "metric.py")
+    _text(staging, copies, METRIC)
     leaderboard, findings = checked_board(competition, _text(staging, copies, LEADERBOARD))
     for entry in (e for e in entries if e.path not in TOP_FILES):
         copy(entry, max_bytes)
@@ -155,6 +156,8 @@ def _stage(
 
 def _status(competition: Competition, paths: set[str]) -> CompetitionStatus:
     """Whether the answers are there; what must be there beside them is checked too."""
+    if competition.is_measured:
+        return _status_of_measured(paths)
     answers = f"private/{competition.answers.file}"
     if answers in paths:
         if SAMPLE not in paths:
@@ -166,6 +169,18 @@ def _status(competition: Competition, paths: set[str]) -> CompetitionStatus:
         message = f"is missing, though {others[0]} is there; [answers] file names the answers"
         raise BadCompetition([problem(answers, "", message)])
     return CompetitionStatus.NEEDS_DATA
+
+
+def _status_of_measured(paths: set[str]) -> CompetitionStatus:
+    """Ready as it is: what only grading needs must not be there."""
+    problems = [
+        problem(path, "", "has no use here: the metric is measured, and nothing is submitted")
+        for path in sorted(paths)
+        if path in (METRIC, SAMPLE, LEADERBOARD) or path.startswith(f"{PLACES[1]}/")
+    ]
+    if problems:
+        raise BadCompetition(problems)
+    return CompetitionStatus.READY
 
 
 def _check_description(text: str | None, status: CompetitionStatus) -> None:

@@ -150,7 +150,7 @@ def _describe(ours: Path, prepared: Path, competition: Competition, folder: Path
         if file.is_file():
             shutil.copyfile(file, folder / DESCRIPTION)
             return
-    columns = ", ".join((*competition.submission.id, *competition.submission.columns))
+    columns = ", ".join((*competition.form.id, *competition.form.columns))
     text = (
         f"# {competition.title}\n\nSubmit a CSV with the columns {columns} and one row for every "
         f"id of `sample_submission.csv`. Submissions are scored by `{competition.metric.name}`.\n"

@@ -36,10 +36,15 @@ def _evaluation(entry: Entry) -> str:
     lines = [f"Metric: `{metric.name}`; {direction} is better."]
     if metric.parameters:
         lines.append("Parameters: " + ", ".join(f"`{k}={v}`" for k, v in metric.parameters.items()))
+    if form is None:
+        lines += ["", "Nothing is submitted here: a harness measures the result, and reports it."]
+        return "\n".join(lines) + "\n"
     rows = f", {entry.version.rows} rows" if entry.version.rows else ""
     lines += ["", f"A submission is a CSV file with one header line{rows}, as in", ""]
     lines += ["`sample_submission.csv`:", ""]
     lines += [f"- `{name}`: id" for name in form.id]
+    if not form.id:
+        lines.append("- no id: rows stand in the order of `sample_submission.csv`")
     lines += [f"- `{name}`: {column.kind}" for name, column in form.columns.items()]
     if form.rows_sum_to_one:
         lines += ["", "The probabilities of a row must add up to 1."]

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from app.domain.competition import SubmissionForm
+from app.domain.form import SubmissionForm
 from app.metrics.arrays import IntArray, TextArray
 from app.metrics.class_codes import Classes, code_by_labels, code_classes
 from app.metrics.registry import metric

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from app.domain.competition import SubmissionForm
+from app.domain.form import SubmissionForm
 from app.metrics.arrays import FloatArray
 from app.metrics.registry import metric
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from app.domain.competition import SubmissionForm
+from app.domain.form import SubmissionForm
 from app.metrics.arrays import FloatArray, IntArray, Lists, row_of_each
 from app.metrics.registry import metric
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from app.domain.columns import BoxesColumn
-from app.domain.competition import SubmissionForm
+from app.domain.form import SubmissionForm
 from app.metrics.arrays import BoolArray, Boxes
 from app.metrics.registry import metric
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
 
+from app.domain.form import SubmissionForm
 from app.metrics.arrays import BoolArray, FloatArray, mean_over_columns
 from app.metrics.registry import metric
 
@@ -95,6 +97,31 @@ def probabilistic_f1_score(y_true: FloatArray, y_pred: FloatArray) -> float:
         return 0.0
     precision, recall = found / predicted, found / int(np.count_nonzero(positive))
     return 2.0 * precision * recall / (precision + recall)
+
+
+def _needs_classes(form: SubmissionForm, parameters: Mapping[str, Any]) -> list[str]:
+    if len(form.columns) > 1:
+        return []
+    return ["argmax_accuracy_score picks a column: declare one for each class"]
+
+
+@metric(kinds={"probability", "number"}, columns="any", check=_needs_classes)
+def argmax_accuracy_score(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The share of rows whose largest column is that of the true class; columns are classes.
+
+    The answers have a single 1 in each row. Of equal largest ones the first column counts.
+
+    Raises:
+        ValueError: the answers are not one-hot.
+
+    >>> truth = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> argmax_accuracy_score(truth, np.array([[0.5, 0.3, 0.2], [0.4, 0.4, 0.2]]))
+    0.5
+    """
+    if not (_is_one(y_true).sum(axis=1) == 1).all():
+        raise ValueError("the answers must have a single 1 in each row")
+    right = np.argmax(y_true, axis=1) == np.argmax(y_pred, axis=1)
+    return int(np.count_nonzero(right)) / len(right)
 
 
 def _is_one(y_true: FloatArray) -> BoolArray:

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from app.domain.columns import ListColumn
-from app.domain.competition import SubmissionForm
+from app.domain.form import SubmissionForm
 from app.metrics.arrays import IntArray, Lists, row_of_each
 from app.metrics.registry import metric
 

@@ -12,7 +12,9 @@ from typing import Any, Literal, TypeVar, get_args, get_type_hints
 from pydantic import TypeAdapter, ValidationError
 
 from app.domain.columns import Column
-from app.domain.competition import Competition, SubmissionForm, higher_is_better
+from app.domain.competition import Competition
+from app.domain.form import SubmissionForm
+from app.domain.metric_choice import higher_is_better
 
 # The kinds as the domain declares them, read from there so that they are stated once.
 KINDS: frozenset[str] = frozenset(
@@ -117,7 +119,7 @@ def bind(name: str, parameters: Mapping[str, Any]) -> Bound:
 
 def problems(competition: Competition) -> list[str]:
     """Everything that does not fit between a competition's metric and its columns."""
-    choice, form = competition.metric, competition.submission
+    choice, form = competition.metric, competition.form
     try:
         bind(choice.name, choice.parameters)
     except ValueError as error:

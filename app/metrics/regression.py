@@ -10,7 +10,7 @@ import math
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, FiniteFloat
 
 from app.metrics.arrays import LARGEST, FloatArray, mean_over_columns
 from app.metrics.registry import metric
@@ -84,6 +84,30 @@ def r2_score(y_true: FloatArray, y_pred: FloatArray) -> float:
     0.5
     """
     return mean_over_columns(_r2, y_true, y_pred)
+
+
+@metric(kinds=NUMBERS, columns="any")
+def symmetric_mean_absolute_percentage_error(
+    y_true: FloatArray, y_pred: FloatArray, *, offset: FiniteFloat = 0.0
+) -> float:
+    """The mean of |y - p| over the mean size of y and p, in percent: from 0 to 200 (SMAPE).
+
+    `offset` is added to answers and predictions first: with 1 it is "SMAPE+1", where errors next
+    to 0 weigh no more than others. A row in which both are 0 then counts 0.
+
+    >>> symmetric_mean_absolute_percentage_error(np.array([0.0]), np.array([2.0]), offset=1.0)
+    100.0
+    """
+
+    def of_column(y: FloatArray, p: FloatArray) -> float:
+        # A quarter of each where numbers are large: then no sum leaves the range of a double.
+        scale = np.where(np.maximum(np.abs(y), np.abs(p)) > 1.0, 0.25, 1.0)
+        y, p = y * scale + offset * scale, p * scale + offset * scale
+        size = np.abs(y) + np.abs(p)
+        ratio = np.divide(np.abs(y - p), size, out=np.zeros(len(size)), where=size > 0.0)
+        return 200.0 * float(ratio.sum()) / len(ratio)
+
+    return mean_over_columns(of_column, y_true, y_pred)
 
 
 def _difference(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:

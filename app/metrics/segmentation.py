@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from app.metrics.arrays import IntArray, Masks, row_of_each, sum_by_row
@@ -15,11 +16,16 @@ IOU_THRESHOLDS = np.arange(0.5, 1.0, 0.05)
 
 @metric(kinds={"mask"})
 def dice_score(
-    y_true: Masks, y_pred: Masks, *, average: Literal["samples", "micro"] = "samples"
+    y_true: Masks,
+    y_pred: Masks,
+    *,
+    average: Literal["samples", "micro"] = "samples",
+    smooth: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0,
 ) -> float:
     """The mean over rows of 2 |A ∩ B| / (|A| + |B|); 1 where both masks are empty.
 
-    With `micro` the pixels of all rows are counted together.
+    With `micro` the pixels of all rows are counted together. `smooth` is added above and below
+    the fraction line, as losses of neural networks do.
 
     >>> row = np.array([0, 1])
     >>> dice_score(Masks(np.array([0]), np.array([4]), row, 9),
@@ -28,9 +34,9 @@ def dice_score(
     """
     shared, total = _shared_and_total(y_true, y_pred)
     if average == "micro":
-        whole = int(total.sum())
-        return 2 * int(shared.sum()) / whole if whole else 1.0
-    return _mean_ratio(2 * shared, total)
+        whole = int(total.sum()) + smooth
+        return (2 * int(shared.sum()) + smooth) / whole if whole else 1.0
+    return _mean_ratio(2 * shared + smooth, total + smooth)
 
 
 @metric(kinds={"mask"})
@@ -111,6 +117,6 @@ def _shared_and_total(a: Masks, b: Masks) -> tuple[IntArray, IntArray]:
     return sum_by_row(set_before(starts + a.lengths) - set_before(starts), a.offsets), total
 
 
-def _mean_ratio(part: IntArray, whole: IntArray) -> float:
+def _mean_ratio(part: NDArray[Any], whole: NDArray[Any]) -> float:
     ratios = np.divide(part, whole, out=np.ones(len(whole)), where=whole > 0)
     return float(ratios.sum()) / len(ratios)

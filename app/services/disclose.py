@@ -13,6 +13,7 @@ from app.domain.feedback import Feedback
 from app.domain.states import SubmissionState
 from app.errors import NotFound
 from app.services.caller import Caller
+from app.services.catalogue import Entry
 from app.services.context import Context
 from app.storage import exposure, runs, submissions
 from app.storage.records import GradeRecord, RunRecord, SubmissionRecord
@@ -73,8 +74,8 @@ def show_all(
     What is told to a run's key is in the ledger, committed, before this returns.
     """
     policy = run.feedback if caller.is_run else Feedback.FULL
-    number = context.catalogue.of_version(run.version_id).version.number
-    disclosed = [_visible(policy, run, number, submission, grade) for submission, grade in found]
+    entry = context.catalogue.of_version(run.version_id)
+    disclosed = [_visible(policy, run, entry, submission, grade) for submission, grade in found]
     if caller.is_run:
         told = [grade for d, (_, grade) in zip(disclosed, found, strict=True) if grade and d.grade]
         _enter_into_ledger(context, run, policy, told)
@@ -84,10 +85,11 @@ def show_all(
 def _visible(
     policy: Feedback,
     run: RunRecord,
-    number: int,
+    entry: Entry,
     submission: SubmissionRecord,
     grade: GradeRecord | None,
 ) -> Disclosed:
+    number = entry.version.number
     if not policy.shows_state:
         return Disclosed(submission, run, number, RECEIVED, None, None, [], None)
     problem = submission.problem
@@ -95,21 +97,25 @@ def _visible(
         problem = FAULT_PROBLEM
     shown = None
     if grade is not None and policy.shows_public_score:
-        shown = _grade_document(grade, number, everything=policy.shows_everything)
+        shown = _grade_document(grade, entry, everything=policy.shows_everything)
     return Disclosed(
         submission, run, number, submission.state.value, submission.settled_at, problem,
         submission.warnings, shown,
     )  # fmt: skip
 
 
-def _grade_document(grade: GradeRecord, number: int, *, everything: bool) -> dict[str, Any]:
-    private = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
+def _grade_document(grade: GradeRecord, entry: Entry, *, everything: bool) -> dict[str, Any]:
+    names = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
+    private = {name: getattr(grade, name) for name in names}
+    judged = entry.competition.against_baseline(grade.score)
+    private["improvement"] = judged.improvement if judged else None
+    private["success"] = judged.success if judged else None
     return {
         "public_score": grade.public_score,
-        "competition_version": number,
+        "competition_version": entry.version.number,
         "grader": grade.grader,
         "graded_at": grade.graded_at,
-        **{name: getattr(grade, name) if everything else None for name in private},
+        **(private if everything else dict.fromkeys(private)),
     }
 
 

@@ -105,12 +105,15 @@ def _known_version(context: Context, staged: Staged) -> VersionRecord | None:
 def inspect(graders: GraderPool, staged: Staged) -> int | None:
     """Let a grader try the competition: its process alone may read answers and run metric.py.
 
-    Returns the number of rows of a submission, None where the data is not there yet.
+    Returns the number of rows of a submission, None where the data is not there yet or where
+    nothing is submitted.
 
     Raises:
         BadCompetition: with what the grader found wrong.
         GradingFault: the grader itself broke down.
     """
+    if staged.competition.is_measured:
+        return None
     if staged.status is CompetitionStatus.NEEDS_DATA:
         _require_fitting_metric(staged)
         return None

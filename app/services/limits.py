@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
+from app.domain.competition import Competition
 from app.domain.states import RunState
-from app.errors import NotFound, QuotaExceeded, RunClosed
+from app.errors import NotFound, QuotaExceeded, RunClosed, TakesNoSubmissions
 from app.storage import submissions
 from app.storage.records import RunRecord
 
@@ -26,6 +27,19 @@ def refuse_closed(run: RunRecord, now: datetime) -> None:
     hours = run.limits.get("hours")
     if hours is not None and now - run.created_at >= timedelta(hours=hours):
         raise RunClosed(f"Run {run.id} had {hours:g} hours, and they are over.")
+
+
+def refuse_measured(competition: Competition) -> None:
+    """Refuse files for a competition without answers to hold them against.
+
+    Raises:
+        TakesNoSubmissions: its results are measured.
+    """
+    if competition.is_measured:
+        raise TakesNoSubmissions(
+            f"{competition.slug} takes no submissions: its {competition.metric.name} is measured "
+            "by a harness, and a researcher's key reports it (POST /v1/runs/{id}/reported-scores)."
+        )
 
 
 def refuse_over_quota(

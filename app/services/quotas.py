@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from app.services.context import Context
-from app.services.limits import DAY, refuse_closed, refuse_over_quota
+from app.services.limits import DAY, refuse_closed, refuse_measured, refuse_over_quota
 from app.storage import submissions
 from app.storage.records import RunRecord
 
@@ -38,10 +38,11 @@ def refuse_what_cannot_be_stored(context: Context, run: RunRecord) -> None:
     """Refuse before any bytes are sent what would be refused once they have come.
 
     Raises:
-        RunClosed, QuotaExceeded: as when they have come.
+        RunClosed, TakesNoSubmissions, QuotaExceeded: as when they have come.
     """
     now = datetime.now(UTC)
     refuse_closed(run, now)
+    refuse_measured(context.catalogue.of_version(run.version_id).competition)
     with context.database.read() as session:
         refuse_over_quota(session, run, now)
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from app.services.caller import Caller, holder_of, require_own_run
 from app.services.context import Context
 from app.services.intake import Received
-from app.services.limits import no_run, refuse_closed
+from app.services.limits import no_run, refuse_closed, refuse_measured
 from app.storage import runs
 from app.storage.blobs import Blob
 from app.storage.ids import new_id
@@ -31,6 +31,7 @@ def admit(context: Context, key: str | None, run_id: str) -> tuple[Caller, RunRe
     Raises:
         Unauthorized, NotFound: the key is not valid, or not for this run.
         RunClosed: the run accepts nothing more.
+        TakesNoSubmissions: nobody can submit to this competition.
     """
     with context.database.read() as session:
         caller = holder_of(session, key)
@@ -39,6 +40,7 @@ def admit(context: Context, key: str | None, run_id: str) -> tuple[Caller, RunRe
     if run is None:
         raise no_run(run_id)
     refuse_closed(run, datetime.now(UTC))
+    refuse_measured(context.catalogue.of_version(run.version_id).competition)
     return caller, run
 
 

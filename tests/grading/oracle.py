@@ -10,7 +10,7 @@ import io
 import math
 from typing import Any
 
-from app.domain.competition import SubmissionForm
+from app.domain.form import SubmissionForm
 
 UNREADABLE = {"encoding", "empty_file", "not_csv"}
 MISSING = {"", "na", "n/a", "#n/a", "#na", "<na>", "null", "none"}

@@ -100,6 +100,7 @@ MAKERS: dict[str, Callable[[Rng, int, float | None], Iterator[tuple[Any, Any]]]]
 }
 # These need a form of their own, which their `check` asks for: see test_families.
 OWN_FORM = {
+    "argmax_accuracy_score",
     "kendall_tau_corrcoef",
     "label_ranking_average_precision_score",
     "mean_angular_error",

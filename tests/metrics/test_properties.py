@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
-from app.domain.competition import higher_is_better
+from app.domain.metric_choice import higher_is_better
 from app.metrics import METRICS, bind
 from app.metrics.registry import KINDS
 from tests.metrics.samples import CASES, MAKERS, ROWS, required_parameters, sample

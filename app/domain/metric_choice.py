@@ -1,0 +1,83 @@
+"""`[metric]`: how a competition's scores come about, graded here or measured elsewhere."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, field_validator
+
+from app.domain.sections import Code, Section, Text
+
+GRADED, MEASURED = "graded", "measured"
+
+
+class MetricChoice(Section):
+    """`[metric]`: the metric's name and parameters.
+
+    The name says the direction, as in scikit-learn: `*_score` and `*_corrcoef` up, `*_error` and
+    `*_loss` down.
+    """
+
+    measured: Literal[False] = False
+    name: Code
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("name")
+    @classmethod
+    def _name_tells_direction(cls, name: str) -> str:
+        higher_is_better(name)
+        return name
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a larger score is a better one."""
+        return higher_is_better(self.name)
+
+
+class Measure(Section):
+    """`[metric]` with `measured = true`: a number that a harness measures and a researcher reports.
+
+    There are no answers, so nothing is submitted or graded. `unit` is the number's unit, `harness`
+    says what measures it and how.
+    """
+
+    measured: Literal[True]
+    name: Code
+    higher_is_better: bool
+    unit: Text
+    harness: Text
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """None: the harness is what it is."""
+        return {}
+
+
+def higher_is_better(metric_name: str) -> bool:
+    """The direction that a metric's name declares.
+
+    Raises:
+        ValueError: the name has none of the endings that tell a direction.
+
+    >>> higher_is_better("roc_auc_score"), higher_is_better("log_loss")
+    (True, False)
+    """
+    if metric_name.endswith(("_score", "_corrcoef")):
+        return True
+    if metric_name.endswith(("_error", "_loss")):
+        return False
+    raise ValueError(
+        f"{metric_name!r} does not tell its direction: end it in _score (higher is better), "
+        "or in _error or _loss (lower is better)"
+    )
+
+
+def _kind_of(section: Any) -> str:
+    measured = section.get("measured") if isinstance(section, dict) else section.measured
+    return MEASURED if measured is True else GRADED
+
+
+AnyMetric = Annotated[
+    Annotated[MetricChoice, Tag(GRADED)] | Annotated[Measure, Tag(MEASURED)],
+    Discriminator(_kind_of),
+]

@@ -1,0 +1,16 @@
+"""What every section of `competition.toml` is made of."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+Code = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$")]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class Section(BaseModel):
+    """A table that refuses keys it does not know, and never changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
