@@ -56,6 +56,7 @@ def create_app(
         lock = own_data_directory(settings.data_dir)
         await run_in_threadpool(schema.upgrade, settings.database_url)
         context = await run_in_threadpool(open_context, settings)
+        context.listen()
         worker = Worker(context)
         stopping = threading.Event()
         await run_in_threadpool(context.blobs.sweep)

@@ -20,6 +20,24 @@ class Settings(BaseSettings):
 
     data_dir: Path = Field(Path("data"), description="where blobs, competitions and SQLite live")
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the data directory")
+    database_connections: int = Field(
+        24, ge=1, le=1000, description="connections of one process to the database for reading"
+    )
+    database_connect_seconds: float = Field(
+        5.0, ge=2, le=60, description="patience with one attempt to connect to PostgreSQL"
+    )
+    database_statement_seconds: float = Field(
+        60.0, ge=0.1, description="wall-clock limit of one statement on PostgreSQL"
+    )
+    database_lock_seconds: float = Field(
+        5.0, ge=0.05, description="patience of a statement with a lock on PostgreSQL"
+    )
+    database_patience_seconds: float = Field(
+        15.0,
+        ge=0.1,
+        le=300,
+        description="how long a write waits for a database that is locked or away, before 503",
+    )
     competitions_dir: Path = Field(
         Path("competitions"), description="the folders that `check` and the first start read"
     )

@@ -112,7 +112,7 @@ class Worker:
                     self._later(claimed, Fault("internal", type(error).__name__))
             else:
                 self._release()
-                self._tell(claimed, future.result())
+                _count(future.result())
 
         grade.finish(self._context, claimed, outcome).add_done_callback(written)
 
@@ -127,7 +127,7 @@ class Worker:
             self._in_flight -= 1
         self._wake.set()
 
-    def _tell(self, claimed: ClaimRecord, state: SubmissionState) -> None:
-        if state.is_settled:
-            SETTLED.labels(state.value).inc()
-            self._context.settled.announce(claimed.id)
+
+def _count(state: SubmissionState) -> None:
+    if state.is_settled:
+        SETTLED.labels(state.value).inc()

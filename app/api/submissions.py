@@ -70,7 +70,7 @@ async def send_submission(
         caller, run = await in_thread(submit.admit, context, key, run_id)
         blob = await receive_blob(request, context.blobs, context.settings.max_upload_bytes)
     submission_id = submit.new_submission_id()
-    with context.settled.expect(submission_id) as settled:
+    with context.announcements.expect(submission_id) as settled:
         stored = await asyncio.wrap_future(submit.store(context, run, submission_id, blob, offer))
         if stored.created:
             RECEIVED.inc()
@@ -81,7 +81,8 @@ async def send_submission(
     else:
         shown = await in_thread(disclose.show, context, caller, stored.submission.id)
     response.headers["Location"] = f"/v1/submissions/{stored.submission.id}"
-    response.status_code = 200 if not stored.created else 201 if settled.is_set() else 202
+    is_settled = shown.submission.state.is_settled
+    response.status_code = 200 if not stored.created else 201 if is_settled else 202
     return present.submission(context, shown)
 
 

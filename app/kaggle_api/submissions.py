@@ -183,7 +183,7 @@ async def _store(
     finally:
         upload.discard()
     submission_id = submit.new_submission_id()
-    with context.settled.expect(submission_id) as settled:
+    with context.announcements.expect(submission_id) as settled:
         stored = await asyncio.wrap_future(submit.store(context, run, submission_id, blob, offer))
         if stored.created:
             RECEIVED.inc()

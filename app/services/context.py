@@ -13,14 +13,16 @@ from pathlib import Path
 from app.domain.states import SubmissionState
 from app.errors import Conflict
 from app.graders.pool import GraderPool
+from app.services.announcements import Announcements
 from app.services.catalogue import Catalogue
 from app.services.intake import Received, take_in
 from app.services.outcomes import Finished, write_outcomes
-from app.services.settled import Settled
 from app.settings import Settings
+from app.storage import submissions
 from app.storage.batches import Batch
 from app.storage.blobs import BlobStore
 from app.storage.database import Database
+from app.storage.engines import Limits
 from app.storage.records import SubmissionRecord
 
 
@@ -40,12 +42,24 @@ class Context:
     instance: str
     intake: Batch[SubmissionRecord, Received]
     outcomes: Batch[Finished, SubmissionState]
-    settled: Settled = field(default_factory=Settled)
+    announcements: Announcements = field(default_factory=Announcements)
+
+    def listen(self) -> None:
+        """Begin to announce what was settled or changed, here and in other processes."""
+        self.database.listen(self.announcements.announce, self._catch_up)
 
     def close(self) -> None:
         """Stop the graders, then let go of the database."""
         self.graders.close()
         self.database.close()
+
+    def _catch_up(self) -> None:
+        """Announce what nobody heard of: while nothing was heard, it can be seen in the rows."""
+        awaited = self.announcements.awaited()
+        with self.database.read() as session:
+            settled = submissions.settled_among(session, awaited)
+        changed = [topic for topic in awaited if not topic.startswith(f"{submissions.PREFIX}_")]
+        self.announcements.announce([*settled, *changed])
 
     def scratch(self) -> Path:
         """A new empty directory for work in progress, on the same disk as what is kept."""
@@ -58,7 +72,16 @@ def open_context(settings: Settings) -> Context:
     """Open the database, blobs and graders that `settings` name. The caller closes the context."""
     data = settings.data_dir
     data.mkdir(parents=True, exist_ok=True)
-    database = Database(settings.database_url)
+    database = Database(
+        settings.database_url,
+        write_patience=settings.database_patience_seconds,
+        limits=Limits(
+            readers=settings.database_connections,
+            statement_seconds=settings.database_statement_seconds,
+            lock_seconds=settings.database_lock_seconds,
+            connect_seconds=settings.database_connect_seconds,
+        ),
+    )
     return Context(
         settings=settings,
         database=database,

@@ -13,7 +13,7 @@ from app.domain.verdict import Verdict, problem_document
 from app.graders.outcomes import Fault, Outcome, Refused
 from app.grading.grade import Graded
 from app.services.environment import environment
-from app.storage import faults, grades, submissions
+from app.storage import faults, grades, news, submissions
 from app.storage.records import ClaimRecord, GradeRecord, SettledRecord
 
 
@@ -57,6 +57,8 @@ def write_outcomes(
                 )
             )
     submissions.settle_all(session, settled)
+    news.publish(session, [one.id for one in settled])
+    news.publish(session, {one.claimed.run_id for one in finished})
     return states
 
 

@@ -10,7 +10,7 @@ from app.services.caller import Caller, holder_of, require_own_run
 from app.services.context import Context
 from app.services.intake import Received
 from app.services.limits import no_run, refuse_closed, refuse_measured
-from app.storage import runs
+from app.storage import runs, submissions
 from app.storage.blobs import Blob
 from app.storage.ids import new_id
 from app.storage.records import RunRecord, SubmissionRecord
@@ -78,4 +78,4 @@ def store(
 
 def new_submission_id() -> str:
     """The id of a submission, given before its row exists so that one can wait for it."""
-    return new_id("sub")
+    return new_id(submissions.PREFIX)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TypeVar
@@ -12,11 +12,11 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from app.errors import Unavailable
-from app.storage.engines import database_url, make_engine
+from app.storage.engines import DEFAULT, Limits, database_url, make_engine, postgres_arguments
+from app.storage.listener import Listener
 from app.storage.outages import is_outage
 from app.storage.writer import Writer
 
-READERS = 24
 RETRY_SECONDS = 0.1  # a reader's one second try: answering 503 beats making requests queue
 Result = TypeVar("Result")
 
@@ -28,13 +28,23 @@ class Database:
     a database that is locked or away before it raises `Unavailable`.
     """
 
-    def __init__(self, url: str, *, write_patience: float = 15.0) -> None:
+    def __init__(self, url: str, *, write_patience: float = 15.0, limits: Limits = DEFAULT) -> None:
         self.url = database_url(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        self._reading = make_engine(url, connections=READERS, writes=False, patience=write_patience)
-        self._writing = make_engine(url, connections=1, writes=True, patience=write_patience)
+        self._limits = limits
+        self._reading = make_engine(
+            url, connections=limits.readers, writes=False, patience=write_patience, limits=limits
+        )
+        self._writing = make_engine(
+            url, connections=1, writes=True, patience=write_patience, limits=limits
+        )
+        self._on_news: Callable[[Iterable[str]], None] = lambda ids: None
+        self._listener: Listener | None = None
         self._writer = Writer(
-            self._writing, patience=write_patience, keeps_receipts=not self.is_sqlite
+            self._writing,
+            patience=write_patience,
+            keeps_receipts=not self.is_sqlite,
+            on_news=self._tell,
         )
 
     @contextmanager
@@ -76,11 +86,32 @@ class Database:
             # SQLite answers SELECT 1 without looking at its file.
             session.execute(text("PRAGMA schema_version" if self.is_sqlite else "SELECT 1"))
 
+    def listen(self, on_news: Callable[[Iterable[str]], None], on_gap: Callable[[], None]) -> None:
+        """Begin to tell the news of all processes; see `app.storage.news` and `Listener`.
+
+        With SQLite the news are this process's own: they are told by the writer's thread, and
+        there are no gaps.
+        """
+        self._on_news = on_news
+        if not self.is_sqlite:
+            arguments = postgres_arguments(self._limits)
+            self._listener = Listener(self.url, arguments, on_news, on_gap)
+
+    @property
+    def hears(self) -> bool:
+        """Whether news arrives just now, where `listen` was called."""
+        return self._listener is None or self._listener.hears
+
     def close(self) -> None:
         """Commit what waits and let go of all connections."""
+        if self._listener is not None:
+            self._listener.close()
         self._writer.close()
         self._writing.dispose()
         self._reading.dispose()
+
+    def _tell(self, ids: list[str]) -> None:
+        self._on_news(ids)
 
     def _open(self) -> Session:
         try:

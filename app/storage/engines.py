@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -11,6 +12,24 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 
 BUSY_SECONDS = 5.0
 Connect = Callable[[Any, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many connections a process opens, and what it waits for a PostgreSQL at most.
+
+    `readers` are connections for reading; beside them stand one that writes and one that listens.
+    A query ends after `statement_seconds`, a wait for a lock after `lock_seconds`, an attempt to
+    connect after `connect_seconds`.
+    """
+
+    readers: int = 24
+    statement_seconds: float = 60.0
+    lock_seconds: float = 5.0
+    connect_seconds: float = 5.0
+
+
+DEFAULT = Limits()
 
 
 def database_url(text: str) -> URL:
@@ -39,6 +58,7 @@ def make_engine(
     writes: bool,
     patience: float = BUSY_SECONDS,
     foreign_keys: bool = True,
+    limits: Limits = DEFAULT,
 ) -> Engine:
     """An engine of at most `connections` connections.
 
@@ -49,7 +69,7 @@ def make_engine(
     url = database_url(text)
     busy = max(0.05, min(BUSY_SECONDS, patience))
     is_sqlite = url.get_backend_name() == "sqlite"
-    options: dict[str, Any] = {} if is_sqlite else {"connect_args": _postgres_arguments(busy)}
+    options: dict[str, Any] = {} if is_sqlite else {"connect_args": postgres_arguments(limits)}
     engine = create_engine(
         url,
         pool_size=connections,
@@ -66,7 +86,7 @@ def make_engine(
         event.listen(engine, "begin", _statement(begin))
         event.listen(engine, "checkin", _end_failed_commit)
         return engine
-    event.listen(engine, "connect", _postgres_connect(busy))
+    event.listen(engine, "connect", _postgres_connect(limits, patience))
     if writes:
         return engine
     return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -114,18 +134,31 @@ def _end_failed_commit(connection: Any, _: Any) -> None:
         connection.rollback()
 
 
-def _postgres_arguments(busy: float) -> dict[str, Any]:
+def postgres_arguments(limits: Limits) -> dict[str, Any]:
+    """What a connection to PostgreSQL is opened with."""
     return {
-        "connect_timeout": max(2, round(busy)),
-        "tcp_user_timeout": 15_000,  # ms; a network that swallows packets is an outage too
+        "connect_timeout": max(2, round(limits.connect_seconds)),  # libpq takes no less
+        # A network that swallows packets is an outage too: noticed at work, and when idle.
+        "tcp_user_timeout": 15_000,  # ms
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
         "application_name": "podium",
     }
 
 
-def _postgres_connect(busy: float) -> Connect:
+def _postgres_connect(limits: Limits, patience: float) -> Connect:
+    milliseconds = {
+        "lock_timeout": min(limits.lock_seconds, max(0.05, patience)),
+        "statement_timeout": limits.statement_seconds,
+        # A process that froze amid a transaction would hold its locks for ever.
+        "idle_in_transaction_session_timeout": limits.statement_seconds,
+    }
+
     def prepare(connection: Any, _: Any) -> None:
         with connection.cursor() as cursor:
-            cursor.execute(f"SET lock_timeout = {int(busy * 1000)}")
+            for name, seconds in milliseconds.items():
+                cursor.execute(f"SET {name} = {int(seconds * 1000)}")
             # An acknowledged row is on disk: a server that was told to answer earlier is overruled.
             cursor.execute(
                 "SELECT set_config('synchronous_commit', 'on', false) "

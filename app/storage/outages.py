@@ -20,8 +20,9 @@ SQLITE_PASSING = frozenset(
     }
 )
 # Connection exceptions, transactions to be tried again, too many connections, operator's
-# intervention (shutdown, start-up), and locks not given in time.
-POSTGRES_PASSING = ("08", "40", "53300", "57P", "55P03")
+# intervention (shutdown, start-up), locks not given in time, statements that took too long, and
+# transactions that were ended because this process was frozen amid them.
+POSTGRES_PASSING = ("08", "40", "53300", "57P", "55P03", "57014", "25P03")
 POSTGRES_DISK_FULL = "53100"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
+from app.storage import news
 from app.storage.models import CompetitionVersion, Run
 from app.storage.records import RunRecord
 from app.storage.rows import one, values
@@ -80,6 +81,7 @@ def update_run(session: Session, run_id: str, **changes: Any) -> RunRecord:
     if unknown:
         raise ValueError(f"a run has no {', '.join(unknown)}")
     query = update(TABLE).where(TABLE.c.id == run_id).values(changes).returning(TABLE)
+    news.publish(session, [run_id])
     return RunRecord(**session.execute(query).mappings().one())
 
 

@@ -10,10 +10,12 @@ from sqlalchemy import Row, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import COUNTED, SETTLED, SubmissionState
+from app.storage import news
 from app.storage.models import Grade, Run, Submission
 from app.storage.records import ClaimRecord, GradeRecord, SettledRecord, SubmissionRecord
 from app.storage.rows import one, record, values
 
+PREFIX = "sub"  # of ids
 TABLE = Submission.__table__
 RUN = Run.__table__
 GRADE = Grade.__table__
@@ -89,6 +91,7 @@ def add_submissions(session: Session, added: Sequence[SubmissionRecord]) -> None
     """
     if added:
         session.execute(ADD, [values(submission) for submission in added])
+        news.publish(session, {submission.run_id for submission in added})
 
 
 def get_submission(
@@ -146,6 +149,7 @@ def claim(session: Session, claimant: str, limit: int, now: datetime) -> list[Cl
     if taken:
         ids = [each.id for each in taken]
         session.execute(CLAIM, {"ids": ids, "claimant": claimant, "now": now})
+        news.publish(session, {each.run_id for each in taken})
     return taken
 
 
@@ -179,6 +183,12 @@ def settle_all(session: Session, outcomes: Sequence[SettledRecord]) -> None:
         for row in rows:
             row["of"] = row.pop("id")
         session.execute(SETTLE, rows)
+
+
+def settled_among(session: Session, ids: Sequence[str]) -> list[str]:
+    """Those of the ids whose submissions are settled."""
+    query = select(TABLE.c.id).where(TABLE.c.id.in_(ids), TABLE.c.state.in_(sorted(SETTLED)))
+    return list(session.execute(query).scalars())
 
 
 def counts_by_state(session: Session) -> dict[str, int]:

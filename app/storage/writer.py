@@ -21,7 +21,7 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from app.errors import Unavailable
-from app.storage import receipts
+from app.storage import news, receipts
 from app.storage.jobs import Group, Job, Refused, call_alone, plain_call, tell
 from app.storage.outages import is_full, is_outage
 
@@ -35,13 +35,22 @@ class Writer:
     """A thread that runs functions in transactions, in the order they came.
 
     `patience` is how many seconds a function may wait for a database that is locked or away;
-    `keeps_receipts` says that the answer to a COMMIT can be lost, as it can over a network.
+    `keeps_receipts` says that the answer to a COMMIT can be lost, as it can over a network;
+    `on_news` is told, in the writer's thread, the news that this process has to tell itself.
     """
 
-    def __init__(self, engine: Engine, *, patience: float, keeps_receipts: bool) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        patience: float,
+        keeps_receipts: bool,
+        on_news: Callable[[list[str]], None] = lambda ids: None,
+    ) -> None:
         self._engine = engine
         self._patience = patience
         self._keeps_receipts = keeps_receipts
+        self._on_news = on_news
         self._name = uuid.uuid4().hex
         self._number = 0
         self._is_enrolled = False
@@ -144,12 +153,15 @@ class Writer:
             if self._keeps_receipts:
                 self._number += 1
                 receipts.stamp(session, self._name, self._number)
+            to_tell = news.send(session)
             try:
                 session.commit()
             except Exception as error:
                 if self._keeps_receipts and is_outage(error):
                     group.outcomes = outcomes
                 raise
+        if to_tell:
+            self._on_news(to_tell)
         return outcomes
 
     def _isolate(self, group: Group, error: BaseException) -> None:

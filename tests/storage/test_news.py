@@ -1,0 +1,190 @@
+"""News of changed rows: told to every process once committed, over lost connections too."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+import time
+
+import pytest
+from sqlalchemy import text
+
+from app.storage import experiments, news, schema
+from app.storage.database import Database
+from app.storage.engines import make_engine
+from app.storage.ids import new_id
+from tests.postgres import URL, WITHOUT, OwnServer
+from tests.storage.make import make_experiment
+
+
+class Heard:
+    """What a database told, and how often it said that something may have been missed."""
+
+    def __init__(self, database):
+        self.ids = []
+        self.gaps = 0
+        self._changed = threading.Condition()
+        database.listen(self._hear, self._gap)
+
+    def _hear(self, ids):
+        with self._changed:
+            self.ids += ids
+            self._changed.notify_all()
+
+    def _gap(self):
+        with self._changed:
+            self.gaps += 1
+            self._changed.notify_all()
+
+    def wait(self, condition, seconds=20):
+        with self._changed:
+            assert self._changed.wait_for(condition, seconds), (self.ids[-3:], self.gaps)
+
+
+@contextlib.contextmanager
+def opened(url):
+    database = Database(url)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+def listening(database):
+    heard = Heard(database)
+    if not database.is_sqlite:
+        heard.wait(lambda: heard.gaps == 1)
+    return heard
+
+
+def wait_until(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_what_is_committed_is_told(database):
+    heard = listening(database)
+    database.write(lambda session: news.publish(session, ["run_1", "sub_1", "run_1"]))
+
+    heard.wait(lambda: len(heard.ids) >= 2)
+    assert heard.ids == ["run_1", "sub_1"]
+
+
+def test_what_is_undone_is_not_told(database):
+    def fail(session):
+        news.publish(session, ["run_undone"])
+        raise ValueError("no")
+
+    heard = listening(database)
+    with pytest.raises(ValueError, match="no"):
+        database.write(fail)
+    database.write(lambda session: news.publish(session, ["run_done"]))
+
+    heard.wait(lambda: heard.ids)
+    assert heard.ids == ["run_done"]
+
+
+def test_more_than_one_notification_holds_is_told_whole(database):
+    heard = listening(database)
+    ids = [new_id("sub") for _ in range(1000)]
+    database.write(lambda session: news.publish(session, ids))
+
+    heard.wait(lambda: len(heard.ids) >= 1000)
+    assert heard.ids == ids
+
+
+def test_nothing_is_told_before_it_is_committed(database):
+    """Whoever hears of a row reads it at once: it has to be there."""
+    name = new_id("e")
+    seen = []
+
+    def look(ids):
+        with database.read() as session:
+            seen.append(experiments.get(session, name))
+
+    def add(session):
+        news.publish(session, [name])
+        experiments.add(session, make_experiment(name))
+
+    listens = threading.Event()
+    database.listen(look, listens.set)
+    assert database.is_sqlite or listens.wait(20)
+    database.write(add)
+
+    wait_until(lambda: seen)
+    assert [each.name for each in seen] == [name]
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
+class TestOtherProcesses:
+    def test_hear_it_too(self, database, database_url):
+        heard = listening(database)
+        with opened(database_url) as other:
+            other.write(lambda session: news.publish(session, ["run_far"]))
+            heard.wait(lambda: heard.ids)
+        assert heard.ids == ["run_far"]
+
+    def test_a_killed_connection_is_opened_again_and_the_gap_told(self, database, database_url):
+        heard = listening(database)
+        engine = make_engine(database_url, connections=1, writes=True)
+        with engine.begin() as connection:
+            killed = connection.execute(
+                text(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                    "WHERE query = 'LISTEN podium' AND datname = current_database()"
+                )
+            ).all()
+        engine.dispose()
+        heard.wait(lambda: heard.gaps == 2)
+        database.write(lambda session: news.publish(session, ["run_after"]))
+
+        heard.wait(lambda: heard.ids)
+        assert len(killed) == 1
+        assert heard.ids == ["run_after"]
+
+    def test_an_idle_listener_asks_the_database_nothing(self, database, database_url):
+        listening(database)
+        query = text(
+            "SELECT query, state, state_change FROM pg_stat_activity "
+            "WHERE query = 'LISTEN podium' AND datname = current_database()"
+        )
+        with database.read() as session:
+            before = session.execute(query).all()
+        time.sleep(1)
+        with database.read() as session:
+            after = session.execute(query).all()
+        assert len(before) == 1
+        assert before == after
+
+    def test_closing_does_not_wait(self, database_url):
+        database = Database(database_url)
+        listening(database)
+        started = time.monotonic()
+        database.close()
+        assert time.monotonic() - started < 5
+        assert not database.hears
+
+
+def test_a_server_that_crashes_is_listened_to_again():
+    if os.environ.get(WITHOUT) == "1" or os.environ.get(URL):
+        pytest.skip("NOT TESTED: needs a PostgreSQL that tests may crash")
+    server = OwnServer()
+    try:
+        with server.database() as name:
+            schema.upgrade(server.url(name))
+            with opened(server.url(name)) as database:
+                heard = listening(database)
+                wait_until(lambda: database.hears)
+                server.stop(signal.SIGQUIT)
+                wait_until(lambda: not database.hears)
+                server.start()
+                heard.wait(lambda: heard.gaps == 2)
+                database.write(lambda session: news.publish(session, ["run_after"]))
+                heard.wait(lambda: heard.ids)
+                wait_until(lambda: database.hears)
+    finally:
+        server.remove()
