@@ -55,8 +55,11 @@ def gather(context: Context, experiments: Sequence[str] | None = None) -> dict[s
     with context.database.read() as session:
         for run in results.run_results(session, experiments=experiments):
             mine = found.setdefault(run.experiment, Gathered())
-            policy = run.feedback.value
-            mine.policies[policy] = mine.policies.get(policy, 0) + 1
+            if run.imported:
+                mine.imported += 1
+            else:
+                policy = run.feedback.value
+                mine.policies[policy] = mine.policies.get(policy, 0) + 1
             if run.failure not in (None, Failure.NONE):
                 mine.failures[run.failure] = mine.failures.get(run.failure, 0) + 1
             attempt = attempt_of_run(run)
@@ -76,7 +79,8 @@ def attempt_of_run(run: RunResult) -> Attempt | str:
     """What a run came to; or why nothing can be said yet.
 
     Its final submission decides: the selected one, else the last valid one. Without any, a closed
-    run made no valid submission, and an open one is not over.
+    run made no valid submission, and an open one is not over. Scores that were reported win no
+    medal, nor do they count as none: a run with nothing else has no result here.
     """
     key = (run.experiment, run.competition, run.seed)
     if run.final_state == SubmissionState.GRADED:
@@ -90,6 +94,8 @@ def attempt_of_run(run: RunResult) -> Attempt | str:
         return "being graded"
     if run.state == RunState.OPEN:
         return "the run is open"
+    if run.reported and not run.sent:
+        return "its scores are reported, not graded"
     return Attempt(*key, made=run.sent > 0)
 
 

@@ -10,13 +10,23 @@ from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
 from app.domain.states import RunState, SubmissionState
-from app.storage.models import Disclosure, Grade, ImportedGrade, Run, Submission
+from app.storage.models import (
+    Disclosure,
+    Grade,
+    ImportedGrade,
+    ImportedRun,
+    ReportedScore,
+    Run,
+    Submission,
+)
 
 RUN = Run.__table__
 SUBMISSION = Submission.__table__
 GRADE = Grade.__table__
 DISCLOSURE = Disclosure.__table__
 IMPORTED = ImportedGrade.__table__
+REPORTED = ReportedScore.__table__
+IMPORTED_RUN = ImportedRun.__table__
 ROWS_AT_ONCE = 1000
 
 
@@ -24,7 +34,8 @@ class RunResult(NamedTuple):
     """A run and its final submission: the selected one, else the last valid one.
 
     `final` is None where there is neither; `sent` counts all submissions, `waiting` those that
-    are not settled, `failed` those whose grading broke down.
+    are not settled, `failed` those whose grading broke down. `reported` counts the scores that a
+    harness measured, which are no grades; `imported` says that the run took place elsewhere.
     """
 
     experiment: str
@@ -46,6 +57,8 @@ class RunResult(NamedTuple):
     better: int | None
     equal: int | None
     worse: int | None
+    reported: int
+    imported: bool
 
 
 class SentResult(NamedTuple):
@@ -97,6 +110,13 @@ def run_results(
         .group_by(SUBMISSION.c.run_id)
         .subquery()
     )
+    # One probe of an index for each run; nearly all have none.
+    reported = (
+        select(func.count())
+        .select_from(REPORTED)
+        .where(REPORTED.c.run_id == RUN.c.id)
+        .scalar_subquery()
+    )
     final = SUBMISSION.alias("final")
     query = (
         select(
@@ -119,7 +139,10 @@ def run_results(
             GRADE.c.better,
             GRADE.c.equal,
             GRADE.c.worse,
+            reported,
+            IMPORTED_RUN.c.run_id.is_not(None),
         )
+        .join(IMPORTED_RUN, IMPORTED_RUN.c.run_id == RUN.c.id, isouter=True)
         .join(sent, sent.c.run_id == RUN.c.id, isouter=True)
         .join(final, final.c.id == func.coalesce(RUN.c.selected_id, sent.c.last), isouter=True)
         .join(
