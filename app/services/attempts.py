@@ -14,6 +14,8 @@ from app.storage import competitions, results
 from app.storage.results import ImportedResult, RunResult
 
 COMPLEXITIES = ("low", "medium", "high")
+OPEN = "the run is open"
+ONLY_REPORTED = "its scores are reported, not graded"
 
 
 @dataclass
@@ -93,9 +95,9 @@ def attempt_of_run(run: RunResult) -> Attempt | str:
     if run.waiting:
         return "being graded"
     if run.state == RunState.OPEN:
-        return "the run is open"
+        return OPEN
     if run.reported and not run.sent:
-        return "its scores are reported, not graded"
+        return ONLY_REPORTED
     return Attempt(*key, made=run.sent > 0)
 
 
