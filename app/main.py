@@ -25,6 +25,7 @@ from app.api import (
     runs,
     service,
     submissions,
+    success,
 )
 from app.api.requests import RequestRecorder
 from app.kaggle_api.door import open_door
@@ -96,7 +97,7 @@ def create_app(
     )
     # The first match answers: what comes most often is looked at first.
     often = (submissions, runs, competitions, experiments, results, grading_reports)
-    measured = (reported_scores,)
+    measured = (reported_scores, success)
     for room in (*often, *measured, service, problems):
         app.include_router(room.router)
     for router in KAGGLE_ROUTERS:

@@ -87,13 +87,19 @@ class ImportedResult(NamedTuple):
 
 
 def run_results(
-    session: Session, *, experiments: Sequence[str] | None = None, competition: str | None = None
+    session: Session,
+    *,
+    experiments: Sequence[str] | None = None,
+    competition: str | None = None,
+    run: str | None = None,
 ) -> Iterator[RunResult]:
-    """The runs of these experiments (None: of all), or of all experiments at one competition.
+    """The runs of these experiments (None: of all), or at one competition, or one run.
 
     They come while the session is open; nobody needs all of a large database's at once.
     """
     is_asked = _asked(RUN, experiments, competition)
+    if run is not None:
+        is_asked.append(RUN.c.id == run)
     state = SUBMISSION.c.state
     waits = state.in_([SubmissionState.QUEUED, SubmissionState.GRADING])
     graded = case((state == SubmissionState.GRADED, SUBMISSION.c.id))
@@ -165,8 +171,8 @@ def imported_results(
     return [ImportedResult._make(row) for row in session.execute(query).all()]
 
 
-def sent_results(session: Session, experiment: str) -> list[SentResult]:
-    """All graded submissions of an experiment's runs, in the order they came."""
+def sent_results(session: Session, experiment: str, *, run: str | None = None) -> list[SentResult]:
+    """All graded submissions of an experiment's runs, or of one run, in the order they came."""
     query = (
         select(
             SUBMISSION.c.run_id,
@@ -187,6 +193,8 @@ def sent_results(session: Session, experiment: str) -> list[SentResult]:
         .where(RUN.c.experiment == experiment)
         .order_by(SUBMISSION.c.run_id, SUBMISSION.c.id)
     )
+    if run is not None:
+        query = query.where(RUN.c.id == run)
     return [SentResult._make(row) for row in session.execute(query).all()]
 
 
