@@ -95,6 +95,17 @@ class AttemptsMissing(Conflict):
     """
 
 
+class ScoreContradicts(Conflict):
+    """What is reported contradicts what the competition declares."""
+
+
+class BaselinesMissing(Conflict):
+    """Some runs are at competitions without a known baseline, so success cannot be told of them.
+
+    Carries `missing_baseline`: a list of `{competition, runs}`.
+    """
+
+
 class IdempotencyMismatch(Conflict):
     """The same Idempotency-Key came with other bytes."""
 
@@ -162,6 +173,13 @@ class BadReport(Invalid):
     """The file is not a grading report of MLE-bench.
 
     Carries the `place` where it ceases to be one, and the `reason`.
+    """
+
+
+class BadEvaluation(Invalid):
+    """The file is not what MLAgentBench's evaluation writes.
+
+    Carries the `place` where it ceases to be, and the `reason`.
     """
 
 

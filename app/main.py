@@ -20,10 +20,12 @@ from app.api import (
     experiments,
     grading_reports,
     problems,
+    reported_scores,
     results,
     runs,
     service,
     submissions,
+    success,
 )
 from app.api.requests import RequestRecorder
 from app.kaggle_api.door import open_door
@@ -95,7 +97,8 @@ def create_app(
     )
     # The first match answers: what comes most often is looked at first.
     often = (submissions, runs, competitions, experiments, results, grading_reports)
-    for room in (*often, service, problems):
+    measured = (reported_scores, success)
+    for room in (*often, *measured, service, problems):
         app.include_router(room.router)
     for router in KAGGLE_ROUTERS:
         app.include_router(router)

@@ -65,8 +65,8 @@ def experiment(record: ExperimentRecord) -> dict[str, Any]:
     }
 
 
-def run(context: Context, record: RunRecord) -> dict[str, Any]:
-    """A run."""
+def run(context: Context, record: RunRecord, reported: int | None) -> dict[str, Any]:
+    """A run. `reported` scores were measured of it; None where that is not told."""
     return {
         "id": record.id,
         "experiment": record.experiment,
@@ -80,6 +80,7 @@ def run(context: Context, record: RunRecord) -> dict[str, Any]:
         "failure": record.failure,
         "selected": record.selected_id,
         "final": "selected" if record.selected_id else "last",
+        "reported_scores": reported,
         "created_at": record.created_at,
         "closed_at": record.closed_at,
     }

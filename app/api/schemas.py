@@ -48,6 +48,9 @@ class RunOut(BaseModel):
     final: Literal["selected", "last"] = Field(
         description="whether the chosen or the last valid submission is final"
     )
+    reported_scores: int | None = Field(
+        description="how many scores a harness reported, apart from grades; null for a run's key"
+    )
     created_at: datetime
     closed_at: datetime | None
 

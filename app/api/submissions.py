@@ -19,7 +19,7 @@ from app.api.threads import in_thread
 from app.api.upload import CSV_BODY, receive_blob, receive_csv, small_body
 from app.errors import BadRequest
 from app.instruments import RECEIVED
-from app.services import disclose, runs, submit, validate
+from app.services import disclose, reported_scores, runs, submit, validate
 from app.services.submit import Offer
 
 router = APIRouter(prefix="/v1", tags=["submissions"])
@@ -158,7 +158,8 @@ async def validate_file(request: Request, context: Ctx, key: Key, run_id: Id) ->
 )
 def select_submission(context: Ctx, caller: Anyone, run_id: Id, body: Selection) -> Any:
     """Choose the run's final submission; without a choice the last valid one is final."""
-    return present.run(context, runs.select(context, caller, run_id, body.submission))
+    chosen = runs.select(context, caller, run_id, body.submission)
+    return present.run(context, chosen, reported_scores.counts(context, caller, [run_id])[run_id])
 
 
 async def _wait(settled: asyncio.Event, prefer: str | None, response: Response) -> None:

@@ -53,6 +53,13 @@ class Role(StrEnum):
     RUN = "run"
 
 
+class ReportSort(StrEnum):
+    """Where a score that Podium did not grade is from."""
+
+    REPORTED = "reported"  # a trusted harness measured it and sent it with its evidence
+    IMPORTED = "imported"  # it stood in a file of results
+
+
 class Failure(StrEnum):
     """Why a run ended without a usable submission, as its harness saw it."""
 
@@ -65,3 +72,7 @@ class Failure(StrEnum):
     MALFORMED_OUTPUT = "malformed_output"
     CRASH = "crash"
     OTHER = "other"
+
+
+# Whose fault the agent's is not: such runs say nothing about the agent.
+INFRASTRUCTURE = frozenset({Failure.OUT_OF_MEMORY, Failure.CONNECTION})

@@ -14,6 +14,8 @@ from app.storage import competitions, results
 from app.storage.results import ImportedResult, RunResult
 
 COMPLEXITIES = ("low", "medium", "high")
+OPEN = "the run is open"
+ONLY_REPORTED = "its scores are reported, not graded"
 
 
 @dataclass
@@ -55,8 +57,11 @@ def gather(context: Context, experiments: Sequence[str] | None = None) -> dict[s
     with context.database.read() as session:
         for run in results.run_results(session, experiments=experiments):
             mine = found.setdefault(run.experiment, Gathered())
-            policy = run.feedback.value
-            mine.policies[policy] = mine.policies.get(policy, 0) + 1
+            if run.imported:
+                mine.imported += 1
+            else:
+                policy = run.feedback.value
+                mine.policies[policy] = mine.policies.get(policy, 0) + 1
             if run.failure not in (None, Failure.NONE):
                 mine.failures[run.failure] = mine.failures.get(run.failure, 0) + 1
             attempt = attempt_of_run(run)
@@ -76,7 +81,8 @@ def attempt_of_run(run: RunResult) -> Attempt | str:
     """What a run came to; or why nothing can be said yet.
 
     Its final submission decides: the selected one, else the last valid one. Without any, a closed
-    run made no valid submission, and an open one is not over.
+    run made no valid submission, and an open one is not over. Scores that were reported win no
+    medal, nor do they count as none: a run with nothing else has no result here.
     """
     key = (run.experiment, run.competition, run.seed)
     if run.final_state == SubmissionState.GRADED:
@@ -89,7 +95,9 @@ def attempt_of_run(run: RunResult) -> Attempt | str:
     if run.waiting:
         return "being graded"
     if run.state == RunState.OPEN:
-        return "the run is open"
+        return OPEN
+    if run.reported and not run.sent:
+        return ONLY_REPORTED
     return Attempt(*key, made=run.sent > 0)
 
 

@@ -19,7 +19,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from app.domain.feedback import Feedback
-from app.domain.states import CompetitionStatus, Role, RunState, SubmissionState
+from app.domain.states import CompetitionStatus, ReportSort, Role, RunState, SubmissionState
 from app.storage.columns import DOCUMENT, KEY, NUMBER, Instant, word
 
 # Constraints have names, the same on both databases, so that a migration can drop them.
@@ -209,6 +209,40 @@ class ImportedGrade(Base):
     medal: Mapped[str | None] = mapped_column(Text)
     above_median: Mapped[bool]
     source: Mapped[str] = mapped_column(Text)
+    document: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
+    imported_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class ReportedScore(Base):
+    """A score that a harness measured outside Podium: apart from grades, with its evidence."""
+
+    __tablename__ = "reported_score"
+    __table_args__ = (Index(None, "run_id", "id"),)
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))
+    sort: Mapped[ReportSort] = mapped_column(word(ReportSort))
+    score: Mapped[float] = mapped_column(Double)
+    step: Mapped[int | None] = mapped_column(BigInteger)
+    run_seconds: Mapped[float | None] = mapped_column(Double)
+    final: Mapped[bool]
+    evidence: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
+    reported_by: Mapped[str | None] = mapped_column(KEY, ForeignKey("api_key.id"))
+    reported_at: Mapped[datetime] = mapped_column(Instant)
+
+
+class ImportedRun(Base):
+    """That a run took place elsewhere: the entry of a file that it was made from.
+
+    `place` is the entry's key in the file, `sha256` the file's, `document` the entry as it came.
+    """
+
+    __tablename__ = "imported_run"
+
+    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"), primary_key=True)
+    file: Mapped[str] = mapped_column(Text)
+    place: Mapped[str] = mapped_column(Text)
+    sha256: Mapped[str] = mapped_column(Text)
     document: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
     imported_at: Mapped[datetime] = mapped_column(Instant)
 

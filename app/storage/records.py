@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from app.domain.feedback import Feedback
-from app.domain.states import CompetitionStatus, Role, RunState, SubmissionState
+from app.domain.states import CompetitionStatus, ReportSort, Role, RunState, SubmissionState
 
 DISCLOSURE_KINDS = ("validation", "public_score", "private_score")
 
@@ -158,6 +158,38 @@ class ImportedGradeRecord:
     medal: str | None
     above_median: bool
     source: str
+    document: dict[str, Any]
+    imported_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedScoreRecord:
+    """A score that a harness measured, and its evidence. `id` is None until it is stored.
+
+    `step` and `run_seconds` place it within the run, as far as that was said. Of those marked
+    `final`, the last one is what the run came to. `reported_by` is the id of the key.
+    """
+
+    id: int | None = None
+    run_id: str
+    sort: ReportSort
+    score: float
+    step: int | None = None
+    run_seconds: float | None = None
+    final: bool
+    evidence: dict[str, Any]
+    reported_by: str | None = None
+    reported_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedRunRecord:
+    """The entry, at `place` of a file, that a run was made from; `document` is as it came."""
+
+    run_id: str
+    file: str
+    place: str
+    sha256: str
     document: dict[str, Any]
     imported_at: datetime
 

@@ -10,13 +10,23 @@ from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
 from app.domain.states import RunState, SubmissionState
-from app.storage.models import Disclosure, Grade, ImportedGrade, Run, Submission
+from app.storage.models import (
+    Disclosure,
+    Grade,
+    ImportedGrade,
+    ImportedRun,
+    ReportedScore,
+    Run,
+    Submission,
+)
 
 RUN = Run.__table__
 SUBMISSION = Submission.__table__
 GRADE = Grade.__table__
 DISCLOSURE = Disclosure.__table__
 IMPORTED = ImportedGrade.__table__
+REPORTED = ReportedScore.__table__
+IMPORTED_RUN = ImportedRun.__table__
 ROWS_AT_ONCE = 1000
 
 
@@ -24,7 +34,8 @@ class RunResult(NamedTuple):
     """A run and its final submission: the selected one, else the last valid one.
 
     `final` is None where there is neither; `sent` counts all submissions, `waiting` those that
-    are not settled, `failed` those whose grading broke down.
+    are not settled, `failed` those whose grading broke down. `reported` counts the scores that a
+    harness measured, which are no grades; `imported` says that the run took place elsewhere.
     """
 
     experiment: str
@@ -46,6 +57,8 @@ class RunResult(NamedTuple):
     better: int | None
     equal: int | None
     worse: int | None
+    reported: int
+    imported: bool
 
 
 class SentResult(NamedTuple):
@@ -74,13 +87,19 @@ class ImportedResult(NamedTuple):
 
 
 def run_results(
-    session: Session, *, experiments: Sequence[str] | None = None, competition: str | None = None
+    session: Session,
+    *,
+    experiments: Sequence[str] | None = None,
+    competition: str | None = None,
+    run: str | None = None,
 ) -> Iterator[RunResult]:
-    """The runs of these experiments (None: of all), or of all experiments at one competition.
+    """The runs of these experiments (None: of all), or at one competition, or one run.
 
     They come while the session is open; nobody needs all of a large database's at once.
     """
     is_asked = _asked(RUN, experiments, competition)
+    if run is not None:
+        is_asked.append(RUN.c.id == run)
     state = SUBMISSION.c.state
     waits = state.in_([SubmissionState.QUEUED, SubmissionState.GRADING])
     graded = case((state == SubmissionState.GRADED, SUBMISSION.c.id))
@@ -96,6 +115,13 @@ def run_results(
         .where(SUBMISSION.c.run_id.in_(select(RUN.c.id).where(*is_asked)))
         .group_by(SUBMISSION.c.run_id)
         .subquery()
+    )
+    # One probe of an index for each run; nearly all have none.
+    reported = (
+        select(func.count())
+        .select_from(REPORTED)
+        .where(REPORTED.c.run_id == RUN.c.id)
+        .scalar_subquery()
     )
     final = SUBMISSION.alias("final")
     query = (
@@ -119,7 +145,10 @@ def run_results(
             GRADE.c.better,
             GRADE.c.equal,
             GRADE.c.worse,
+            reported,
+            IMPORTED_RUN.c.run_id.is_not(None),
         )
+        .join(IMPORTED_RUN, IMPORTED_RUN.c.run_id == RUN.c.id, isouter=True)
         .join(sent, sent.c.run_id == RUN.c.id, isouter=True)
         .join(final, final.c.id == func.coalesce(RUN.c.selected_id, sent.c.last), isouter=True)
         .join(
@@ -142,8 +171,8 @@ def imported_results(
     return [ImportedResult._make(row) for row in session.execute(query).all()]
 
 
-def sent_results(session: Session, experiment: str) -> list[SentResult]:
-    """All graded submissions of an experiment's runs, in the order they came."""
+def sent_results(session: Session, experiment: str, *, run: str | None = None) -> list[SentResult]:
+    """All graded submissions of an experiment's runs, or of one run, in the order they came."""
     query = (
         select(
             SUBMISSION.c.run_id,
@@ -164,6 +193,8 @@ def sent_results(session: Session, experiment: str) -> list[SentResult]:
         .where(RUN.c.experiment == experiment)
         .order_by(SUBMISSION.c.run_id, SUBMISSION.c.id)
     )
+    if run is not None:
+        query = query.where(RUN.c.id == run)
     return [SentResult._make(row) for row in session.execute(query).all()]
 
 

@@ -1,0 +1,85 @@
+"""Scores that a harness measured, with their evidence."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+
+from app.api.dependencies import Ctx, Id, Limit, Researcher
+from app.api.problems import responses
+from app.api.reported_schemas import ReportedScoreIn, ReportedScoreOut
+from app.api.schemas import Page
+from app.services import reported_scores
+from app.services.reported_scores import NewScore, Reported
+
+router = APIRouter(prefix="/v1/runs", tags=["runs"])
+After = Annotated[
+    str | None,
+    Query(pattern=r"^[0-9]{1,18}$", description="`next_cursor` of the last page"),
+]
+
+
+@router.post(
+    "/{run_id}/reported-scores",
+    status_code=201,
+    response_model=ReportedScoreOut,
+    responses={
+        200: {"model": ReportedScoreOut, "description": "The same report is here already"},
+        **responses(401, 403, 404, 409, 422),
+    },
+)
+def report_score(
+    response: Response, context: Ctx, caller: Researcher, run_id: Id, body: ReportedScoreIn
+) -> Any:
+    """Report a score that a trusted harness measured. It is kept apart from grades."""
+    new = NewScore(
+        score=body.score,
+        evidence=body.evidence.model_dump(exclude_none=True),
+        final=body.final,
+        step=body.step,
+        run_seconds=body.run_seconds,
+        higher_is_better=body.higher_is_better,
+        improvement=body.improvement,
+    )
+    shown, created = reported_scores.report(context, caller, run_id, new)
+    response.status_code = 201 if created else 200
+    return _document(shown)
+
+
+@router.get(
+    "/{run_id}/reported-scores",
+    response_model=Page[ReportedScoreOut],
+    responses=responses(401, 403, 404, 422),
+)
+def list_reported_scores(
+    context: Ctx, caller: Researcher, run_id: Id, limit: Limit = 100, cursor: After = None
+) -> Any:
+    """The scores reported of a run, in the order they came."""
+    after = None if cursor is None else int(cursor)
+    found, following = reported_scores.page(context, run_id, after, limit)
+    return {
+        "items": [_document(one) for one in found],
+        "next_cursor": None if following is None else str(following),
+    }
+
+
+def _document(shown: Reported) -> dict[str, Any]:
+    record = shown.record
+    return {
+        "id": record.id,
+        "run": record.run_id,
+        "competition": shown.run.competition,
+        "competition_version": shown.competition_version,
+        "state": "reported",
+        "sort": record.sort,
+        "score": record.score,
+        "improvement": shown.improvement,
+        "success": shown.success,
+        "step": record.step,
+        "run_seconds": record.run_seconds,
+        "final": record.final,
+        "evidence": record.evidence,
+        "reported_by": record.reported_by,
+        "reported_at": record.reported_at,
+    }

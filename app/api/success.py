@@ -1,0 +1,109 @@
+"""Success against baselines: rates, what each run came to, and a run's trajectory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+
+from app.api import success_views as view
+from app.api.dependencies import Ctx, Id, Researcher
+from app.api.problems import responses
+from app.api.results import scope
+from app.api.success_schemas import OutcomesOut, SuccessRatesOut, TrajectoryOut
+from app.api.tables import FORMS
+from app.services import run_outcomes, success, trajectory
+from app.services.results import Excluded, Scope
+from app.services.success import Baselines, SuccessGroupBy, SuccessScope
+from app.statistics.attempts import Padding
+
+router = APIRouter(prefix="/v1", tags=["results"])
+ANSWERS: dict[int | str, dict[str, Any]] = {**FORMS, **responses(401, 403, 404, 409, 422)}
+Name = Annotated[str, Path(max_length=200)]
+Threshold = Annotated[
+    float | None,
+    Query(
+        gt=0,
+        le=1000,
+        allow_inf_nan=False,
+        description="a success improves on the baseline by more than this share of it; "
+        "none: each baseline's own",
+    ),
+]
+Starter = Annotated[
+    str | None,
+    Query(
+        min_length=1,
+        max_length=200,
+        pattern=r"^[^\x00]*$",
+        description="an experiment of the starter code: the mean of its final scores is the "
+        "baseline where a competition declares none",
+    ),
+]
+
+
+def lenient_scope(
+    suite: Annotated[
+        str | None,
+        Query(max_length=100, pattern=r"^[^\x00]*$", description="none: what it has runs at"),
+    ] = None,
+    padding: Annotated[
+        Padding,
+        Query(
+            description="what becomes of competitions without a run and runs without a result: "
+            "left out and listed (complete), failures (fail), or a refusal (none)"
+        ),
+    ] = Padding.COMPLETE,
+    exclude_flags: Annotated[
+        str, Query(max_length=500, pattern=r"^[a-z0-9_, ]*$", description="codes, with commas")
+    ] = "",
+    excluded: Annotated[
+        Excluded, Query(description="leave flagged competitions out, or count failures there")
+    ] = Excluded.DROP,
+) -> Scope:
+    """Which runs count, and how; competitions not yet run at are left out unless said otherwise."""
+    return scope(suite, padding, exclude_flags, excluded)
+
+
+@router.get("/experiments/{name}/success-rates", response_model=SuccessRatesOut, responses=ANSWERS)
+def show_success_rates(
+    request: Request,
+    context: Ctx,
+    caller: Researcher,
+    name: Name,
+    scope: Annotated[Scope, Depends(lenient_scope)],
+    threshold: Threshold = None,
+    group_by: Annotated[
+        SuccessGroupBy | None, Query(description="beside all competitions, rates by this")
+    ] = None,
+    baselines: Annotated[
+        Baselines, Query(description="runs without a known baseline: refused, or left out")
+    ] = Baselines.REQUIRED,
+    starter: Starter = None,
+) -> Any:
+    """The share of runs that beat their baseline, how far, and at what cost."""
+    asked = SuccessScope(scope, threshold, baselines, starter)
+    return view.success_rates(request, success.success(context, name, asked, group_by))
+
+
+@router.get("/experiments/{name}/outcomes", response_model=OutcomesOut, responses=ANSWERS)
+def show_outcomes(
+    request: Request,
+    context: Ctx,
+    caller: Researcher,
+    name: Name,
+    threshold: Threshold = None,
+    starter: Starter = None,
+) -> Any:
+    """What each run came to against its baseline: the final score, the best, and what it used."""
+    others = run_outcomes.starter_baselines(context, starter) if starter else {}
+    found = run_outcomes.outcomes_of(context, name, threshold, others)
+    return view.outcomes(request, name, threshold, found)
+
+
+@router.get("/runs/{run_id}/trajectory", response_model=TrajectoryOut, responses=ANSWERS)
+def show_trajectory(
+    request: Request, context: Ctx, caller: Researcher, run_id: Id, threshold: Threshold = None
+) -> Any:
+    """A run's scores in their order: the final one against the best, and success at any step."""
+    return view.trajectory(request, trajectory.trajectory(context, run_id, threshold))

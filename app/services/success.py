@@ -1,0 +1,239 @@
+"""Success rates of an experiment against baselines: which runs are in them, and which are not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.baseline import Baseline
+from app.errors import AttemptsMissing, BaselinesMissing, Conflict
+from app.services import experiments
+from app.services.attempts import Facts, facts_of
+from app.services.context import Context
+from app.services.results import Excluded, Scope
+from app.services.run_outcomes import RunOutcome, Standing, outcomes_of, starter_baselines
+from app.statistics.attempts import Padding
+from app.statistics.success import ALL, GroupSuccess, Outcome, success_rates
+from app.storage.records import ExperimentRecord
+
+ALL_LOST = "all its runs were lost to infrastructure"
+NO_RUN = "no run"
+NAMED = 3
+
+
+class SuccessGroupBy(StrEnum):
+    """What success rates are grouped by."""
+
+    COMPETITION = "competition"
+    CATEGORY = "category"
+    TAG = "tag"
+
+
+class Baselines(StrEnum):
+    """What becomes of runs at competitions without a known baseline."""
+
+    REQUIRED = "required"  # the statistic is refused, and they are listed
+    KNOWN = "known"  # they are left out, and listed
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessScope:
+    """Which runs count, against what, and how much a success has to improve.
+
+    Without a `threshold` each baseline has its own. `starter` is an experiment whose runs make the
+    baselines that competitions do not declare.
+    """
+
+    scope: Scope
+    threshold: float | None = None
+    baselines: Baselines = Baselines.REQUIRED
+    starter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A competition without a counted run (`seed` is None), or a run without a result; and why."""
+
+    competition: str
+    seed: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsedBaseline:
+    """What the runs at a competition were held against."""
+
+    competition: str
+    score: float
+    source: str
+    threshold: float
+    higher_is_better: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """The rates by group, and what they rest on."""
+
+    experiment: ExperimentRecord
+    asked: SuccessScope
+    competitions: tuple[str, ...]
+    groups: dict[str, GroupSuccess]
+    lost: dict[str, dict[str, int]]
+    missing: tuple[Missing, ...]
+    missing_baseline: dict[str, int]
+    baselines: tuple[UsedBaseline, ...]
+    excluded: tuple[str, ...]
+    open: int
+    beside: int
+    failures: dict[str, int]
+    flags: tuple[tuple[str, str, str], ...]
+
+
+def success(
+    context: Context, name: str, asked: SuccessScope, group_by: SuccessGroupBy | None
+) -> Success:
+    """The experiment's success rates over all competitions, and by group.
+
+    Raises:
+        NotFound: no such experiment or suite.
+        BaselinesMissing: runs have no baseline to be held against, and all must have one.
+        AttemptsMissing: results are missing and the padding is none.
+        Conflict: no run can be counted.
+    """
+    record = experiments.find(context, name)
+    others = starter_baselines(context, asked.starter) if asked.starter else {}
+    found = outcomes_of(context, name, asked.threshold, others)
+    scope = asked.scope
+    slugs = set(context.catalogue.suite(scope.suite)) if scope.suite else None
+    slugs = {each.competition for each in found} if slugs is None else slugs
+    facts = facts_of(context, slugs)
+    unwanted = set(scope.exclude_flags)
+    out = sorted(s for s in slugs if unwanted & {code for code, _ in facts[s].flags})
+    fail = set(out) if scope.excluded is Excluded.FAIL else set()
+    kept = tuple(sorted(slugs - (set(out) - fail)))
+    runs = [each for each in found if each.competition in kept]
+    without = Counter(each.competition for each in runs if each.standing is Standing.NO_BASELINE)
+    if without and asked.baselines is Baselines.REQUIRED:
+        raise _no_baseline(without)
+    missing = _missing(runs, kept)
+    if missing and scope.padding is Padding.NONE:
+        raise _incomplete(missing)
+    counted = [_outcome(each, fail) for each in runs if each.standing is Standing.COUNTED]
+    failed: set[str] = set()
+    if scope.padding is Padding.FAIL:
+        pending = [each for each in runs if each.standing is Standing.PENDING]
+        counted += [Outcome(each.competition, None, None, False, False) for each in pending]
+        failed = {each.competition for each in missing if each.reason == NO_RUN}
+    if not counted and not failed:
+        raise Conflict(
+            f"No run of {name!r} here can be counted against a baseline: "
+            + (f"{missing[0].competition}: {missing[0].reason}." if missing else "it has none.")
+        )
+    groups = _groups(kept, facts, group_by)
+    return Success(
+        experiment=record,
+        asked=asked,
+        competitions=kept,
+        groups=success_rates(counted, groups, failed=failed),
+        lost={name: _lost(runs, slugs) for name, slugs in {**groups, ALL: kept}.items()},
+        missing=missing,
+        missing_baseline=dict(sorted(without.items())),
+        baselines=_used(runs),
+        excluded=tuple(out),
+        open=sum(each.is_open for each in runs if each.standing is Standing.COUNTED),
+        beside=sum(each.beside for each in runs),
+        failures=dict(Counter(each.failure for each in runs if each.failure not in (None, "none"))),
+        flags=tuple((slug, *flag) for slug in kept for flag in facts[slug].flags),
+    )
+
+
+def _outcome(one: RunOutcome, fail: set[str]) -> Outcome:
+    if one.competition in fail:
+        return Outcome(one.competition, one.sort, None, False, False, one.spent)
+    return Outcome(
+        one.competition, one.sort, one.improvement, one.success, one.ever or one.success, one.spent
+    )
+
+
+def _missing(runs: Sequence[RunOutcome], kept: Sequence[str]) -> tuple[Missing, ...]:
+    """Runs without a result, and competitions where nothing was counted nor is to be."""
+    found = [
+        Missing(each.competition, each.seed, each.why)
+        for each in runs
+        if each.standing is Standing.PENDING
+    ]
+    standings: dict[str, set[Standing]] = {slug: set() for slug in kept}
+    for each in runs:
+        standings[each.competition].add(each.standing)
+    for slug, seen in standings.items():
+        if not seen or seen == {Standing.LOST}:
+            found.append(Missing(slug, None, ALL_LOST if seen else NO_RUN))
+    return tuple(sorted(found, key=lambda each: (each.competition, each.seed or 0)))
+
+
+def _lost(runs: Sequence[RunOutcome], slugs: Sequence[str]) -> dict[str, int]:
+    wanted = set(slugs)
+    kinds = [
+        each.failure or ""
+        for each in runs
+        if each.standing is Standing.LOST and each.competition in wanted
+    ]
+    return dict(sorted(Counter(kinds).items()))
+
+
+def _used(runs: Sequence[RunOutcome]) -> tuple[UsedBaseline, ...]:
+    """The baselines in the numbers; a competition has several where its versions do."""
+    used: dict[UsedBaseline, None] = {}
+    for each in runs:
+        baseline: Baseline | None = each.baseline
+        if each.standing is Standing.COUNTED and baseline is not None:
+            assert each.threshold is not None  # noqa: S101 (it comes with the baseline)
+            one = UsedBaseline(
+                each.competition, baseline.score, baseline.source, each.threshold,
+                bool(each.higher_is_better),
+            )  # fmt: skip
+            used[one] = None
+    return tuple(used)
+
+
+def _groups(
+    kept: Sequence[str], facts: Mapping[str, Facts], by: SuccessGroupBy | None
+) -> dict[str, Sequence[str]]:
+    if by is None:
+        return {}
+    if by is SuccessGroupBy.COMPETITION:
+        return {slug: [slug] for slug in kept}
+    if by is SuccessGroupBy.TAG:
+        tags = sorted({tag for slug in kept for tag in facts[slug].tags})
+        return {tag: [slug for slug in kept if tag in facts[slug].tags] for tag in tags}
+    names = sorted({facts[slug].category or "" for slug in kept} - {""})
+    return {name: [slug for slug in kept if facts[slug].category == name] for name in names}
+
+
+def _no_baseline(without: Mapping[str, int]) -> BaselinesMissing:
+    slugs = sorted(without)
+    named = ", ".join(slugs[:NAMED]) + (f" and {len(slugs) - NAMED} more" * (len(slugs) > NAMED))
+    return BaselinesMissing(
+        f"No baseline is known of {named}. An admin can declare [baseline] in competition.toml "
+        "before runs are made; starter=EXPERIMENT takes the mean score of runs of the starter "
+        "code; baselines=known leaves these runs out and lists them.",
+        missing_baseline=[{"competition": slug, "runs": without[slug]} for slug in slugs],
+    )
+
+
+def _incomplete(missing: Sequence[Missing]) -> AttemptsMissing:
+    named = "; ".join(
+        one.competition + ("" if one.seed is None else f" seed {one.seed}") + f": {one.reason}"
+        for one in missing[:NAMED]
+    )
+    more = f"; and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+    return AttemptsMissing(
+        f"Results are missing ({named}{more}). With padding=fail they count as failures, with "
+        "padding=complete they are left out; either way they are listed.",
+        missing=[
+            {"competition": one.competition, "seed": one.seed, "reason": one.reason}
+            for one in missing
+        ],
+    )

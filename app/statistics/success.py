@@ -1,0 +1,174 @@
+"""Success against a baseline: rates and improvements per competition and over competitions.
+
+Definitions are those of MLAgentBench (arXiv 2310.03302): a run succeeds when its final score
+improves on the baseline by more than the threshold; the average improvement is over runs that
+have a final score. A run without one is a failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from statistics import fmean, median
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import norm
+
+from app.statistics.efficiency import Efficiency, Spent, efficiency
+from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem
+
+ALL = "all"
+PERCENT = 100.0
+SORTS = ("graded", "reported", "imported")
+
+
+class Outcome(NamedTuple):
+    """What one run came to.
+
+    `sort` is one of `SORTS`, None for a run without a final score. `improvement` is a share of the
+    baseline, None where there is no final score or none can be said. `success` is of the final
+    score, `ever` of any score of the run, the final one included.
+    """
+
+    competition: str
+    sort: str | None
+    improvement: float | None
+    success: bool
+    ever: bool
+    spent: Spent = Spent()
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share of runs in percent.
+
+    `mean` is the mean over competitions of their shares. `sem` is of that mean, from the runs
+    within each competition; None where a competition has fewer than two runs. `wilson95` is there
+    for a single competition, `bootstrap95` (over competitions) for several.
+    """
+
+    mean: float
+    sem: float | None
+    wilson95: Interval | None
+    bootstrap95: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Improvement:
+    """The average improvement on the baseline, as a share of it, over runs with a final score.
+
+    `mean` is the mean over competitions of their means, `median` the median of these; for one
+    competition, the median over its runs. `runs` are those in it; without any, all is None.
+    """
+
+    mean: float | None
+    sem: float | None
+    median: float | None
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSuccess:
+    """What a group's runs came to. `results` counts the runs by the sort of their final score."""
+
+    competitions: int
+    runs: int
+    results: dict[str, int]
+    without_score: int
+    success_rate: Rate | None
+    ever_success_rate: Rate | None
+    average_improvement: Improvement
+    efficiency: Efficiency
+
+
+def success_rates(
+    outcomes: Iterable[Outcome],
+    groups: Mapping[str, Sequence[str]] | None = None,
+    *,
+    failed: Collection[str] = (),
+) -> dict[str, GroupSuccess]:
+    """The group "all", and each of `groups` (competitions by name) that has runs.
+
+    `failed` are competitions without a run that count as a rate of 0.
+
+    Rates weigh every competition alike, however many runs it has.
+    """
+    by: dict[str, list[Outcome]] = {slug: [] for slug in sorted(failed)}
+    for one in outcomes:
+        by.setdefault(one.competition, []).append(one)
+    found = {ALL: _group(list(by.values()))}
+    for name, slugs in (groups or {}).items():
+        mine = [by[slug] for slug in slugs if slug in by]
+        if mine and name != ALL:
+            found[name] = _group(mine)
+    return found
+
+
+def _group(parts: list[list[Outcome]]) -> GroupSuccess:
+    runs = [one for part in parts for one in part]
+    return GroupSuccess(
+        competitions=len(parts),
+        runs=len(runs),
+        results={sort: sum(one.sort == sort for one in runs) for sort in SORTS},
+        without_score=sum(one.sort is None for one in runs),
+        success_rate=_rate([[one.success for one in part] for part in parts]),
+        ever_success_rate=_rate([[one.ever for one in part] for part in parts]),
+        average_improvement=_improvement(parts),
+        efficiency=efficiency([(one.spent, one.success) for one in runs]),
+    )
+
+
+def _rate(parts: list[list[bool]]) -> Rate | None:
+    if not parts:
+        return None
+    shares = [fmean(part) if part else 0.0 for part in parts]
+    # The variance of a share of n runs is p (1 - p) / (n - 1): what sd / sqrt(n), ddof = 1, gives.
+    spreads = [
+        p * (1 - p) / (len(part) - 1) if len(part) > 1 else None
+        for p, part in zip(shares, parts, strict=True)
+    ]
+    known = [each for each in spreads if each is not None]
+    sem = sqrt(sum(known)) / len(parts) if len(known) == len(parts) else None
+    alone = parts[0] if len(parts) == 1 and parts[0] else None
+    return Rate(
+        mean=PERCENT * fmean(shares),
+        sem=None if sem is None else PERCENT * sem,
+        wilson95=None if alone is None else wilson(sum(alone), len(alone)),
+        bootstrap95=cluster_bootstrap(PERCENT * np.array(shares)[:, None])[0],
+    )
+
+
+def _improvement(parts: list[list[Outcome]]) -> Improvement:
+    told = [
+        values
+        for part in parts
+        if (values := [one.improvement for one in part if one.improvement is not None])
+    ]
+    runs = sum(map(len, told))
+    if not told:
+        return Improvement(None, None, None, 0)
+    if len(told) == 1:
+        mean, sem = mean_and_sem(np.array(told[0]))
+        return Improvement(mean, sem, median(told[0]), runs)
+    means = [fmean(values) for values in told]
+    spreads = [mean_and_sem(np.array(values))[1] for values in told]
+    known = [each for each in spreads if each is not None]
+    sem = sqrt(sum(s * s for s in known)) / len(told) if len(known) == len(told) else None
+    return Improvement(fmean(means), sem, median(means), runs)
+
+
+def wilson(successes: int, runs: int, level: float = 0.95) -> Interval:
+    """Wilson's score interval for a share, in percent (Wilson 1927).
+
+    Unlike a mean with its SEM it says something where all runs, or none, succeed.
+
+    >>> [round(end, 1) for end in wilson(0, 8)], [round(end, 1) for end in wilson(4, 8)]
+    ([0.0, 32.4], [21.5, 78.5])
+    """
+    z = float(norm.ppf(0.5 + level / 2))
+    share, square = successes / runs, z * z
+    middle = (share + square / (2 * runs)) / (1 + square / runs)
+    reach = z / (1 + square / runs) * sqrt(share * (1 - share) / runs + square / (4 * runs * runs))
+    return PERCENT * max(0.0, middle - reach), PERCENT * min(1.0, middle + reach)
