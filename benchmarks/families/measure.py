@@ -1,0 +1,135 @@
+"""One family measured: its data written to disk, and both ways timed in turn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from app.domain.board import board_of
+from app.grading.answers import decode_answers
+from app.grading.check import SAMPLE_FILE, read_ids
+from app.grading.grade import grade
+from app.grading.scorer import scorer_for
+from benchmarks.families.declared import declared, own_metric
+from benchmarks.families.family import Columns, Data, Family
+
+SEED = 20_261_121
+ENOUGH = 1.5  # seconds of the reference, after which a family is measured well enough
+FEWEST, MOST = 3, 25  # rounds
+
+
+@dataclass(frozen=True)
+class Place:
+    """The files of one family: a version's directory, a submission, and the original answers."""
+
+    version: Path
+    submission: Path
+    original: Path
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Medians in seconds."""
+
+    megabytes: float
+    reference: float
+    podium: float
+
+
+def write_files(family: Family, directory: Path) -> Place:
+    """Make the data and write it in the layout of an imported competition."""
+    data = family.make(np.random.default_rng(SEED), family.rows)
+    competition = declared(family.slug)
+    version = directory / family.slug / "bench"
+    (version / "public").mkdir(parents=True)
+    (version / "private").mkdir()
+    (version / "competition.toml").write_text(_toml(family.slug))
+    metric = own_metric(family.slug)
+    if metric is not None:
+        (version / "metric.py").write_text(metric)
+    place = Place(version, directory / "submission.csv", directory / "original")
+    ids = {name: data.submission[name] for name in competition.submission.id}
+    write_csv(ids, version / SAMPLE_FILE)
+    write_csv(data.submission, place.submission)
+    _write_answers(family, data, version / "private" / competition.answers.file, place.original)
+    return place
+
+
+def _toml(slug: str) -> str:
+    return (Path(__file__).parents[2] / "competitions" / slug / "competition.toml").read_text()
+
+
+def _write_answers(family: Family, data: Data, file: Path, original: Path) -> None:
+    if family.convert is None or family.write_original is None:
+        write_csv(data.answers, file)
+        original.symlink_to(file)
+    else:
+        file.write_bytes(family.convert(data))
+        family.write_original(data, original)
+
+
+def write_csv(columns: Columns, file: Path) -> None:
+    """Write columns as a CSV file, floats by their shortest digits."""
+    arrays = {name: _plain(values) for name, values in columns.items()}
+    options = pacsv.WriteOptions(quoting_style="needed", quoting_header="needed")
+    pacsv.write_csv(pa.table(arrays), file, options)
+
+
+def _plain(values: object) -> pa.Array:
+    """Nothing for NaN, and True and False as pandas writes them."""
+    array = values if isinstance(values, pa.Array) else pa.array(values, from_pandas=True)
+    if pa.types.is_boolean(array.type):
+        return pa.array(np.where(array.to_numpy(zero_copy_only=False), "True", "False"))
+    return array
+
+
+def ways(family: Family, place: Place) -> tuple[Callable[[], float], Callable[[], float]]:
+    """The reference way, nothing kept between gradings; and Podium's, with answers decoded."""
+    competition = declared(family.slug)
+    sample = (place.version / SAMPLE_FILE).read_bytes()
+    ids = read_ids(sample, competition.submission)
+    private = place.version / "private" / competition.answers.file
+    answers = decode_answers(private.read_bytes(), competition, ids)
+    scorer = scorer_for(competition, own_metric(family.slug))
+    board = board_of(competition, None)
+    read_original = family.read_original or _read
+
+    def reference() -> float:
+        submission = _read(place.submission)
+        return float(family.reference(read_original(place.original), submission))
+
+    def podium() -> float:
+        return grade(place.submission.read_bytes(), competition, answers, board, scorer).score
+
+    return reference, podium
+
+
+def _read(file: Path) -> pd.DataFrame:
+    return pd.read_csv(file, float_precision="round_trip")
+
+
+def measure(family: Family, place: Place) -> Measured:
+    """Both ways in turn, until the reference has taken long enough.
+
+    Raises:
+        AssertionError: the scores differ by more than 1e-9.
+    """
+    reference, podium = ways(family, place)
+    difference = abs(podium() - reference())
+    if not difference <= 1e-9:
+        raise AssertionError(f"{family.slug}: scores differ by {difference}")
+    times: tuple[list[float], list[float]] = ([], [])
+    while len(times[0]) < FEWEST or (len(times[0]) < MOST and sum(times[0]) < ENOUGH):
+        for way, spent in zip((reference, podium), times, strict=True):
+            started = time.perf_counter()
+            way()
+            spent.append(time.perf_counter() - started)
+    return Measured(place.submission.stat().st_size / 1e6, *(median(spent) for spent in times))
