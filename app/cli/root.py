@@ -20,6 +20,7 @@ from app.cli import (
     results,
     runs,
     serve,
+    worker,
 )
 from app.cli.output import err
 from app.errors import BadCompetition, PodiumError
@@ -68,6 +69,7 @@ def podium(
 
 
 app.command("serve")(serve.serve)
+app.command("worker")(worker.worker)
 app.command("demo")(demo.demo)
 app.command("check")(competitions.check)
 app.command("grade")(grade.grade)

@@ -16,6 +16,7 @@ FaultKind = Literal[
     "competition",  # the competition's files cannot be used
     "internal",  # an error in Podium's own code, or a file that is not there
     "not_started",  # no grader could be started for the job
+    "worker_lost",  # the worker that graded it died, or was not heard of for too long
 ]
 
 
