@@ -253,10 +253,7 @@ def _ground(box):
     cos, sin = math.cos(yaw), math.sin(yaw)
     signs = ((1, 1), (-1, 1), (-1, -1), (1, -1))
     return [
-        (
-            x + cos * s * length / 2 - sin * t * width / 2,
-            y + sin * s * length / 2 + cos * t * width / 2,
-        )
+        (x + cos * s * length / 2 - sin * t * width / 2, y + sin * s * length / 2 + cos * t * width / 2)
         for s, t in signs
     ]
 
@@ -302,9 +299,7 @@ def pages_score(answers, submission):
     hits = boxes = points = 0
     for true, guess in zip(answers["labels"], submission["labels"], strict=True):
         tokens, given = true.split(" "), guess.split(" ") if guess else []
-        places = np.array(
-            [[float(x), float(y)] for x, y in zip(given[1::3], given[2::3], strict=True)]
-        )
+        places = np.array([[float(x), float(y)] for x, y in zip(given[1::3], given[2::3], strict=True)])
         names = np.array(given[0::3])
         used = np.zeros(len(names), dtype=bool)
         boxes += len(tokens) // 5
@@ -324,6 +319,8 @@ def pages_score(answers, submission):
 FAMILIES = (
     Family("vinbigdata-chest-xray-abnormalities-detection", 1_500, "exact", chests, chests_score),
     Family("siim-covid19-detection", 1_239, "estimate", lesions, lesions_score),
-    Family("3d-object-detection-for-autonomous-vehicles", 4_536, "estimate", roads, roads_score),
+    Family(
+        "3d-object-detection-for-autonomous-vehicles", 4_536, "estimate", roads, roads_score
+    ),
     Family("kuzushiji-recognition", 361, "estimate", pages, pages_score),
 )
