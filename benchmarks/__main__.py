@@ -1,13 +1,14 @@
-"""`python -m benchmarks [grading] [http] [memory] [statistics]`: all of them, or the named ones."""
+"""`python -m benchmarks [NAME ...]`: the named ones of those below, or all of them."""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import grading, http, memory, statistics
+from benchmarks import distributed, grading, http, memory, statistics
 
 BENCHMARKS = {
     "grading": grading.main,
+    "distributed": distributed.main,
     "http": http.main,
     "memory": memory.main,
     "statistics": statistics.main,

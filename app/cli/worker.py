@@ -38,8 +38,9 @@ def worker(
     """
     settings = Settings()
     configure_logs(settings.log_level, lambda: "")
-    if settings.log_level != "debug":  # two long lines a job otherwise
-        for library in ("procrastinate", "alembic"):
-            logging.getLogger(library).setLevel(logging.WARNING)
+    if settings.log_level != "debug":  # two long lines a job, and one for each lost connection
+        for library, level in (("procrastinate", "WARNING"), ("psycopg.pool", "ERROR")):
+            logging.getLogger(library).setLevel(level)
+        logging.getLogger("alembic").setLevel("WARNING")
     names = tuple(part.strip() for part in queues.split(",") if part.strip())
     run_worker(settings, Post(names, concurrency, adopt), typer.echo)

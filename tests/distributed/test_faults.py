@@ -19,7 +19,7 @@ from tests.distributed.cluster import (
     wait_until,
 )
 from tests.factories import good_submission, write_competition
-from tests.postgres import OwnServer
+from tests.postgres import NoPostgresError, OwnServer
 
 FILES = 80
 BOUND = 7 * HEARTBEAT  # what `app.queue.upkeep` promises
@@ -127,11 +127,12 @@ def test_a_dead_workers_submission_is_graded_again_within_the_bound(
 ) -> None:
     folder = slow_competition(tmp_path)
     run = two_servers.set_up(folder)
-    victim = two_servers.worker().start()
+    victim, heir = two_servers.worker().start(), two_servers.worker().start()
+    heir.send(signal.SIGSTOP)  # so that the other one takes the submission
     sent = two_servers.submit_all(run, [one_of(folder, 3, 0.001)])
     with two_servers.servers[0].client() as admin:
         wait_until(admin, sent[0], is_grading)
-        two_servers.worker().start()
+        heir.send(signal.SIGCONT)
         victim.kill()
         killed = time.monotonic()
 
@@ -211,7 +212,7 @@ def test_postgresql_killed_under_load_loses_nothing(
                 time.sleep(0.5)
                 own_postgres.stop(signal.SIGKILL)
                 time.sleep(1.5)
-                own_postgres.start()
+                start_again(own_postgres)
 
         crashing = threading.Thread(target=crash)
         crashing.start()
@@ -222,3 +223,16 @@ def test_postgresql_killed_under_load_loses_nothing(
         assert_right(found, made.grades())
         assert [worker.process.poll() for worker in workers] == [None, None]
         await_that(lambda: made.jobs() == 0, "jobs stay in the queue")
+
+
+def start_again(server: OwnServer) -> None:
+    """Start a killed PostgreSQL: it refuses while a process of its former life is there."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            server.start()
+            return
+        except NoPostgresError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)
