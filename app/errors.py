@@ -99,6 +99,13 @@ class ScoreContradicts(Conflict):
     """What is reported contradicts what the competition declares."""
 
 
+class LeaderboardsMissing(Conflict):
+    """Some competitions have no human leaderboard, so nobody can win a medal there.
+
+    Carries `no_leaderboard`: a list of slugs.
+    """
+
+
 class BaselinesMissing(Conflict):
     """Some runs are at competitions without a known baseline, so success cannot be told of them.
 

@@ -223,6 +223,8 @@ class ResultOut(BaseModel):
     equal: int | None
     worse: int | None
     percentile: float | None
+    improvement: float | None = Field(description="on the baseline, as a share of it")
+    success: bool | None = Field(description="null without a baseline")
     failure: str | None
 
 
