@@ -224,6 +224,8 @@ class ResultOut(BaseModel):
     worse: int | None
     percentile: float | None
     failure: str | None
+    reported_score: float | None = Field(description="measured by a harness, not graded")
+    reported_sort: str | None
 
 
 class CompetitionResultsOut(BaseModel):

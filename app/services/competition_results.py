@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.medals import Medal
@@ -10,14 +11,20 @@ from app.services.attempts import Facts, attempt_of_import, attempt_of_run, fact
 from app.services.context import Context
 from app.statistics.attempts import Attempt
 from app.statistics.percentiles import percentile
-from app.storage import competitions, results
+from app.storage import competitions, reported_scores, results
 from app.storage import experiments as stored_experiments
+from app.storage.records import ReportedScoreRecord
+from app.storage.reported_scores import final_of
 from app.storage.results import RunResult
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One attempt; `made` and what follows are None where nothing can be said yet."""
+    """One attempt; `made` and what follows are None where nothing can be said yet.
+
+    `score` is a grade's, or that of an imported grading report. A score that a harness reported
+    stands apart from it, with its sort.
+    """
 
     experiment: str
     agent: str
@@ -37,6 +44,8 @@ class Line:
     worse: int | None
     percentile: float | None
     failure: str | None
+    reported_score: float | None
+    reported_sort: str | None
 
 
 def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts, list[Line]]:
@@ -49,6 +58,7 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
         version = competitions.current_version(session, slug)
         runs = list(results.run_results(session, competition=slug))
         imported = results.imported_results(session, competition=slug)
+        reported = reported_scores.of_runs_in(session, competition=slug)
         named = {run.experiment for run in runs} | {one.experiment for one in imported}
         records = {name: stored_experiments.get(session, name) for name in named}
     if version is None and not imported:
@@ -59,7 +69,8 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
         settled = attempt if isinstance(attempt, Attempt) else None
         fields: dict[str, object] = {
             "run": None, "submission": None, "score": None, "better": None, "equal": None,
-            "worse": None, "percentile": None, "failure": None, **more,
+            "worse": None, "percentile": None, "failure": None, "reported_score": None,
+            "reported_sort": None, **more,
         }  # fmt: skip
         return Line(
             experiment=experiment,
@@ -79,6 +90,7 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
             run.experiment, attempt_of_run(run), run.seed, source="run", run=run.run,
             submission=run.final, score=run.score, better=run.better, equal=run.equal,
             worse=run.worse, percentile=_percentile(run, convention), failure=run.failure,
+            **_reported(reported.get(run.run, [])),
         )
         for run in runs
     ]  # fmt: skip
@@ -88,6 +100,14 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
     ]
     lines.sort(key=lambda each: (each.experiment, each.seed))
     return facts_of(context, {slug})[slug], lines
+
+
+def _reported(found: Sequence[ReportedScoreRecord]) -> dict[str, object]:
+    last = final_of(found)
+    return {
+        "reported_score": last.score if last else None,
+        "reported_sort": last.sort.value if last else None,
+    }
 
 
 def _percentile(run: RunResult, convention: str) -> float | None:
