@@ -19,6 +19,7 @@ from app.api import (
     competitions,
     experiments,
     grading_reports,
+    mlagentbench_results,
     problems,
     reported_scores,
     results,
@@ -97,7 +98,7 @@ def create_app(
     )
     # The first match answers: what comes most often is looked at first.
     often = (submissions, runs, competitions, experiments, results, grading_reports)
-    measured = (reported_scores, success)
+    measured = (reported_scores, success, mlagentbench_results)
     for room in (*often, *measured, service, problems):
         app.include_router(room.router)
     for router in KAGGLE_ROUTERS:

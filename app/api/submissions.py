@@ -159,7 +159,7 @@ async def validate_file(request: Request, context: Ctx, key: Key, run_id: Id) ->
 def select_submission(context: Ctx, caller: Anyone, run_id: Id, body: Selection) -> Any:
     """Choose the run's final submission; without a choice the last valid one is final."""
     chosen = runs.select(context, caller, run_id, body.submission)
-    return present.run(context, chosen, reported_scores.counts(context, caller, [run_id])[run_id])
+    return present.run(context, chosen, reported_scores.outside(context, caller, [run_id])[run_id])
 
 
 async def _wait(settled: asyncio.Event, prefer: str | None, response: Response) -> None:

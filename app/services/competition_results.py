@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from app.domain.medals import Medal
@@ -11,8 +12,10 @@ from app.services.catalogue import Entry
 from app.services.context import Context
 from app.statistics.attempts import Attempt
 from app.statistics.percentiles import percentile
-from app.storage import competitions, results
+from app.storage import competitions, reported_scores, results
 from app.storage import experiments as stored_experiments
+from app.storage.records import ReportedScoreRecord
+from app.storage.reported_scores import final_of
 from app.storage.results import RunResult
 
 
@@ -22,6 +25,9 @@ class Line:
 
     `improvement` and `success` are against the baseline of the version that graded it; of an
     imported result, of the current one. They are None where there is none.
+
+    `score` is a grade's, or that of an imported grading report. A score that a harness reported
+    stands apart from it, with its sort.
     """
 
     experiment: str
@@ -44,6 +50,8 @@ class Line:
     improvement: float | None
     success: bool | None
     failure: str | None
+    reported_score: float | None
+    reported_sort: str | None
 
 
 def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts, list[Line]]:
@@ -56,6 +64,7 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
         version = competitions.current_version(session, slug)
         runs = list(results.run_results(session, competition=slug))
         imported = results.imported_results(session, competition=slug)
+        reported = reported_scores.of_runs_in(session, competition=slug)
         named = {run.experiment for run in runs} | {one.experiment for one in imported}
         records = {name: stored_experiments.get(session, name) for name in named}
     if version is None and not imported:
@@ -67,7 +76,7 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
         fields: dict[str, object] = {
             "run": None, "submission": None, "score": None, "better": None, "equal": None,
             "worse": None, "percentile": None, "failure": None, "improvement": None,
-            "success": None, **more,
+            "success": None, "reported_score": None, "reported_sort": None, **more,
         }  # fmt: skip
         return Line(
             experiment=experiment,
@@ -88,6 +97,7 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
             submission=run.final, score=run.score, better=run.better, equal=run.equal,
             worse=run.worse, percentile=_percentile(run, convention), failure=run.failure,
             **_against_baseline(context.catalogue.of_version(run.version_id), run.score),
+            **_reported(reported.get(run.run, [])),
         )
         for run in runs
     ]  # fmt: skip
@@ -108,6 +118,14 @@ def _against_baseline(entry: Entry | None, score: float | None) -> dict[str, flo
         return {}
     judged = entry.competition.against_baseline(score)
     return {} if judged is None else asdict(judged)
+
+
+def _reported(found: Sequence[ReportedScoreRecord]) -> dict[str, object]:
+    last = final_of(found)
+    return {
+        "reported_score": last.score if last else None,
+        "reported_sort": last.sort.value if last else None,
+    }
 
 
 def _percentile(run: RunResult, convention: str) -> float | None:
