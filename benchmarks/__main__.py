@@ -1,13 +1,17 @@
-"""`python -m benchmarks [grading] [http] [memory] [statistics]`: all of them, or the named ones."""
+"""`python -m benchmarks [grading] [families] [http] [memory] [statistics]`: all, or the named ones.
+
+`families` may be followed by the competitions to measure.
+"""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import grading, http, memory, statistics
+from benchmarks import families, grading, http, memory, statistics
 
 BENCHMARKS = {
     "grading": grading.main,
+    "families": families.main,
     "http": http.main,
     "memory": memory.main,
     "statistics": statistics.main,
@@ -15,6 +19,9 @@ BENCHMARKS = {
 
 
 def run(names: list[str]) -> None:
+    if names[:1] == ["families"] and not set(names[1:]) & set(BENCHMARKS):
+        families.main(*names[1:])
+        return
     unknown = sorted(set(names) - set(BENCHMARKS))
     if unknown:
         sys.exit(f"there is no benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}")

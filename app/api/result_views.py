@@ -206,7 +206,8 @@ def competition(
 
     def markdown() -> str:
         table = markdown_table(
-            ["experiment", "seed", "score", "medal", "percentile", "improvement", "state", "reported"],
+            ["experiment", "seed", "score", "medal", "percentile", "improvement", "state",
+             "reported"],
             [
                 [one.experiment, one.seed, _plain(one.score), one.medal or "",
                  _plain(one.percentile), _plain(one.improvement), one.state,
