@@ -139,6 +139,16 @@ class QuotaExceeded(PodiumError):
         self.headers = {"Retry-After": str(max(1, retry_after))}
 
 
+class TooManyStreams(PodiumError):
+    """This key has as many event streams open as it may have."""
+
+    status = 429
+
+    def __init__(self, detail: str = "", retry_after: int = 5, **extensions: Any) -> None:
+        super().__init__(detail, **extensions)
+        self.headers = {"Retry-After": str(retry_after)}
+
+
 class RangeNotSatisfiable(PodiumError):
     """The file has no bytes in the range asked for."""
 

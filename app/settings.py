@@ -53,6 +53,11 @@ class Settings(BaseSettings):
         1024, ge=1, description="decoded answers that one grader keeps in memory"
     )
     grading_attempts: int = Field(3, ge=1, le=10, description="attempts before a grading is failed")
+    event_streams: int = Field(200, ge=1, description="event streams that one server holds open")
+    event_stream_seconds: float = Field(3600.0, gt=0, description="longest life of one stream")
+    event_heartbeat_seconds: float = Field(
+        15.0, gt=0, description="how often an event stream shows that it is alive"
+    )
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$")
 
     @model_validator(mode="after")

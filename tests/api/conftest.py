@@ -122,7 +122,9 @@ def server(
         if request.param == "postgresql":
             postgres = request.getfixturevalue("postgres")
             url = postgres.url(stack.enter_context(postgres.database()))
-        started = PodiumServer(home / "data", url, grading_seconds=20, max_upload_mb=32).start()
+        started = PodiumServer(
+            home / "data", url, grading_seconds=20, max_upload_mb=32, event_stream_seconds=1
+        ).start()
         yield started
         assert started.stop() == 0
 
