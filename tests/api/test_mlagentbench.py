@@ -1,4 +1,4 @@
-"""MLAgentBench's tasks over HTTP: imported with data, graded against a baseline, told if allowed."""
+"""MLAgentBench's tasks over HTTP: imported with data, graded, judged, told as far as allowed."""
 
 from __future__ import annotations
 
