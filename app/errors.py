@@ -165,10 +165,22 @@ class Unavailable(PodiumError):
         self.headers = {"Retry-After": str(retry_after)}
 
 
+class StoreAway(Unavailable):
+    """The store of submitted files cannot be reached just now."""
+
+
 class StorageFull(PodiumError):
     """Podium's disk is full."""
 
     status = 507
+
+
+class DamagedFile(PodiumError):
+    """A stored file is missing, or is not what was stored. This is Podium's fault."""
+
+
+class BadSettings(PodiumError):
+    """A setting of this Podium cannot be used."""
 
 
 class BadCompetition(Invalid):

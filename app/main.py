@@ -91,7 +91,6 @@ def create_app(
             stopping.set()
             worker.wake()
             await run_in_threadpool(thread.join)
-            app.state.kaggle.close()
             await run_in_threadpool(context.close)
             os.close(lock)
 

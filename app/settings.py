@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MEGABYTE = 1024 * 1024
@@ -38,6 +38,21 @@ class Settings(BaseSettings):
         le=300,
         description="how long a write waits for a database that is locked or away, before 503",
     )
+    blobs_url: str = Field(
+        "",
+        description="where submitted files and competitions are kept: file:///path or "
+        "s3://bucket/prefix; empty: blobs in the data directory",
+    )
+    cache_mb: int = Field(
+        10240, ge=1, description="disk for files that were fetched from a store elsewhere"
+    )
+    # By the names that every S3 client knows; what is not said, the machine's role may say.
+    aws_endpoint_url: str = Field("", validation_alias="AWS_ENDPOINT_URL")
+    aws_region: str = Field("", validation_alias="AWS_REGION")
+    aws_access_key_id: str = Field("", validation_alias="AWS_ACCESS_KEY_ID")
+    aws_secret_access_key: SecretStr = Field(
+        SecretStr(""), validation_alias="AWS_SECRET_ACCESS_KEY"
+    )
     competitions_dir: Path = Field(
         Path("competitions"), description="the folders that `check` and the first start read"
     )
@@ -66,12 +81,25 @@ class Settings(BaseSettings):
         object.__setattr__(self, "competitions_dir", self.competitions_dir.absolute())
         if not self.database_url:
             object.__setattr__(self, "database_url", f"sqlite:///{self.data_dir / 'podium.db'}")
+        if not self.blobs_url:
+            object.__setattr__(self, "blobs_url", (self.data_dir / "blobs").as_uri())
         return self
 
     @property
     def max_upload_bytes(self) -> int:
         """Largest body accepted, counted after unpacking."""
         return self.max_upload_mb * MEGABYTE
+
+    @property
+    def s3_options(self) -> dict[str, str]:
+        """What was said of the S3 server, by the names of its client; secrets among it."""
+        said = {
+            "endpoint": self.aws_endpoint_url,
+            "region": self.aws_region,
+            "access_key_id": self.aws_access_key_id,
+            "secret_access_key": self.aws_secret_access_key.get_secret_value(),
+        }
+        return {name: value for name, value in said.items() if value}
 
     @property
     def is_sqlite(self) -> bool:

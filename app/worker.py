@@ -77,8 +77,17 @@ class Worker:
         def graded(future: Future[Outcome]) -> None:
             if future.cancelled():
                 return  # the graders are closing; the row is graded after the next start
+            error = future.exception()
+            if isinstance(error, Unavailable | StorageFull):
+                # The store of files is away. The claim is kept, and no attempt is used up.
+                self._start_later(claimed)
+                return
             GRADING_SECONDS.labels(claimed.competition).observe(time.monotonic() - started)
-            self._finish(claimed, future.result())
+            if error is not None:
+                log.error("cannot grade", exc_info=error, extra={"submission": claimed.id})
+                self._finish(claimed, Fault("internal", type(error).__name__))
+            else:
+                self._finish(claimed, future.result())
 
         try:
             future = grade.start(self._context, claimed)
@@ -88,6 +97,12 @@ class Worker:
             self._finish(claimed, Fault("not_started", ""))
             return
         future.add_done_callback(graded)
+
+    def _start_later(self, claimed: ClaimRecord) -> None:
+        """Try to start a grading again after a pause; the timer dies with the process."""
+        timer = threading.Timer(PAUSE_SECONDS, self._start, (claimed,))
+        timer.daemon = True
+        timer.start()
 
     def _finish(self, claimed: ClaimRecord, outcome: Outcome) -> None:
         if isinstance(outcome, Fault):

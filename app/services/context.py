@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,13 +18,18 @@ from app.services.announcements import Announcements
 from app.services.catalogue import Catalogue
 from app.services.intake import Received, take_in
 from app.services.outcomes import Finished, write_outcomes
-from app.settings import Settings
+from app.services.version_files import VersionFiles
+from app.settings import MEGABYTE, Settings
 from app.storage import submissions
 from app.storage.batches import Batch
 from app.storage.blobs import BlobStore
+from app.storage.blobs_url import open_blobs
+from app.storage.cache import FileCache
 from app.storage.database import Database
 from app.storage.engines import Limits
 from app.storage.records import SubmissionRecord
+
+FETCHES = 4  # submissions that are on their way here from a store elsewhere, at once
 
 
 class DataDirectoryInUse(Conflict):
@@ -37,12 +43,14 @@ class Context:
     settings: Settings
     database: Database
     blobs: BlobStore
+    cache: FileCache
     graders: GraderPool
     catalogue: Catalogue
     instance: str
     intake: Batch[SubmissionRecord, Received]
     outcomes: Batch[Finished, SubmissionState]
     announcements: Announcements = field(default_factory=Announcements)
+    fetching: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(FETCHES))
 
     def listen(self) -> None:
         """Begin to announce what was settled or changed, here and in other processes."""
@@ -50,8 +58,11 @@ class Context:
 
     def close(self) -> None:
         """Stop the graders, then let go of the database."""
+        self.fetching.shutdown(wait=False, cancel_futures=True)
         self.graders.close()
+        self.fetching.shutdown()
         self.database.close()
+        self.cache.close()
 
     def _catch_up(self) -> None:
         """Announce what nobody heard of: while nothing was heard, it can be seen in the rows."""
@@ -72,6 +83,8 @@ def open_context(settings: Settings) -> Context:
     """Open the database, blobs and graders that `settings` name. The caller closes the context."""
     data = settings.data_dir
     data.mkdir(parents=True, exist_ok=True)
+    cache = FileCache(data / "cache", settings.cache_mb * MEGABYTE)
+    blobs = open_blobs(settings.blobs_url, settings.s3_options, spool=data / "uploads", cache=cache)
     database = Database(
         settings.database_url,
         write_patience=settings.database_patience_seconds,
@@ -82,17 +95,19 @@ def open_context(settings: Settings) -> Context:
             connect_seconds=settings.database_connect_seconds,
         ),
     )
+    files = VersionFiles(data / "competitions", database, blobs, cache)
     return Context(
         settings=settings,
         database=database,
-        blobs=BlobStore(data / "blobs"),
+        blobs=blobs,
+        cache=cache,
         graders=GraderPool(
             processes=settings.graders,
             seconds=settings.grading_seconds,
             memory_mb=settings.grader_memory_mb,
             cache_mb=settings.answers_cache_mb,
         ),
-        catalogue=Catalogue(data / "competitions", settings.competitions_dir, database),
+        catalogue=Catalogue(files, settings.competitions_dir, database),
         instance=_instance(data),
         intake=Batch(database, take_in),
         outcomes=Batch(database, partial(write_outcomes, max_attempts=settings.grading_attempts)),
