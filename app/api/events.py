@@ -108,8 +108,8 @@ def _look(context: Context, caller: Caller, follower: Follower) -> tuple[Look, s
 
 def _text(context: Context, caller: Caller, event: Event) -> str:
     if event.submission is None:
-        reported = reported_scores.counts(context, caller, [event.run.id])[event.run.id]
-        run = present.run(context, event.run, reported)
+        outside = reported_scores.outside(context, caller, [event.run.id])[event.run.id]
+        run = present.run(context, event.run, outside)
         name, body = "run", RunOut.model_validate(run).model_dump_json()
     else:
         shown = present.submission(context, event.submission)
