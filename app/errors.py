@@ -99,6 +99,13 @@ class ScoreContradicts(Conflict):
     """What is reported contradicts what the competition declares."""
 
 
+class LeaderboardsMissing(Conflict):
+    """Some competitions have no human leaderboard, so nobody can win a medal there.
+
+    Carries `no_leaderboard`: a list of slugs.
+    """
+
+
 class BaselinesMissing(Conflict):
     """Some runs are at competitions without a known baseline, so success cannot be told of them.
 
@@ -132,6 +139,16 @@ class QuotaExceeded(PodiumError):
         self.headers = {"Retry-After": str(max(1, retry_after))}
 
 
+class TooManyStreams(PodiumError):
+    """This key has as many event streams open as it may have."""
+
+    status = 429
+
+    def __init__(self, detail: str = "", retry_after: int = 5, **extensions: Any) -> None:
+        super().__init__(detail, **extensions)
+        self.headers = {"Retry-After": str(retry_after)}
+
+
 class RangeNotSatisfiable(PodiumError):
     """The file has no bytes in the range asked for."""
 
@@ -148,10 +165,22 @@ class Unavailable(PodiumError):
         self.headers = {"Retry-After": str(retry_after)}
 
 
+class StoreAway(Unavailable):
+    """The store of submitted files cannot be reached just now."""
+
+
 class StorageFull(PodiumError):
     """Podium's disk is full."""
 
     status = 507
+
+
+class DamagedFile(PodiumError):
+    """A stored file is missing, or is not what was stored. This is Podium's fault."""
+
+
+class BadSettings(PodiumError):
+    """A setting of this Podium cannot be used."""
 
 
 class BadCompetition(Invalid):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import logging
@@ -17,8 +18,10 @@ from fastapi.openapi.utils import get_openapi
 from app import __version__
 from app.api import (
     competitions,
+    events,
     experiments,
     grading_reports,
+    mlagentbench_results,
     problems,
     reported_scores,
     results,
@@ -28,6 +31,7 @@ from app.api import (
     success,
 )
 from app.api.requests import RequestRecorder
+from app.api.streams import Streams
 from app.kaggle_api.door import open_door
 from app.kaggle_api.rooms import ROUTERS as KAGGLE_ROUTERS
 from app.services import environment, first_start, grade
@@ -50,7 +54,8 @@ def create_app(
     """The application. Its lifespan opens the context and runs the grading loop.
 
     `on_ready` is told once requests can be served: with the first admin key, where this start
-    made one, else with None.
+    made one, else with None. From then on `app.state.wind_up()`, called from any thread or signal
+    handler, ends what waits or streams, so that the server can stop at once.
     """
 
     @contextlib.asynccontextmanager
@@ -70,6 +75,8 @@ def create_app(
             target=worker.run, args=(lambda idle: stopping.is_set(),), name="grading-loop"
         )
         app.state.context, app.state.worker = context, worker
+        loop = asyncio.get_running_loop()
+        app.state.wind_up = lambda: loop.call_soon_threadsafe(context.announcements.close)
         app.state.kaggle = open_door(context)
         thread.start()
         # What is here now stays: the collector need not look through it again and again.
@@ -82,7 +89,6 @@ def create_app(
             stopping.set()
             worker.wake()
             await run_in_threadpool(thread.join)
-            app.state.kaggle.close()
             await run_in_threadpool(context.close)
             os.close(lock)
 
@@ -95,11 +101,12 @@ def create_app(
     )
     # The first match answers: what comes most often is looked at first.
     often = (submissions, runs, competitions, experiments, results, grading_reports)
-    measured = (reported_scores, success)
-    for room in (*often, *measured, service, problems):
+    measured = (reported_scores, success, mlagentbench_results)
+    for room in (*often, *measured, events, service, problems):
         app.include_router(room.router)
     for router in KAGGLE_ROUTERS:
         app.include_router(router)
+    app.state.streams = Streams(settings.event_streams)
     problems.install(app)
     app.add_middleware(RequestRecorder)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 MEGABYTE = 1024 * 1024
@@ -38,6 +38,21 @@ class Settings(BaseSettings):
         le=300,
         description="how long a write waits for a database that is locked or away, before 503",
     )
+    blobs_url: str = Field(
+        "",
+        description="where submitted files and competitions are kept: file:///path or "
+        "s3://bucket/prefix; empty: blobs in the data directory",
+    )
+    cache_mb: int = Field(
+        10240, ge=1, description="disk for files that were fetched from a store elsewhere"
+    )
+    # By the names that every S3 client knows; what is not said, the machine's role may say.
+    aws_endpoint_url: str = Field("", validation_alias="AWS_ENDPOINT_URL")
+    aws_region: str = Field("", validation_alias="AWS_REGION")
+    aws_access_key_id: str = Field("", validation_alias="AWS_ACCESS_KEY_ID")
+    aws_secret_access_key: SecretStr = Field(
+        SecretStr(""), validation_alias="AWS_SECRET_ACCESS_KEY"
+    )
     competitions_dir: Path = Field(
         Path("competitions"), description="the folders that `check` and the first start read"
     )
@@ -63,6 +78,11 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(
         60.0, ge=0, description="for finishing what a worker is at when it is told to stop"
     )
+    event_streams: int = Field(200, ge=1, description="event streams that one server holds open")
+    event_stream_seconds: float = Field(3600.0, gt=0, description="longest life of one stream")
+    event_heartbeat_seconds: float = Field(
+        15.0, gt=0, description="how often an event stream shows that it is alive"
+    )
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$")
 
     @model_validator(mode="after")
@@ -71,6 +91,8 @@ class Settings(BaseSettings):
         object.__setattr__(self, "competitions_dir", self.competitions_dir.absolute())
         if not self.database_url:
             object.__setattr__(self, "database_url", f"sqlite:///{self.data_dir / 'podium.db'}")
+        if not self.blobs_url:
+            object.__setattr__(self, "blobs_url", (self.data_dir / "blobs").as_uri())
         return self
 
     @property
@@ -82,6 +104,17 @@ class Settings(BaseSettings):
     def queues(self) -> bool:
         """Whether submissions are graded by workers, through the queue."""
         return self.dispatch == "queue"
+
+    @property
+    def s3_options(self) -> dict[str, str]:
+        """What was said of the S3 server, by the names of its client; secrets among it."""
+        said = {
+            "endpoint": self.aws_endpoint_url,
+            "region": self.aws_region,
+            "access_key_id": self.aws_access_key_id,
+            "secret_access_key": self.aws_secret_access_key.get_secret_value(),
+        }
+        return {name: value for name, value in said.items() if value}
 
     @property
     def is_sqlite(self) -> bool:

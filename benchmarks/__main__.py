@@ -1,13 +1,17 @@
-"""`python -m benchmarks [NAME ...]`: the named ones of those below, or all of them."""
+"""`python -m benchmarks [NAME ...]`: the named ones of those below, or all of them.
+
+`families` may be followed by the competitions to measure.
+"""
 
 from __future__ import annotations
 
 import sys
 
-from benchmarks import distributed, grading, http, memory, statistics
+from benchmarks import distributed, families, grading, http, memory, statistics
 
 BENCHMARKS = {
     "grading": grading.main,
+    "families": families.main,
     "distributed": distributed.main,
     "http": http.main,
     "memory": memory.main,
@@ -16,6 +20,9 @@ BENCHMARKS = {
 
 
 def run(names: list[str]) -> None:
+    if names[:1] == ["families"] and not set(names[1:]) & set(BENCHMARKS):
+        families.main(*names[1:])
+        return
     unknown = sorted(set(names) - set(BENCHMARKS))
     if unknown:
         sys.exit(f"there is no benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}")

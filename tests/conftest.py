@@ -12,6 +12,7 @@ import pytest
 from app.storage import schema
 from app.storage.database import Database
 from tests.postgres import WITHOUT, NoPostgresError, Postgres, any_server
+from tests.s3 import S3Server
 
 
 @pytest.fixture(scope="session")
@@ -88,3 +89,19 @@ def empty_postgres(postgres: Postgres) -> Iterator[str]:
     """The name of a PostgreSQL database of the test's own, without tables."""
     with postgres.database() as name:
         yield name
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """An S3 server, one per worker of pytest-xdist. Who stops it takes `own_s3`."""
+    server = S3Server(tmp_path_factory.mktemp("s3") / "server").start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def own_s3(tmp_path: Path) -> Iterator[S3Server]:
+    """An S3 server of the test's own, started, to be stopped and started again."""
+    server = S3Server(tmp_path / "s3").start()
+    yield server
+    server.stop()

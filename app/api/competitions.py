@@ -9,10 +9,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import FileResponse, PlainTextResponse
+from fastapi.responses import PlainTextResponse
 
 from app.api import present
 from app.api.dependencies import Admin, Anyone, Ctx, Cursor, Limit, Researcher, Slug
+from app.api.files import is_known, leased_file, not_modified
 from app.api.problems import responses
 from app.api.schemas import (
     CompetitionImported,
@@ -132,11 +133,11 @@ def public_file(
     name: Annotated[str, Path(max_length=500)],
 ) -> Response:
     """A public file's bytes; `Range`, `If-Range` and `If-None-Match` are understood."""
-    path, sha256 = competitions.public_file(context, caller, slug, name)
-    etag = f'"{sha256}"'
-    if etag in request.headers.get("If-None-Match", ""):
-        return Response(status_code=304, headers={"ETag": etag})
-    return FileResponse(path, media_type="application/octet-stream", headers={"ETag": etag})
+    entry, sha256 = competitions.public_file(context, caller, slug, name)
+    if is_known(request, sha256):
+        return not_modified(sha256)
+    lease = context.catalogue.files.lease_public(entry.version, name, sha256)
+    return leased_file(lease, sha256, entry.version.imported_at)
 
 
 @router.get("/{slug}/sample-submission", response_class=Response, responses=FILE_RESPONSES)

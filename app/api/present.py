@@ -14,6 +14,7 @@ from app.services import competitions
 from app.services.catalogue import Entry
 from app.services.context import Context
 from app.services.disclose import Disclosed
+from app.services.reported_scores import Outside
 from app.storage.records import ExperimentRecord, RunRecord
 
 
@@ -65,8 +66,8 @@ def experiment(record: ExperimentRecord) -> dict[str, Any]:
     }
 
 
-def run(context: Context, record: RunRecord, reported: int | None) -> dict[str, Any]:
-    """A run. `reported` scores were measured of it; None where that is not told."""
+def run(context: Context, record: RunRecord, outside: Outside) -> dict[str, Any]:
+    """A run."""
     return {
         "id": record.id,
         "experiment": record.experiment,
@@ -80,7 +81,8 @@ def run(context: Context, record: RunRecord, reported: int | None) -> dict[str, 
         "failure": record.failure,
         "selected": record.selected_id,
         "final": "selected" if record.selected_id else "last",
-        "reported_scores": reported,
+        "reported_scores": outside.reported,
+        "imported_from": outside.imported_from,
         "created_at": record.created_at,
         "closed_at": record.closed_at,
     }

@@ -223,7 +223,11 @@ class ResultOut(BaseModel):
     equal: int | None
     worse: int | None
     percentile: float | None
+    improvement: float | None = Field(description="on the baseline, as a share of it")
+    success: bool | None = Field(description="null without a baseline")
     failure: str | None
+    reported_score: float | None = Field(description="measured by a harness, not graded")
+    reported_sort: str | None
 
 
 class CompetitionResultsOut(BaseModel):

@@ -206,10 +206,12 @@ def competition(
 
     def markdown() -> str:
         table = markdown_table(
-            ["experiment", "seed", "score", "medal", "percentile", "state"],
+            ["experiment", "seed", "score", "medal", "percentile", "improvement", "state",
+             "reported"],
             [
                 [one.experiment, one.seed, _plain(one.score), one.medal or "",
-                 _plain(one.percentile), one.state]
+                 _plain(one.percentile), _plain(one.improvement), one.state,
+                 f"{_plain(one.reported_score)} {one.reported_sort or ''}".strip()]
                 for one in lines
             ],
         )  # fmt: skip

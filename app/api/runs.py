@@ -12,6 +12,7 @@ from app.api.dependencies import Anyone, Ctx, Cursor, Id, Limit, Researcher
 from app.api.problems import responses
 from app.api.schemas import ExposureOut, Page, RunCreated, RunOut
 from app.services import reported_scores, runs
+from app.services.reported_scores import Outside
 from app.services.runs import NewRun
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
@@ -36,7 +37,7 @@ def create_run(context: Ctx, caller: Researcher, body: RunIn) -> Any:
             limits=body.limits.model_dump(exclude_none=True),
         ),
     )
-    return {**present.run(context, run, 0), "key": key}
+    return {**present.run(context, run, Outside(0, None)), "key": key}
 
 
 @router.get("", response_model=Page[RunOut], responses=responses(401, 422))
@@ -52,8 +53,8 @@ def list_runs(
     found, after = runs.page(
         context, caller, experiment=experiment, competition=competition, after=cursor, limit=limit
     )
-    reported = reported_scores.counts(context, caller, [one.id for one in found])
-    items = [present.run(context, one, reported[one.id]) for one in found]
+    outside = reported_scores.outside(context, caller, [one.id for one in found])
+    items = [present.run(context, one, outside[one.id]) for one in found]
     return {"items": items, "next_cursor": after}
 
 
@@ -61,7 +62,7 @@ def list_runs(
 def show_run(context: Ctx, caller: Anyone, run_id: Id) -> Any:
     """One run."""
     run = runs.find(context, caller, run_id)
-    return present.run(context, run, reported_scores.counts(context, caller, [run_id])[run_id])
+    return present.run(context, run, reported_scores.outside(context, caller, [run_id])[run_id])
 
 
 @router.patch("/{run_id}", response_model=RunOut, responses=responses(401, 403, 404, 422))
@@ -74,7 +75,7 @@ def change_run(context: Ctx, caller: Researcher, run_id: Id, body: RunChange) ->
         usage=None if body.usage is None else body.usage.model_dump(exclude_none=True),
         failure=None if body.failure is None else body.failure.value,
     )
-    return present.run(context, changed, reported_scores.counts(context, caller, [run_id])[run_id])
+    return present.run(context, changed, reported_scores.outside(context, caller, [run_id])[run_id])
 
 
 @router.get("/{run_id}/exposure", response_model=ExposureOut, responses=responses(401, 404, 422))

@@ -51,6 +51,10 @@ class RunOut(BaseModel):
     reported_scores: int | None = Field(
         description="how many scores a harness reported, apart from grades; null for a run's key"
     )
+    imported_from: str | None = Field(
+        description="the file and the place in it that a run from elsewhere was read from; "
+        "its agent's feedback is not known; null for a run's key"
+    )
     created_at: datetime
     closed_at: datetime | None
 

@@ -13,6 +13,7 @@ from fastapi.responses import FileResponse
 from app.api import present
 from app.api.bodies import Selection
 from app.api.dependencies import Anyone, Ctx, Cursor, Id, Key, Limit
+from app.api.files import leased_file
 from app.api.problems import responses
 from app.api.schemas import Page, RunOut, SubmissionOut, VerdictOut
 from app.api.threads import in_thread
@@ -123,11 +124,9 @@ def show_submission(context: Ctx, caller: Anyone, submission_id: Id) -> Any:
 def submission_file(context: Ctx, caller: Anyone, submission_id: Id) -> FileResponse:
     """The bytes that were graded: as sent, unpacked."""
     shown = disclose.show(context, caller, submission_id).submission
-    return FileResponse(
-        context.blobs.path(shown.sha256),
-        media_type="text/csv",
-        filename=f"{shown.id}.csv",
-        headers={"ETag": f'"{shown.sha256}"'},
+    lease = context.blobs.lease(shown.sha256)
+    return leased_file(
+        lease, shown.sha256, shown.received_at, media_type="text/csv", filename=f"{shown.id}.csv"
     )
 
 
@@ -159,7 +158,7 @@ async def validate_file(request: Request, context: Ctx, key: Key, run_id: Id) ->
 def select_submission(context: Ctx, caller: Anyone, run_id: Id, body: Selection) -> Any:
     """Choose the run's final submission; without a choice the last valid one is final."""
     chosen = runs.select(context, caller, run_id, body.submission)
-    return present.run(context, chosen, reported_scores.counts(context, caller, [run_id])[run_id])
+    return present.run(context, chosen, reported_scores.outside(context, caller, [run_id])[run_id])
 
 
 async def _wait(settled: asyncio.Event, prefer: str | None, response: Response) -> None:

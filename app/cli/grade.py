@@ -30,7 +30,8 @@ def grade(
     """Grade FILE for the competition SLUG; prints JSON; exit 0 graded, 3 rejected, 1 our fault."""
     with podium(graders=1) as context:
         entry = _ready_entry(context, slug)
-        outcome = context.graders.grade(entry.directory, file.resolve()).result()
+        with context.catalogue.files.lease(entry.version, answers=True) as lease:
+            outcome = context.graders.grade(lease.path, file.resolve()).result()
     if isinstance(outcome, Fault):
         raise GradingFault(f"{outcome.kind} {outcome.place}".strip())
     if isinstance(outcome, Refused):

@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
 
+from app.importers.grading_report import Mismatch
 from app.services.context import Context, open_context
 from app.settings import Settings
 from app.storage import schema
 
 out = Console()
 err = Console(stderr=True)
+SHOWN = 20
 AsJson = Annotated[bool, typer.Option("--json", help="machine output: JSON on standard output")]
 
 
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
     typer.echo(json.dumps(document, indent=2, default=str, ensure_ascii=False))
+
+
+def tell_mismatches(found: Sequence[Mismatch]) -> None:
+    """What a file says and Podium does not find, as far as people read it."""
+    for one in found[:SHOWN]:
+        note = f" ({one.note})" if one.note else ""
+        err.print(
+            f"  {one.place}: the file says {one.file}, we find {one.ours}{note}",
+            markup=False, highlight=False,
+        )  # fmt: skip
+    if len(found) > SHOWN:
+        err.print(f"  and {len(found) - SHOWN} more: --json lists all")
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,48 +11,86 @@ import typer
 
 from app.api.result_views import rates_markdown
 from app.api.tables import as_csv, as_parquet
-from app.cli.output import AsJson, err, out, podium, print_json
+from app.cli.output import AsJson, err, out, podium, print_json, tell_mismatches
+from app.cli.success import Forms, KnownBaselines, Starter, Threshold, success_forms
+from app.errors import Invalid
 from app.services import grading_reports, results
+from app.services.context import Context
 from app.services.grading_reports import Source, Taken
 from app.services.rate_report import rates_document, rates_rows
 from app.services.results import Excluded, GroupBy, Scope
 from app.services.run_groups import take_in_groups
+from app.services.success import Baselines, SuccessScope, has_only_baselines
 from app.statistics.attempts import Padding
 
 Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
-SHOWN = 20
 
 
 def report(
     experiment: Experiment,
     suite: Annotated[str, typer.Option(help="the suite; none: all it has runs at")] = "",
-    padding: Annotated[Padding, typer.Option(help="what missing results become")] = Padding.NONE,
+    padding: Annotated[
+        Padding | None,
+        typer.Option(help="what missing results become; medal rates: none, success: complete"),
+    ] = None,
     group_by: Annotated[
-        GroupBy, typer.Option(help="groups beside all competitions")
+        GroupBy, typer.Option(help="groups of medal rates beside all competitions")
     ] = GroupBy.COMPLEXITY,
     exclude_flags: Annotated[str, typer.Option(help="codes of flags, with commas")] = "",
     excluded: Annotated[
         Excluded, typer.Option(help="leave flagged competitions out, or count failures")
     ] = Excluded.DROP,
+    success: Annotated[
+        bool | None,
+        typer.Option(
+            "--success/--medals",
+            help="success against baselines, or medals; neither: success where no competition "
+            "has a human board",
+        ),
+    ] = None,
+    threshold: Threshold = None,
+    baselines: KnownBaselines = Baselines.REQUIRED,
+    starter: Starter = None,
     as_json: AsJson = False,
     csv: Annotated[bool, typer.Option("--csv", help="a line for each group and rate")] = False,
     parquet: Annotated[
         Path | None, typer.Option(help="write those lines to this file, as Parquet")
     ] = None,
 ) -> None:
-    """Print an experiment's medal rates as Markdown: the row of MLE-bench's board, and more."""
+    """Print an experiment's medal rates, or its success against baselines, as Markdown.
+
+    Medal rates are the row of MLE-bench's board, and more; with --success there is a line for each
+    competition.
+    """
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
+    scope = Scope(suite or None, padding or Padding.NONE, flags, excluded)
+    by_success = threshold is not None or starter is not None
+    if by_success and success is False:
+        raise Invalid("--threshold and --starter are of success against baselines, not of medals.")
     with podium(graders=1) as context:
-        scope = Scope(suite or None, padding, flags, excluded)
-        basis, groups = results.medal_rates(context, experiment, scope, group_by)
+        if success is None and not by_success:
+            by_success = has_only_baselines(context, experiment, scope.suite)
+        if success or by_success:
+            scope = replace(scope, padding=padding or Padding.COMPLETE)
+            asked = SuccessScope(scope, threshold, baselines, starter)
+            shown = success_forms(context, experiment, asked)
+        else:
+            shown = _medal_forms(context, experiment, scope, group_by)
     if parquet is not None:
-        parquet.write_bytes(as_parquet(rates_rows(basis, groups)))
+        parquet.write_bytes(as_parquet(shown.rows))
     if as_json:
-        print_json(rates_document(basis, groups))
+        print_json(shown.document)
     elif csv:
-        sys.stdout.write(as_csv(rates_rows(basis, groups)))
+        sys.stdout.write(as_csv(shown.rows))
     else:
-        sys.stdout.write(rates_markdown(basis, groups))
+        sys.stdout.write(shown.markdown)
+
+
+def _medal_forms(context: Context, experiment: str, scope: Scope, group_by: GroupBy) -> Forms:
+    basis, groups = results.medal_rates(context, experiment, scope, group_by)
+    return Forms(
+        rates_document(basis, groups), rates_rows(basis, groups), rates_markdown(basis, groups)
+    )
 
 
 def import_grading_report(
@@ -101,11 +139,4 @@ def _tell(experiment: str, taken: Taken) -> None:
         f"seeds {seeds}; {len(taken.mismatches)} mismatches",
         markup=False, highlight=False,
     )  # fmt: skip
-    for one in taken.mismatches[:SHOWN]:
-        note = f" ({one.note})" if one.note else ""
-        err.print(
-            f"  {one.place}: the file says {one.file}, we find {one.ours}{note}",
-            markup=False, highlight=False,
-        )  # fmt: skip
-    if len(taken.mismatches) > SHOWN:
-        err.print(f"  and {len(taken.mismatches) - SHOWN} more: --json lists all")
+    tell_mismatches(taken.mismatches)

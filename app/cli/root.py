@@ -20,6 +20,7 @@ from app.cli import (
     results,
     runs,
     serve,
+    success,
     worker,
 )
 from app.cli.output import err
@@ -77,6 +78,7 @@ app.command("proxy")(proxy.proxy)
 app.command("report")(results.report)
 imports.app.command("grading-report")(results.import_grading_report)
 imports.app.command("run-groups")(results.import_run_groups)
+imports.app.command("mlagentbench-results")(success.import_mlagentbench_results)
 app.add_typer(imports.app, name="import", help="Bring competitions and results in.")
 app.add_typer(competitions.app, name="competitions", help="Look at competitions.")
 app.add_typer(keys.app, name="keys", help="Create, list and revoke keys.")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import socket
+from collections.abc import Callable
+from types import FrameType
 from typing import Annotated
 
 import typer
@@ -35,8 +38,14 @@ def serve(
             typer.echo(f"Admin key, shown this once: {key}")
         typer.echo(f"Podium serves on http://{settings.host}:{bound} (API: /docs)")
 
+    app = create_app(settings, on_ready=ready)
+
+    def wind_up() -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended already
+            app.state.wind_up()
+
     config = uvicorn.Config(
-        create_app(settings, on_ready=ready),
+        app,
         http="httptools",  # h11 answers 404 to the absolute-form targets of clients behind a proxy
         loop="uvloop",
         log_config=None,
@@ -45,7 +54,7 @@ def serve(
         lifespan="on",
         timeout_graceful_shutdown=15,
     )
-    server = uvicorn.Server(config)
+    server = _Server(config, wind_up)
     for end in (signal.SIGTERM, signal.SIGINT):
         # uvicorn shuts down gracefully, then raises the signal once more: being asked to stop, and
         # stopping, is success.
@@ -53,6 +62,19 @@ def serve(
     server.run(sockets=[listener])
     if not server.started:
         raise typer.Exit(1)
+
+
+class _Server(uvicorn.Server):
+    """Ends what waits and streams as soon as it is asked to stop; uvicorn would wait for it."""
+
+    def __init__(self, config: uvicorn.Config, wind_up: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._wind_up = wind_up
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        if self.started:
+            self._wind_up()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.domain.verdict import Rejection
-from app.errors import BadCompetition, MetricFault
+from app.errors import BadCompetition, DamagedFile, MetricFault
 from app.graders import jobs, versions
 from app.graders.cache import VersionCache
 from app.graders.inspection import inspect_job
@@ -26,13 +26,19 @@ class Desk:
         self._jobs: dict[str, Callable[..., Answer]]
         if role == "validate":
             forms = VersionCache(budget, load=versions.load_form, size=versions.form_bytes)
-            self._jobs = {"validate": lambda where, file: jobs.validate_job(forms.get(where), file)}
+            self._jobs = {
+                "validate": lambda where, file: jobs.validate_job(
+                    forms.get(Path(where)), Path(file)
+                )
+            }
             self._counts = forms.counts
         else:
             loaded = VersionCache(budget, load=versions.load_version, size=versions.version_bytes)
             self._jobs = {
-                "grade": lambda where, file: jobs.grade_job(loaded.get(where), file),
-                "inspect": inspect_job,
+                "grade": lambda where, file, sha256: jobs.grade_job(
+                    loaded.get(Path(where)), Path(file), sha256
+                ),
+                "inspect": lambda where: inspect_job(Path(where)),
             }
             self._counts = loaded.counts
 
@@ -42,18 +48,20 @@ class Desk:
 
     def handle(self, request: bytes, leftovers: Callable[[], bool]) -> Reply:
         """Do one job. `leftovers` says whether it left anything running behind."""
-        name, *paths = pickle.loads(request)  # noqa: S301 - from the server, over our own channel
-        answer = self._answer(name, [Path(path) for path in paths])
+        name, *arguments = pickle.loads(request)  # noqa: S301 - from the server, our own channel
+        answer = self._answer(name, arguments)
         spent = isinstance(answer, Fault) and answer.kind == "memory"
         return Reply(answer, self._counts(), retire=spent or leftovers())
 
-    def _answer(self, name: str, paths: list[Path]) -> Answer:
+    def _answer(self, name: str, arguments: list[str]) -> Answer:
         try:
-            return self._jobs[name](*paths)
+            return self._jobs[name](*arguments)
         except Rejection as rejection:
             return Refused(rejection.verdict)
         except (MemoryError, versions.MetricMemoryError):
             return Fault("memory")
+        except DamagedFile as fault:
+            return Fault("storage", fault.detail)
         except MetricFault as fault:
             return Fault("metric", fault.detail)
         except BadCompetition as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 from app.domain.form import SubmissionForm
 from app.domain.verdict import Rejection, Verdict
+from app.errors import DamagedFile
 from app.graders.versions import LoadedForm, LoadedVersion
 from app.grading.check import check, read_ids
 from app.grading.grade import Graded, grade
@@ -18,16 +20,16 @@ def warm_up() -> None:
     check(data, form, read_ids(data, form))
 
 
-def grade_job(loaded: LoadedVersion, file: Path) -> Graded:
+def grade_job(loaded: LoadedVersion, file: Path, sha256: str) -> Graded:
     """Grade one submission file.
 
     Raises:
         Rejection: the file's fault.
         MetricFault: the metric failed.
+        DamagedFile: it is not there, or has other bytes than `sha256` (if given) says.
     """
-    return grade(
-        file.read_bytes(), loaded.competition, loaded.answers, loaded.leaderboard, loaded.scorer
-    )
+    data = _read(file, sha256)
+    return grade(data, loaded.competition, loaded.answers, loaded.leaderboard, loaded.scorer)
 
 
 def validate_job(loaded: LoadedForm, file: Path) -> Verdict:
@@ -36,3 +38,14 @@ def validate_job(loaded: LoadedForm, file: Path) -> Verdict:
         return Verdict(warnings=loaded.checker.check(file.read_bytes()).warnings)
     except Rejection as rejection:
         return rejection.verdict
+
+
+def _read(file: Path, sha256: str) -> bytes:
+    """The file's bytes. A disk that lost some of them must not look like an agent's mistake."""
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        raise DamagedFile(f"the stored file {sha256[:16]} is not there") from None
+    if sha256 and hashlib.sha256(data).hexdigest() != sha256:
+        raise DamagedFile(f"the stored file {sha256[:16]} has other bytes than were stored")
+    return data

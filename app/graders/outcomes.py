@@ -14,6 +14,7 @@ FaultKind = Literal[
     "crashed",  # the grader died under the job
     "metric",  # the metric raised, or returned something that is not a finite number
     "competition",  # the competition's files cannot be used
+    "storage",  # a stored file is missing, or is not what was stored
     "internal",  # an error in Podium's own code, or a file that is not there
     "not_started",  # no grader could be started for the job
     "worker_lost",  # the worker that graded it died, or was not heard of for too long

@@ -62,9 +62,12 @@ class GraderPool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def grade(self, version_dir: Path, file: Path) -> Future[Outcome]:
-        """Grade a submission file against a competition version's private answers."""
-        return self._put(self._grading, "grade", version_dir, file)
+    def grade(self, version_dir: Path, file: Path, sha256: str = "") -> Future[Outcome]:
+        """Grade a submission file against a competition version's private answers.
+
+        If it has other bytes than `sha256` says, that is a fault of kind `storage`.
+        """
+        return self._put(self._grading, "grade", version_dir, file, sha256)
 
     def inspect(self, version_dir: Path) -> Future[Inspection | Fault]:
         """Try a competition before it is imported; nothing of it is kept."""
@@ -123,10 +126,10 @@ class GraderPool:
             lane.stop()
         self._cancel_waiting()
 
-    def _put(self, tasks: Tasks, name: str, *paths: Path) -> Future[Any]:
+    def _put(self, tasks: Tasks, name: str, *arguments: Path | str) -> Future[Any]:
         if self._closed.is_set():
             raise Unavailable("Podium is shutting down.")
-        task = Task((name, *(str(path) for path in paths)), Future())
+        task = Task((name, *(str(argument) for argument in arguments)), Future())
         tasks.put(task)
         if self._closed.is_set():  # closed just now; perhaps nobody is left to take it
             self._cancel_waiting()

@@ -125,7 +125,12 @@ def load_scorer(version_dir: Path, competition: Competition) -> Scorer:
     """
     own = _text(version_dir, METRIC_FILE) if (version_dir / METRIC_FILE).is_file() else None
     scorer = scorer_for(competition, own)
-    return replace(scorer, function=_telling_memory_apart(scorer.function))
+    prepare = scorer.prepare
+    return replace(
+        scorer,
+        function=_telling_memory_apart(scorer.function),
+        prepare=None if prepare is None else _telling_memory_apart(prepare),
+    )
 
 
 def load_leaderboard(version_dir: Path, competition: Competition) -> Leaderboard | None:
@@ -147,14 +152,14 @@ def read_answers(version_dir: Path, competition: Competition) -> bytes:
     return _bytes(version_dir, f"private/{competition.answers.file}")
 
 
-def _telling_memory_apart(function: Callable[[Any, Any], float]) -> Callable[[Any, Any], float]:
-    def score(answers: Any, submission: Any) -> float:
+def _telling_memory_apart(function: Callable[..., Any]) -> Callable[..., Any]:
+    def call(*arguments: Any) -> Any:
         try:
-            return function(answers, submission)
+            return function(*arguments)
         except MemoryError:
             raise MetricMemoryError from None
 
-    return score
+    return call
 
 
 def _text(version_dir: Path, name: str) -> str:

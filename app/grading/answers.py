@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -33,6 +33,7 @@ class Part:
     def __init__(self, checked: Checked, rows: IntArray | None) -> None:
         self.rows = rows
         self._checked = checked
+        self._prepared: tuple[Callable[[Any], Any], Any] | None = None
 
     @cached_property
     def arrays(self) -> MetricInput:
@@ -53,7 +54,16 @@ class Part:
 
     def frame(self) -> pd.DataFrame:
         """What a custom metric receives as `answers`; its own to change."""
-        return self._frame.copy()
+        # pandas copies a column when it is written to, and only then.
+        return self._frame.copy(deep=False)
+
+    def truth(self, *, frames: bool, prepare: Callable[[Any], Any] | None) -> Any:
+        """What a metric receives first: a frame or arrays, or what `prepare` made of them once."""
+        if prepare is None:
+            return self.frame() if frames else self.arrays
+        if self._prepared is None or self._prepared[0] is not prepare:
+            self._prepared = (prepare, prepare(self.frame() if frames else self.arrays))
+        return self._prepared[1]
 
 
 class Answers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,15 +13,21 @@ from app.domain.verdict import Notice
 from app.grading.decoded import Decoded
 from app.grading.ids import IntArray, PublicIds
 from app.grading.schema import Schema
+from app.metrics.arrays import Boxes, Masks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RowsOfFile:
-    """Which row of its file each row of a DataFrame was, in `attrs["file"].rows`."""
+class FromFile:
+    """What a metric's DataFrame carries in `attrs["file"]`.
+
+    `rows` says which row of its file each row was; `arrays` has the columns of boxes and masks as
+    they were decoded, which spares parsing their texts again.
+    """
 
     rows: IntArray
+    arrays: Mapping[str, Boxes | Masks]
 
-    def __deepcopy__(self, memo: object) -> RowsOfFile:
+    def __deepcopy__(self, memo: object) -> FromFile:
         # pandas copies what a frame carries at every turn; nobody changes this.
         return self
 
@@ -55,7 +62,12 @@ class Checked:
                 columns[name] = _series(self.texts[name], self._rows_of_file(rows))
         frame = pd.DataFrame(columns)
         in_file = np.arange(self.ids.rows) if self.order is None else self.order
-        frame.attrs["file"] = RowsOfFile(in_file if rows is None else in_file[rows])
+        arrays = {
+            name: values if rows is None else values.take(rows)
+            for name, values in self.decoded.others.items()
+            if isinstance(values, Boxes | Masks)
+        }
+        frame.attrs["file"] = FromFile(in_file if rows is None else in_file[rows], arrays)
         return frame
 
     def _rows_of_file(self, rows: IntArray | None) -> IntArray | None:

@@ -6,6 +6,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
@@ -14,8 +15,19 @@ from app.errors import BadCompetition
 METRIC_FILE = "metric.py"
 
 
-def load_metric(source: str, name: str) -> Callable[..., Any]:
-    """The function `score(answers, submission)` of a metric.py.
+@dataclass(frozen=True, slots=True)
+class OwnMetric:
+    """The functions of a metric.py.
+
+    What `prepare(answers)` makes once of the answers is what `score` gets in their place.
+    """
+
+    score: Callable[..., Any]
+    prepare: Callable[[Any], Any] | None
+
+
+def load_metric(source: str, name: str) -> OwnMetric:
+    """The function `score(answers, submission)` of a metric.py, and `prepare(answers)` if any.
 
     The module is run here: do that only where foreign code may run.
 
@@ -34,14 +46,15 @@ def load_metric(source: str, name: str) -> Callable[..., Any]:
         problem = (f"line {error.lineno}", f"this is not Python: {error.msg}")
     except (Exception, SystemExit) as error:  # whatever foreign code raises
         problem = ("", f"it fails while it is loaded: {where(error)}")
-    function = getattr(module, "score", None)
-    if problem is None and not callable(function):
+    score, prepare = getattr(module, "score", None), getattr(module, "prepare", None)
+    if problem is None and not callable(score):
         problem = ("score", "define a function score(answers, submission) that returns a float")
+    if problem is None and prepare is not None and not callable(prepare):
+        problem = ("prepare", "prepare must be a function of the answers; call it something else")
     if problem is not None:
         del sys.modules[module_name]
         raise BadCompetition([{"file": METRIC_FILE, "key": problem[0], "message": problem[1]}])
-    score: Callable[..., Any] = function  # type: ignore[assignment]
-    return score
+    return OwnMetric(score, prepare)  # type: ignore[arg-type]
 
 
 def where(error: BaseException) -> str:

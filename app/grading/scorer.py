@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,7 +14,7 @@ from app.grading.answers import Answers, Part
 from app.grading.checked import Checked
 from app.grading.custom import load_metric, where
 from app.grading.decoded import is_uniform
-from app.metrics import bind, problems
+from app.metrics import METRICS, bind, problems
 
 
 class ScoreFunction(Protocol):
@@ -25,11 +26,15 @@ class ScoreFunction(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Scorer:
-    """A metric, and whether it takes DataFrames (a competition's own) or arrays (a built-in)."""
+    """A metric, and whether it takes DataFrames (a competition's own) or arrays (a built-in).
+
+    `prepare`, if there, makes of each part of the answers, once, what the function then gets.
+    """
 
     name: str
     function: ScoreFunction
     takes_frames: bool = False
+    prepare: Callable[[Any], Any] | None = None
 
     def score(self, answers: Answers, part: Part, checked: Checked) -> float:
         """The score of a checked submission on one part of the answers.
@@ -38,12 +43,13 @@ class Scorer:
             MetricFault: the metric raised, or returned something that is no finite number.
         """
         if self.takes_frames:
-            truth, predictions = part.frame(), checked.frame(part.rows)
+            predictions: Any = checked.frame(part.rows)
         else:
             decoded = checked.decoded if part.rows is None else checked.decoded.take(part.rows)
-            truth, predictions = part.arrays, decoded.arrays(answers.books)
+            predictions = decoded.arrays(answers.books)
         fault = None
         try:
+            truth = part.truth(frames=self.takes_frames, prepare=self.prepare)
             score = self.function(truth, predictions)
         except (Exception, SystemExit) as error:  # whatever a metric raises
             fault = where(error)
@@ -68,14 +74,15 @@ def scorer_for(competition: Competition, metric_source: str | None) -> Scorer:
     """
     choice = competition.metric
     if metric_source is not None:
-        function = load_metric(metric_source, competition.slug)
+        own = load_metric(metric_source, competition.slug)
         if choice.parameters:
             message = "a competition's own metric takes no parameters; write them into metric.py"
             raise BadCompetition([{"file": TOML, "key": "metric.parameters", "message": message}])
-        return Scorer(choice.name, function, takes_frames=True)
+        return Scorer(choice.name, own.score, takes_frames=True, prepare=own.prepare)
     messages = problems(competition)
     if not messages and not is_uniform(competition.form.columns):
         messages = ["these columns do not make one array; such a mix of kinds needs a metric.py"]
     if messages:
         raise BadCompetition([{"file": TOML, "key": "metric", "message": m} for m in messages])
-    return Scorer(choice.name, bind(choice.name, choice.parameters))
+    function = bind(choice.name, choice.parameters)
+    return Scorer(choice.name, function, prepare=METRICS[choice.name].prepare)

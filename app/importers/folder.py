@@ -39,7 +39,8 @@ class PublicFile:
 class Staged:
     """A competition folder, copied to `directory` and found good as far as files tell.
 
-    `toml` is competition.toml as written. `lint` holds warnings only.
+    `toml` is competition.toml as written, `files` are the public ones and `copies` all that lie in
+    `directory`. `lint` holds warnings only.
     """
 
     slug: str
@@ -47,6 +48,7 @@ class Staged:
     toml: str
     content_hash: str
     files: tuple[PublicFile, ...]
+    copies: tuple[Copy, ...]
     leaderboard: Leaderboard | None
     leaderboard_complete: bool
     lint: tuple[Finding, ...]
@@ -146,6 +148,7 @@ def _stage(
             for c in sorted(copies.values(), key=lambda c: c.path)
             if c.path.startswith("public/")
         ),
+        copies=tuple(sorted(copies.values(), key=lambda c: c.path)),
         leaderboard=leaderboard,
         leaderboard_complete=leaderboard is not None and leaderboard.is_complete,
         lint=tuple(findings),

@@ -6,7 +6,6 @@ have them), and a single competition report (as `mlebench grade-sample` prints i
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from app.domain.competition import SLUG
 from app.domain.leaderboard import Leaderboard, MedalLines
 from app.domain.medals import Medal
 from app.errors import BadReport
+from app.importers.json_text import parse_json, storable
 
 THRESHOLDS = ("gold", "silver", "bronze", "median")
 FLAGS = (
@@ -81,7 +81,7 @@ def read_report(data: bytes) -> Report:
     Raises:
         BadReport: it is not one; `place` says where it ceases to be.
     """
-    document = _parse(data)
+    document = parse_json(data, _bad, pairs=_once)
     items, where, totals = _find_items(document)
     if not items:
         raise _bad(where, "there are no competition reports in it")
@@ -98,22 +98,6 @@ def read_report(data: bytes) -> Report:
             note = "" if name in totals else "the report has no such total"
             mismatches.append(Mismatch(name, None, name, totals.get(name), ours, note))
     return Report(tuple(entries), tuple(mismatches))
-
-
-def _parse(data: bytes) -> Any:
-    if data.startswith(b"version https://git-lfs"):
-        raise _bad("line 1", "this is a Git LFS pointer, not the file: run `git lfs pull`")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise _bad(f"byte {error.start}", "it is not UTF-8") from None
-    try:
-        return json.loads(text, object_pairs_hook=_once)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise _bad(place, f"it is not JSON: {error.msg}") from None
-    except (RecursionError, ValueError) as error:
-        raise _bad("", f"it cannot be read: {error}") from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -185,7 +169,7 @@ def _read_entry(place: str, item: Any) -> tuple[ReportEntry, list[Mismatch]]:
         above_median=above,
         lines=lines,
         higher_is_better=None if lower is None else not lower,
-        document=_storable(item),
+        document=storable(item),
     )
     ours = flags_of(entry.made, entry.valid, entry.medal, entry.above_median)
     for name, value in ours.items():
@@ -227,17 +211,6 @@ def _number(place: str, item: Mapping[str, Any], name: str) -> float | None:
 
 def _are_all_finite(thresholds: Mapping[str, float | None]) -> bool:
     return all(value is not None and math.isfinite(value) for value in thresholds.values())
-
-
-def _storable(value: Any) -> Any:
-    """The same without NaN, infinities and NULs, which databases do not take as JSON."""
-    if isinstance(value, dict):
-        return {_storable(key): _storable(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_storable(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value.replace("\x00", "\ufffd") if isinstance(value, str) else value
 
 
 def _bad(place: str, reason: str) -> BadReport:

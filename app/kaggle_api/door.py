@@ -1,16 +1,15 @@
-"""What this door keeps while the server runs, and what its endpoints ask for."""
+"""What this door needs while the server runs, and what its endpoints ask for."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Depends, Request
 
 from app.errors import BadRequest, Forbidden, NotFound
 from app.kaggle_api.tokens import Tokens, secret_of
-from app.kaggle_api.uploads import Uploads
 from app.services import competitions, runs
 from app.services.caller import Caller
 from app.services.catalogue import Entry
@@ -23,19 +22,14 @@ ORIGIN_HEADER = "X-Podium-Origin"  # what `podium proxy` was addressed as
 
 @dataclass(frozen=True)
 class Door:
-    """Kaggle's door of one server."""
+    """Kaggle's door. It keeps nothing of a client, whose next request another server may get."""
 
     tokens: Tokens
-    uploads: Uploads = field(default_factory=Uploads)
-
-    def close(self) -> None:
-        """Let go of files that were never submitted."""
-        self.uploads.close()
 
 
 def open_door(context: Context) -> Door:
     """Open the door of the server that has this context."""
-    return Door(Tokens(secret_of(context.settings.data_dir)))
+    return Door(Tokens(secret_of(context)))
 
 
 async def _door(request: Request) -> Door:

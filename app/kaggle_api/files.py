@@ -6,12 +6,13 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import Request, Response
-from fastapi.responses import FileResponse, RedirectResponse
+from fastapi.responses import RedirectResponse
 
 from app.api.dependencies import Anyone, Ctx
+from app.api.files import is_known, leased_file, not_modified
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, NotFound
-from app.kaggle_api.archive import archive_of
+from app.kaggle_api.archive import archive_identity, lease_archive
 from app.kaggle_api.door import Doorway, entry_for, origin
 from app.kaggle_api.fields import Body
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
@@ -68,15 +69,18 @@ def download(request: Request, context: Ctx, door: Doorway, token: str, name: st
     """A file's bytes, to whoever has its address: clients resume without their key."""
     told = door.tokens.open(DOWNLOAD, token)
     entry = context.catalogue.of_version(told["version"])
-    if told["file"] == ALL:
-        path, identity = archive_of(context, entry)
+    file, version = told["file"], entry.version
+    if file == ALL:
+        identity = archive_identity(entry)
     else:
-        path = entry.directory / "public" / told["file"]
-        identity = next(f["sha256"] for f in entry.version.files if f["name"] == told["file"])
-    etag = f'"{identity}"'
-    if etag in request.headers.get("If-None-Match", ""):
-        return Response(status_code=304, headers={"ETag": etag})
-    return FileResponse(path, media_type="application/octet-stream", headers={"ETag": etag})
+        identity = next(f["sha256"] for f in version.files if f["name"] == file)
+    if is_known(request, identity):
+        return not_modified(identity)
+    if file == ALL:
+        lease = lease_archive(context, entry)
+    else:
+        lease = context.catalogue.files.lease_public(version, file, identity)
+    return leased_file(lease, identity, version.imported_at)
 
 
 def _lead_to(request: Request, door: Doorway, entry: Entry, file: str, name: str) -> Response:

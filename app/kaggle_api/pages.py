@@ -19,10 +19,8 @@ TOLD = {
 
 def pages_of(entry: Entry, run: RunRecord | None) -> dict[str, str]:
     """The pages by name, in Markdown."""
-    file = entry.directory / "description.md"
-    description = file.read_text(encoding="utf-8") if file.is_file() else entry.competition.title
     return {
-        "description": description,
+        "description": entry.description or entry.competition.title,
         "evaluation": _evaluation(entry),
         "rules": _rules(run),
         "data-description": _data(entry),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import Request
@@ -14,13 +15,13 @@ from app.api.dependencies import Anyone, Ctx
 from app.api.upload import bounded
 from app.domain.feedback import Feedback
 from app.domain.states import SubmissionState
-from app.errors import BadRequest, Invalid, NotFound, TooLarge
+from app.errors import BadRequest, Forbidden, Invalid, NotFound, TooLarge
 from app.instruments import RECEIVED
 from app.kaggle_api.door import Door, Doorway, name_of, origin, run_at, run_of
 from app.kaggle_api.fields import Body, Fields
 from app.kaggle_api.present import reference, refusal, submission
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
-from app.services import disclose, quotas, submit
+from app.services import disclose, held, quotas, submit
 from app.services.context import Context
 from app.services.submit import Offer
 from app.storage import submissions
@@ -62,17 +63,16 @@ def start_upload(
 async def receive(request: Request, context: Ctx, door: Doorway, token: str) -> dict[str, Any]:
     """Take the bytes that were announced. The address itself is the permission, once."""
     told = door.tokens.open(UPLOAD, token)
-    door.uploads.begin(told["nonce"], told["run"], told["until"])
-    upload: Upload | None = None
+    await run_in_threadpool(held.refuse_second, context, told["nonce"])
+    upload = await run_in_threadpool(context.blobs.new_upload)
     try:
-        upload = await run_in_threadpool(context.blobs.new_upload)
         await _receive_exactly(request, upload, told["bytes"])
-    except BaseException:
-        door.uploads.forget(told["nonce"])
-        if upload is not None:
-            upload.discard()
-        raise
-    door.uploads.keep(told["nonce"], upload)
+        until = datetime.fromtimestamp(told["until"], UTC)
+        if until < datetime.now(UTC):
+            raise Forbidden("This address has expired. Run your command again for a new one.")
+        await run_in_threadpool(held.hold, context, upload, told["nonce"], told["run"], until)
+    finally:
+        upload.discard()
     return {}
 
 
@@ -85,7 +85,7 @@ async def create_submission(
     offer, nonce = _offer(door, run, fields)
     known = await run_in_threadpool(_sent_before, context, run, offer)
     if known is None:
-        known = await _store(request, context, door, run, offer, nonce)
+        known = await _store(request, context, run, offer, nonce)
     shown = await run_in_threadpool(disclose.show, context, caller, known)
     if shown.state == SubmissionState.REJECTED:
         raise Invalid(refusal(shown))
@@ -172,16 +172,13 @@ def _sent_before(context: Context, run: RunRecord, offer: Offer) -> str | None:
 
 
 async def _store(
-    request: Request, context: Context, door: Door, run: RunRecord, offer: Offer, nonce: str
+    request: Request, context: Context, run: RunRecord, offer: Offer, nonce: str
 ) -> str:
     await run_in_threadpool(quotas.refuse_what_cannot_be_stored, context, run)
-    upload = door.uploads.take(nonce, run.id)
-    if upload is None:
+    file = await run_in_threadpool(held.find, context, nonce, run.id)
+    if file is None:
         raise BadRequest("No file came for this token, or it waited too long. Submit again.")
-    try:
-        blob = await run_in_threadpool(upload.finish)
-    finally:
-        upload.discard()
+    blob = await run_in_threadpool(held.release, context, file)
     submission_id = submit.new_submission_id()
     with context.announcements.expect(submission_id) as settled:
         stored = await asyncio.wrap_future(submit.store(context, run, submission_id, blob, offer))
@@ -191,4 +188,5 @@ async def _store(
         if stored.created and run.feedback is not Feedback.NONE:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(settled.wait(), GRADING_WAIT_SECONDS)
+    await run_in_threadpool(held.forget, context, file)
     return stored.submission.id

@@ -6,21 +6,22 @@ import base64
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import time
-from pathlib import Path
 from typing import Any
 
 from app.errors import Forbidden
+from app.services.context import Context
+from app.storage import secrets as kept
 
+NAME = "url-secret"
 SECRET_BYTES = 32
 LONGEST = 4096
 REFUSAL = "This address is not one that this service gave. Ask for it again with your command."
 
 
 class Tokens:
-    """Signs and opens tokens with a secret that stays in the data directory."""
+    """Signs and opens tokens with a secret that stays in the database."""
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
@@ -55,25 +56,21 @@ class Tokens:
         return hmac.digest(self._secret, purpose.encode() + b"\0" + text, hashlib.sha256)
 
 
-def secret_of(data_dir: Path) -> bytes:
-    """The data directory's secret, made at its first use; it outlives restarts."""
-    file = data_dir / "url-secret"
+def secret_of(context: Context) -> bytes:
+    """The secret of all servers on this database, made at its first use.
+
+    One that an older Podium kept in the data directory is taken over: addresses that were given
+    out with it go on to work.
+    """
+    with context.database.read() as session:
+        known = kept.find(session, NAME)
+    if known is not None:
+        return known
     try:
-        return file.read_bytes()
+        offered = (context.settings.data_dir / NAME).read_bytes()
     except FileNotFoundError:
-        partial = data_dir / f"url-secret.{secrets.token_hex(8)}"
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as out:
-            out.write(secrets.token_bytes(SECRET_BYTES))
-            out.flush()
-            os.fsync(out.fileno())
-        try:
-            os.link(partial, file)  # fails where another process was quicker
-        except FileExistsError:
-            pass
-        finally:
-            partial.unlink()
-        return file.read_bytes()
+        offered = secrets.token_bytes(SECRET_BYTES)
+    return context.database.write(lambda session: kept.keep_first(session, NAME, offered))
 
 
 def _encode(data: bytes) -> str:

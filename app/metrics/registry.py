@@ -24,6 +24,7 @@ KINDS: frozenset[str] = frozenset(
 )
 
 Bound = Callable[[Any, Any], float]
+Prepare = Callable[[Any], Any]
 Check = Callable[[SubmissionForm, Mapping[str, Any]], list[str]]
 Function = TypeVar("Function", bound=Callable[..., float])
 
@@ -53,7 +54,8 @@ class Metric:
 
     `kinds` are the kinds of columns it takes; `columns` says whether it takes several of them;
     `minimum` is the smallest value it is defined for; `check` says what else must hold between
-    the declared columns and the parameters.
+    the declared columns and the parameters. `prepare` makes of the answers, once for all
+    submissions, what the function also takes in their place.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Metric:
     minimum: float | None
     parameters: Mapping[str, Parameter]
     check: Check | None
+    prepare: Prepare | None = None
 
     @property
     def higher_is_better(self) -> bool:
@@ -79,6 +82,7 @@ def metric(
     columns: Literal["one", "any"] = "one",
     minimum: float | None = None,
     check: Check | None = None,
+    prepare: Prepare | None = None,
 ) -> Callable[[Function], Function]:
     """Register `f(y_true, y_pred, *, parameter=...) -> float` under its own name.
 
@@ -94,7 +98,14 @@ def metric(
         if name in METRICS:
             raise ValueError(f"there are two metrics called {name}")
         METRICS[name] = Metric(
-            name, function, frozenset(kinds), columns, minimum, _parameters(function), check
+            name,
+            function,
+            frozenset(kinds),
+            columns,
+            minimum,
+            _parameters(function),
+            check,
+            prepare,
         )
         return function
 

@@ -13,12 +13,13 @@ class Announcements:
     """Requests of the event loop wait here for news of an id; other threads announce it.
 
     A submission's id is announced when the submission is settled, a run's id when anything of the
-    run changed; see `app.storage.news`.
+    run changed; see `app.storage.news`. Being woken is a reason to look, not a promise.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: dict[str, list[tuple[asyncio.AbstractEventLoop, asyncio.Event]]] = {}
+        self.is_closed = False
 
     @contextlib.contextmanager
     def expect(self, topic: str) -> Iterator[asyncio.Event]:
@@ -46,6 +47,11 @@ class Announcements:
         for loop, events in awake.items():
             with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
                 loop.call_soon_threadsafe(_set_all, events)
+
+    def close(self) -> None:
+        """Wake everybody, since the server ends: each looks at what is there by now, and goes."""
+        self.is_closed = True
+        self.announce(self.awaited())
 
     def awaited(self) -> list[str]:
         """The ids that somebody waits for."""

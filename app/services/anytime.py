@@ -10,6 +10,7 @@ from typing import Any
 from app.domain.medals import Medal
 from app.errors import Conflict
 from app.services import experiments
+from app.services.attempts import refuse_without_board
 from app.services.context import Context
 from app.statistics.anytime import (
     Choice,
@@ -58,6 +59,7 @@ def curves(
     Raises:
         NotFound: no such experiment or suite.
         Conflict: there is no run to draw.
+        LeaderboardsMissing: a competition has no medals to win.
     """
     experiments.find(context, name)
     with context.database.read() as session:
@@ -67,6 +69,11 @@ def curves(
     if suite:
         wanted = set(context.catalogue.suite(suite))
         runs = [run for run in runs if run.competition in wanted]
+    refuse_without_board(
+        run.competition
+        for run in runs
+        if context.catalogue.of_version(run.version_id).leaderboard is None
+    )
     by_run: dict[str, list[SentResult]] = {}
     for one in sent:
         by_run.setdefault(one.run, []).append(one)

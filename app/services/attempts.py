@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.medals import Medal
 from app.domain.states import Failure, RunState, SubmissionState
+from app.errors import LeaderboardsMissing
 from app.services.context import Context
 from app.statistics.attempts import Attempt
 from app.storage import competitions, results
 from app.storage.results import ImportedResult, RunResult
 
+NAMED = 10  # of competitions in a message
 COMPLEXITIES = ("low", "medium", "high")
 OPEN = "the run is open"
 ONLY_REPORTED = "its scores are reported, not graded"
@@ -43,12 +45,33 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What groups and footnotes are made of: what is known of a competition today."""
+    """What groups and footnotes are made of: what is known of a competition today.
+
+    `has_board` is None of a competition that is not here.
+    """
 
     complexity: str | None = None
     category: str | None = None
     tags: tuple[str, ...] = ()
     flags: tuple[tuple[str, str], ...] = ()
+    has_board: bool | None = None
+
+
+def refuse_without_board(slugs: Iterable[str]) -> None:
+    """Refuse to count medals where there are none to win.
+
+    Raises:
+        LeaderboardsMissing: `slugs` names such competitions.
+    """
+    without = sorted(set(slugs))
+    if without:
+        more = f" and {len(without) - NAMED} more" if len(without) > NAMED else ""
+        raise LeaderboardsMissing(
+            f"There is no human leaderboard of {', '.join(without[:NAMED])}{more}, so no medal can "
+            "be won there, and none is counted as not won. Ask for a suite without them, or for "
+            "success-rates, which judge by a baseline.",
+            no_leaderboard=without,
+        )
 
 
 def gather(context: Context, experiments: Sequence[str] | None = None) -> dict[str, Gathered]:
@@ -114,6 +137,7 @@ def facts_of(context: Context, slugs: set[str]) -> dict[str, Facts]:
     with context.database.read() as session:
         versions = competitions.list_current(session, slugs=slugs, limit=len(slugs))
     documents: dict[str, dict[str, Any]] = {each.slug: each.document for each in versions}
+    boards = {each.slug: each.leaderboard is not None for each in versions}
     suites = context.catalogue.suites()
     by_suite = {
         slug: level for level in COMPLEXITIES for slug in suites.get(f"mle-bench-{level}", ())
@@ -127,5 +151,6 @@ def facts_of(context: Context, slugs: set[str]) -> dict[str, Facts]:
             category=document.get("category"),
             tags=tuple(document.get("tags") or ()),
             flags=flags,
+            has_board=boards.get(slug),
         )
     return found

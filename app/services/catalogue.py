@@ -1,4 +1,4 @@
-"""Competition versions on disk, read once each: a version never changes, so nothing goes stale."""
+"""Competition versions, read once each: a version never changes, so nothing goes stale."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from app.domain.competition import Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
 from app.domain.suites import parse_suites
 from app.errors import NotFound
+from app.importers.folder import DESCRIPTION
+from app.services.version_files import VersionFiles
 from app.storage import competitions
 from app.storage.database import Database
 from app.storage.records import VersionRecord
@@ -21,27 +23,26 @@ CACHED_VERSIONS = 256
 
 @dataclass(frozen=True)
 class Entry:
-    """One version of a competition: its record, what it declares, and its human board."""
+    """One version of a competition: its record, what it declares, its human board and its task."""
 
     version: VersionRecord
     competition: Competition
     leaderboard: Leaderboard | None
-    directory: Path
+    description: str | None
 
 
 class Catalogue:
-    """Reads version directories `<root>/<slug>/<hash>/` and keeps the latest used in memory."""
+    """Reads versions' declarations and boards, and keeps the latest used in memory.
 
-    def __init__(self, root: Path, competitions_dir: Path, database: Database) -> None:
-        self.root = root
+    `files` has what else there is of a version.
+    """
+
+    def __init__(self, files: VersionFiles, competitions_dir: Path, database: Database) -> None:
+        self.files = files
         self._database = database
         self._suites_file = competitions_dir / "suites.toml"
         self._lock = threading.Lock()
         self._entries: OrderedDict[int, Entry] = OrderedDict()
-
-    def directory(self, slug: str, content_hash: str) -> Path:
-        """Where a version's files lie. Slug and hash were checked when the version was made."""
-        return self.root / slug / content_hash[:32]
 
     def of_version(self, version_id: int) -> Entry:
         """The version with this id, which a run or a submission names."""
@@ -62,11 +63,11 @@ class Catalogue:
             if found is not None:
                 self._entries.move_to_end(version.id)
                 return found
-        directory = self.directory(version.slug, version.content_hash)
         competition = parse_competition(version.slug, version.toml)
-        file = directory / FILE
-        board = board_of(competition, file.read_text("utf-8") if file.is_file() else None)
-        entry = Entry(version, competition, board, directory)
+        with self.files.lease(version, answers=False) as lease:
+            board = board_of(competition, _text(lease.path / FILE))
+            description = _text(lease.path / DESCRIPTION)
+        entry = Entry(version, competition, board, description)
         with self._lock:
             self._entries[version.id] = entry
             while len(self._entries) > CACHED_VERSIONS:
@@ -90,3 +91,7 @@ class Catalogue:
             known = ", ".join(sorted(suites)) or "none"
             raise NotFound(f"There is no suite {name!r}. Suites here: {known}.")
         return suites[name]
+
+
+def _text(file: Path) -> str | None:
+    return file.read_text("utf-8") if file.is_file() else None

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
 from app.domain.medals import Medal
 from app.errors import NotFound
 from app.services.attempts import Facts, attempt_of_import, attempt_of_run, facts_of
+from app.services.catalogue import Entry
 from app.services.context import Context
 from app.statistics.attempts import Attempt
 from app.statistics.percentiles import percentile
-from app.storage import competitions, results
+from app.storage import competitions, reported_scores, results
 from app.storage import experiments as stored_experiments
+from app.storage.records import ReportedScoreRecord
+from app.storage.reported_scores import final_of
 from app.storage.results import RunResult
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One attempt; `made` and what follows are None where nothing can be said yet."""
+    """One attempt; `made` and what follows are None where nothing can be said yet.
+
+    `improvement` and `success` are against the baseline of the version that graded it; of an
+    imported result, of the current one. They are None where there is none.
+
+    `score` is a grade's, or that of an imported grading report. A score that a harness reported
+    stands apart from it, with its sort.
+    """
 
     experiment: str
     agent: str
@@ -36,7 +47,11 @@ class Line:
     equal: int | None
     worse: int | None
     percentile: float | None
+    improvement: float | None
+    success: bool | None
     failure: str | None
+    reported_score: float | None
+    reported_sort: str | None
 
 
 def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts, list[Line]]:
@@ -49,6 +64,7 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
         version = competitions.current_version(session, slug)
         runs = list(results.run_results(session, competition=slug))
         imported = results.imported_results(session, competition=slug)
+        reported = reported_scores.of_runs_in(session, competition=slug)
         named = {run.experiment for run in runs} | {one.experiment for one in imported}
         records = {name: stored_experiments.get(session, name) for name in named}
     if version is None and not imported:
@@ -59,7 +75,8 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
         settled = attempt if isinstance(attempt, Attempt) else None
         fields: dict[str, object] = {
             "run": None, "submission": None, "score": None, "better": None, "equal": None,
-            "worse": None, "percentile": None, "failure": None, **more,
+            "worse": None, "percentile": None, "failure": None, "improvement": None,
+            "success": None, "reported_score": None, "reported_sort": None, **more,
         }  # fmt: skip
         return Line(
             experiment=experiment,
@@ -79,15 +96,36 @@ def at_competition(context: Context, slug: str, convention: str) -> tuple[Facts,
             run.experiment, attempt_of_run(run), run.seed, source="run", run=run.run,
             submission=run.final, score=run.score, better=run.better, equal=run.equal,
             worse=run.worse, percentile=_percentile(run, convention), failure=run.failure,
+            **_against_baseline(context.catalogue.of_version(run.version_id), run.score),
+            **_reported(reported.get(run.run, [])),
         )
         for run in runs
     ]  # fmt: skip
+    current = None if version is None else context.catalogue.entry(version)
     lines += [
-        line(one.experiment, attempt_of_import(one), one.seed, source="imported", score=one.score)
+        line(
+            one.experiment, attempt_of_import(one), one.seed, source="imported", score=one.score,
+            **_against_baseline(current, one.score),
+        )
         for one in imported
-    ]
+    ]  # fmt: skip
     lines.sort(key=lambda each: (each.experiment, each.seed))
     return facts_of(context, {slug})[slug], lines
+
+
+def _against_baseline(entry: Entry | None, score: float | None) -> dict[str, float | bool | None]:
+    if entry is None or score is None:
+        return {}
+    judged = entry.competition.against_baseline(score)
+    return {} if judged is None else asdict(judged)
+
+
+def _reported(found: Sequence[ReportedScoreRecord]) -> dict[str, object]:
+    last = final_of(found)
+    return {
+        "reported_score": last.score if last else None,
+        "reported_sort": last.sort.value if last else None,
+    }
 
 
 def _percentile(run: RunResult, convention: str) -> float | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from app.domain.leaderboard import Leaderboard, Standing
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, NotFound
@@ -69,8 +67,8 @@ def shows_medals(run: RunRecord | None) -> bool:
     return run is None or run.feedback.shows_everything
 
 
-def public_file(context: Context, caller: Caller, slug: str, name: str) -> tuple[Path, str]:
-    """A public file's path and sha256. Only names that the version lists lead to a path.
+def public_file(context: Context, caller: Caller, slug: str, name: str) -> tuple[Entry, str]:
+    """The version that has a public file of this name, and the file's sha256.
 
     Raises:
         NotFound: the competition has no such file.
@@ -79,7 +77,7 @@ def public_file(context: Context, caller: Caller, slug: str, name: str) -> tuple
     entry, _ = find(context, caller, slug)
     for file in entry.version.files:
         if file["name"] == name:
-            return entry.directory / "public" / file["name"], file["sha256"]
+            return entry, file["sha256"]
     if entry.version.status == CompetitionStatus.NEEDS_DATA:
         raise NeedsData(f"{slug} has no files yet: an admin has to import its data.")
     names = ", ".join(file["name"] for file in entry.version.files[:10])
@@ -93,10 +91,9 @@ def description(context: Context, caller: Caller, slug: str) -> str:
         NotFound: the competition has no description.
     """
     entry, _ = find(context, caller, slug)
-    file = entry.directory / "description.md"
-    if not file.is_file():
+    if entry.description is None:
         raise NotFound(f"{slug} has no description.")
-    return file.read_text(encoding="utf-8")
+    return entry.description
 
 
 def leaderboard(context: Context, caller: Caller, slug: str) -> tuple[Entry, Leaderboard]:

@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,13 +19,18 @@ from app.services.catalogue import Catalogue
 from app.services.deliveries import Delivery, Taken, defer, take
 from app.services.intake import Received, take_in
 from app.services.outcomes import Finished, write_outcomes
-from app.settings import Settings
+from app.services.version_files import VersionFiles
+from app.settings import MEGABYTE, Settings
 from app.storage import submissions
 from app.storage.batches import Batch
 from app.storage.blobs import BlobStore
+from app.storage.blobs_url import open_blobs
+from app.storage.cache import FileCache
 from app.storage.database import Database
 from app.storage.engines import Limits
 from app.storage.records import SubmissionRecord
+
+FETCHES = 4  # submissions that are on their way here from a store elsewhere, at once
 
 
 class QueueNeedsPostgres(Conflict):
@@ -42,6 +48,7 @@ class Context:
     settings: Settings
     database: Database
     blobs: BlobStore
+    cache: FileCache
     graders: GraderPool
     catalogue: Catalogue
     instance: str
@@ -49,6 +56,7 @@ class Context:
     deliveries: Batch[Delivery, Taken]
     outcomes: Batch[Finished, SubmissionState | None]
     announcements: Announcements = field(default_factory=Announcements)
+    fetching: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(FETCHES))
 
     def listen(self) -> None:
         """Begin to announce what was settled or changed, here and in other processes."""
@@ -56,8 +64,11 @@ class Context:
 
     def close(self) -> None:
         """Stop the graders, then let go of the database."""
+        self.fetching.shutdown(wait=False, cancel_futures=True)
         self.graders.close()
+        self.fetching.shutdown()
         self.database.close()
+        self.cache.close()
 
     def _catch_up(self) -> None:
         """Announce what nobody heard of: while nothing was heard, it can be seen in the rows."""
@@ -90,6 +101,8 @@ def open_context(settings: Settings, *, grades: bool | None = None) -> Context:
     grades = not settings.queues if grades is None else grades
     data = settings.data_dir
     data.mkdir(parents=True, exist_ok=True)
+    cache = FileCache(data / "cache", settings.cache_mb * MEGABYTE)
+    blobs = open_blobs(settings.blobs_url, settings.s3_options, spool=data / "uploads", cache=cache)
     database = Database(
         settings.database_url,
         write_patience=settings.database_patience_seconds,
@@ -100,10 +113,12 @@ def open_context(settings: Settings, *, grades: bool | None = None) -> Context:
             connect_seconds=settings.database_connect_seconds,
         ),
     )
+    files = VersionFiles(data / "competitions", database, blobs, cache)
     return Context(
         settings=settings,
         database=database,
-        blobs=BlobStore(data / "blobs"),
+        blobs=blobs,
+        cache=cache,
         graders=GraderPool(
             processes=settings.graders if grades else 0,
             seconds=settings.grading_seconds,
@@ -111,7 +126,7 @@ def open_context(settings: Settings, *, grades: bool | None = None) -> Context:
             cache_mb=settings.answers_cache_mb,
             validates=not (settings.queues and grades),
         ),
-        catalogue=Catalogue(data / "competitions", settings.competitions_dir, database),
+        catalogue=Catalogue(files, settings.competitions_dir, database),
         instance=_instance(data),
         intake=Batch(database, partial(take_in, defer=defer if settings.queues else None)),
         deliveries=Batch(database, partial(take, max_attempts=settings.grading_attempts)),

@@ -82,6 +82,12 @@ def show_all(
     return disclosed
 
 
+def state_shown(caller: Caller, run: RunRecord, submission: SubmissionRecord) -> str:
+    """What the caller may call the submission's state."""
+    is_told = not caller.is_run or run.feedback.shows_state
+    return submission.state.value if is_told else RECEIVED
+
+
 def _visible(
     policy: Feedback,
     run: RunRecord,

@@ -9,6 +9,7 @@ from app.domain.states import SubmissionState
 from app.graders.outcomes import Outcome
 from app.queue import jobs
 from app.services.context import Context
+from app.services.hand_over import hand_over
 from app.services.outcomes import Finished
 from app.storage import claims, submissions
 from app.storage.records import ClaimRecord
@@ -45,9 +46,12 @@ def defer_forgotten(context: Context) -> int:
 
 
 def start(context: Context, claimed: ClaimRecord) -> Future[Outcome]:
-    """Hand a claimed submission to a grader."""
-    directory = context.catalogue.of_version(claimed.version_id).directory
-    return context.graders.grade(directory, context.blobs.path(claimed.sha256))
+    """Hand a claimed submission to a grader, once its files are on this machine.
+
+    The future raises `Unavailable` or `StorageFull` where they could not be brought here just now:
+    nothing was decided, and no attempt was used up.
+    """
+    return hand_over(context, claimed.version_id, claimed.sha256)
 
 
 def finish(

@@ -33,7 +33,7 @@ def readiness(context: Context) -> Readiness:
     """Try each part for real: a query, a write to disk, the grader processes."""
     return Readiness(
         database=_database(context),
-        storage=_storage(context.settings.data_dir),
+        storage=_storage(context),
         graders="ok" if context.graders.is_ready() else "the grader processes are starting",
         isolation=asdict(context.graders.isolation()),
     )
@@ -63,13 +63,16 @@ def _database(context: Context) -> str:
     return "ok" if current else "the schema is not this version's: run `podium db upgrade`"
 
 
-def _storage(data: Path) -> str:
-    probe = data / f"probe.{os.getpid()}"
+def _storage(context: Context) -> str:
+    probe = context.settings.data_dir / f"probe.{os.getpid()}"
     try:
         probe.write_bytes(b"podium")
         probe.unlink()
+        context.blobs.check()
     except OSError as error:
         return f"the data directory cannot be written: {error.strerror}"
+    except PodiumError as error:
+        return str(error)
     return "ok"
 
 

@@ -35,7 +35,7 @@ def replace_board(context: Context, slug: str, board: KaggleBoard, source: str) 
     scratch = context.scratch()
     try:
         folder: Path = scratch / slug
-        shutil.copytree(context.catalogue.directory(slug, version.content_hash), folder)
+        context.catalogue.files.copy_all(version, folder)
         (folder / FILE).write_text(board.csv_text, encoding="utf-8")
         (folder / TOML).write_text(_toml_with(version.toml, source), encoding="utf-8")
         return import_folder(context, folder)

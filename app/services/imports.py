@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.competition import TOML
@@ -21,9 +22,9 @@ from app.importers.archive import unpack_archive
 from app.importers.folder import Staged, stage_folder
 from app.metrics import problems
 from app.services.context import Context
-from app.storage import competitions
-from app.storage.blobs import sync_directory
-from app.storage.records import VersionRecord
+from app.storage import competitions, version_files
+from app.storage.blobs_disk import sync_directory
+from app.storage.records import VersionFileRecord, VersionRecord
 
 MAX_FILES = 200_000
 OUR_FAULTS = frozenset({"crashed", "internal", "not_started"})
@@ -67,9 +68,18 @@ def import_folder(
         if known is not None:
             return Imported(known, created=False)
         rows = inspect(context.graders, staged)
-        directory = context.catalogue.directory(staged.slug, staged.content_hash)
-        _move_into_place(staged.directory, directory)
-        return context.database.write(lambda session: _record(session, staged, rows))
+        files = context.catalogue.files
+        stored = files.store(staged.directory, staged.copies)
+        if context.blobs.is_here:
+            directory = files.imported_directory(staged.slug, staged.content_hash)
+            _move_into_place(staged.directory, directory)
+        return context.database.write(lambda session: _record(session, staged, stored, rows))
+    except IntegrityError:
+        # Another server's import of the same content was quicker, between our look and our row.
+        known = _known_version(context, staged)
+        if known is None:
+            raise
+        return Imported(known, created=False)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -97,9 +107,18 @@ def _room(context: Context) -> int:
 
 
 def _known_version(context: Context, staged: Staged) -> VersionRecord | None:
-    """The version with this content. To bring old content back as current, bump its `version`."""
+    """The version with this content. To bring old content back as current, bump its `version`.
+
+    If its files were on one machine only, they are stored for all now.
+    """
     with context.database.read() as session:
-        return competitions.version_by_hash(session, staged.slug, staged.content_hash)
+        known = competitions.version_by_hash(session, staged.slug, staged.content_hash)
+        is_published = known is not None and version_files.is_published(session, known.id)
+    if known is not None and not is_published:
+        version_id = known.id
+        stored = context.catalogue.files.store(staged.directory, staged.copies)
+        context.database.write(lambda session: version_files.add_files(session, version_id, stored))
+    return known
 
 
 def inspect(graders: GraderPool, staged: Staged) -> int | None:
@@ -146,7 +165,9 @@ def _move_into_place(staged: Path, directory: Path) -> None:
     sync_directory(directory.parent)
 
 
-def _record(session: Session, staged: Staged, rows: int | None) -> Imported:
+def _record(
+    session: Session, staged: Staged, stored: list[VersionFileRecord], rows: int | None
+) -> Imported:
     known = competitions.version_by_hash(session, staged.slug, staged.content_hash)
     if known is not None:  # another import of the same content was quicker
         return Imported(known, created=False)
@@ -169,6 +190,7 @@ def _record(session: Session, staged: Staged, rows: int | None) -> Imported:
         rows=rows,
         imported_at=datetime.now(UTC),
     )
+    version_files.add_files(session, version.id, stored)
     return Imported(version, created=True)
 
 

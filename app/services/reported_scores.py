@@ -16,7 +16,7 @@ from app.errors import Conflict, ScoreContradicts
 from app.services.caller import Caller, require_researcher
 from app.services.context import Context
 from app.services.limits import no_run
-from app.storage import reported_scores, runs
+from app.storage import imported_runs, reported_scores, runs
 from app.storage.records import ReportedScoreRecord, RunRecord
 
 MOST = 10_000  # scores of one run; a measurement at each step of a long one fits
@@ -48,6 +48,14 @@ class Reported:
     competition_version: int
     improvement: float | None
     success: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What there is of a run that Podium did not make: reported scores, and where it is from."""
+
+    reported: int | None
+    imported_from: str | None
 
 
 def report(
@@ -108,13 +116,17 @@ def page(
     return shown, found[limit - 1].id if len(found) > limit else None
 
 
-def counts(context: Context, caller: Caller, run_ids: Sequence[str]) -> dict[str, int | None]:
-    """How many scores were reported of each run; a run's key is not told."""
+def outside(context: Context, caller: Caller, run_ids: Sequence[str]) -> dict[str, Outside]:
+    """What there is of each run from outside Podium; a run's key is not told."""
     if caller.is_run:
-        return dict.fromkeys(run_ids)
+        return dict.fromkeys(run_ids, Outside(None, None))
     with context.database.read() as session:
         found = reported_scores.counts(session, run_ids)
-    return {run_id: found.get(run_id, 0) for run_id in run_ids}
+        places = imported_runs.places(session, run_ids)
+    return {
+        run_id: Outside(found.get(run_id, 0), ": ".join(places.get(run_id, ())) or None)
+        for run_id in run_ids
+    }
 
 
 def find_run(context: Context, run_id: str) -> RunRecord:

@@ -9,7 +9,14 @@ from typing import Any
 
 from app.errors import AttemptsMissing, Conflict
 from app.services import experiments
-from app.services.attempts import COMPLEXITIES, Facts, Gathered, facts_of, gather
+from app.services.attempts import (
+    COMPLEXITIES,
+    Facts,
+    Gathered,
+    facts_of,
+    gather,
+    refuse_without_board,
+)
 from app.services.context import Context
 from app.statistics.attempts import Grid, Padding, make_grid
 from app.statistics.comparison import Comparison
@@ -74,6 +81,7 @@ def medal_rates(
     Raises:
         NotFound: no such experiment or suite.
         AttemptsMissing: results are missing and the padding is none.
+        LeaderboardsMissing: a competition has no medals to win.
     """
     basis, facts = _basis(context, name, scope)
     return basis, rates_of(basis.grid, _groups(basis, facts, group_by))
@@ -166,6 +174,7 @@ def _basis_of(
     unwanted = set(scope.exclude_flags)
     out = sorted(s for s in asked if unwanted & {code for code, _ in facts[s].flags})
     kept = asked - set(out) if scope.excluded is Excluded.DROP else asked
+    refuse_without_board(slug for slug in kept if facts[slug].has_board is False)
     attempts = mine.attempts
     if out and scope.excluded is Excluded.FAIL:
         attempts = [each.failed() if each.competition in out else each for each in attempts]

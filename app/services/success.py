@@ -8,19 +8,23 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.baseline import Baseline
-from app.errors import AttemptsMissing, BaselinesMissing, Conflict
+from app.errors import Conflict
 from app.services import experiments
-from app.services.attempts import Facts, facts_of
+from app.services.attempts import Facts, facts_of, gather
 from app.services.context import Context
+from app.services.missing_results import (
+    NO_RUN,
+    Missing,
+    find_missing,
+    incomplete,
+    no_baseline,
+)
 from app.services.results import Excluded, Scope
 from app.services.run_outcomes import RunOutcome, Standing, outcomes_of, starter_baselines
 from app.statistics.attempts import Padding
 from app.statistics.success import ALL, GroupSuccess, Outcome, success_rates
+from app.storage import competitions
 from app.storage.records import ExperimentRecord
-
-ALL_LOST = "all its runs were lost to infrastructure"
-NO_RUN = "no run"
-NAMED = 3
 
 
 class SuccessGroupBy(StrEnum):
@@ -50,15 +54,6 @@ class SuccessScope:
     threshold: float | None = None
     baselines: Baselines = Baselines.REQUIRED
     starter: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A competition without a counted run (`seed` is None), or a run without a result; and why."""
-
-    competition: str
-    seed: int | None
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +111,10 @@ def success(
     runs = [each for each in found if each.competition in kept]
     without = Counter(each.competition for each in runs if each.standing is Standing.NO_BASELINE)
     if without and asked.baselines is Baselines.REQUIRED:
-        raise _no_baseline(without)
-    missing = _missing(runs, kept)
+        raise no_baseline(without)
+    missing = find_missing(runs, kept)
     if missing and scope.padding is Padding.NONE:
-        raise _incomplete(missing)
+        raise incomplete(missing)
     counted = [_outcome(each, fail) for each in runs if each.standing is Standing.COUNTED]
     failed: set[str] = set()
     if scope.padding is Padding.FAIL:
@@ -149,28 +144,35 @@ def success(
     )
 
 
+def has_only_baselines(context: Context, name: str, suite: str | None) -> bool:
+    """Whether the experiment's competitions (in the suite) are held against baselines alone.
+
+    So it is where all of them are known here, none has a human board, and at least one a baseline
+    or a score that is measured.
+
+    Raises:
+        NotFound: no such experiment or suite.
+    """
+    experiments.find(context, name)
+    slugs = gather(context, [name])[name].competitions
+    if suite:
+        slugs &= set(context.catalogue.suite(suite))
+    with context.database.read() as session:
+        versions = competitions.list_current(session, slugs=slugs, limit=len(slugs))
+    known = [context.catalogue.entry(version).competition for version in versions]
+    return (
+        len(known) == len(slugs)
+        and all(one.leaderboard is None for one in known)
+        and any(one.baseline is not None or one.is_measured for one in known)
+    )
+
+
 def _outcome(one: RunOutcome, fail: set[str]) -> Outcome:
     if one.competition in fail:
         return Outcome(one.competition, one.sort, None, False, False, one.spent)
     return Outcome(
         one.competition, one.sort, one.improvement, one.success, one.ever or one.success, one.spent
     )
-
-
-def _missing(runs: Sequence[RunOutcome], kept: Sequence[str]) -> tuple[Missing, ...]:
-    """Runs without a result, and competitions where nothing was counted nor is to be."""
-    found = [
-        Missing(each.competition, each.seed, each.why)
-        for each in runs
-        if each.standing is Standing.PENDING
-    ]
-    standings: dict[str, set[Standing]] = {slug: set() for slug in kept}
-    for each in runs:
-        standings[each.competition].add(each.standing)
-    for slug, seen in standings.items():
-        if not seen or seen == {Standing.LOST}:
-            found.append(Missing(slug, None, ALL_LOST if seen else NO_RUN))
-    return tuple(sorted(found, key=lambda each: (each.competition, each.seed or 0)))
 
 
 def _lost(runs: Sequence[RunOutcome], slugs: Sequence[str]) -> dict[str, int]:
@@ -210,30 +212,3 @@ def _groups(
         return {tag: [slug for slug in kept if tag in facts[slug].tags] for tag in tags}
     names = sorted({facts[slug].category or "" for slug in kept} - {""})
     return {name: [slug for slug in kept if facts[slug].category == name] for name in names}
-
-
-def _no_baseline(without: Mapping[str, int]) -> BaselinesMissing:
-    slugs = sorted(without)
-    named = ", ".join(slugs[:NAMED]) + (f" and {len(slugs) - NAMED} more" * (len(slugs) > NAMED))
-    return BaselinesMissing(
-        f"No baseline is known of {named}. An admin can declare [baseline] in competition.toml "
-        "before runs are made; starter=EXPERIMENT takes the mean score of runs of the starter "
-        "code; baselines=known leaves these runs out and lists them.",
-        missing_baseline=[{"competition": slug, "runs": without[slug]} for slug in slugs],
-    )
-
-
-def _incomplete(missing: Sequence[Missing]) -> AttemptsMissing:
-    named = "; ".join(
-        one.competition + ("" if one.seed is None else f" seed {one.seed}") + f": {one.reason}"
-        for one in missing[:NAMED]
-    )
-    more = f"; and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
-    return AttemptsMissing(
-        f"Results are missing ({named}{more}). With padding=fail they count as failures, with "
-        "padding=complete they are left out; either way they are listed.",
-        missing=[
-            {"competition": one.competition, "seed": one.seed, "reason": one.reason}
-            for one in missing
-        ],
-    )

@@ -19,8 +19,15 @@ from app.storage.records import RunRecord
 
 def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | Fault]:
     """Let the checking process read the file against the schema and the public ids."""
-    directory = context.catalogue.of_version(run.version_id).directory
-    return context.graders.validate(directory, file)
+    version = context.catalogue.of_version(run.version_id).version
+    lease = context.catalogue.files.lease(version, answers=False)
+    try:
+        future = context.graders.validate(lease.path, file)
+    except BaseException:
+        lease.close()
+        raise
+    future.add_done_callback(lambda _: lease.close())
+    return future
 
 
 def settle(context: Context, caller: Caller, run: RunRecord, found: Verdict | Fault) -> Verdict:

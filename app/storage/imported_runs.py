@@ -31,6 +31,12 @@ def get(session: Session, run_id: str) -> ImportedRunRecord | None:
     return one(ImportedRunRecord, row)
 
 
+def places(session: Session, run_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The file and the place in it of those of these runs that took place elsewhere."""
+    query = select(TABLE.c.run_id, TABLE.c.file, TABLE.c.place).where(TABLE.c.run_id.in_(run_ids))
+    return {run_id: (file, place) for run_id, file, place in session.execute(query)}
+
+
 def of_competition(
     session: Session, experiment: str, competition: str
 ) -> dict[int, ImportedRunRecord]:

@@ -266,3 +266,40 @@ class WriteReceipt(Base):
     writer: Mapped[str] = mapped_column(KEY, primary_key=True)
     number: Mapped[int] = mapped_column(BigInteger)
     at: Mapped[datetime] = mapped_column(Instant)
+
+
+class VersionFile(Base):
+    """A file of a competition version: where it lies below the folder, and which blob it is."""
+
+    __tablename__ = "version_file"
+
+    version_id: Mapped[int] = mapped_column(
+        NUMBER, ForeignKey("competition_version.id"), primary_key=True, autoincrement=False
+    )
+    path: Mapped[str] = mapped_column(KEY, primary_key=True)
+    sha256: Mapped[str] = mapped_column(Text)
+    bytes: Mapped[int] = mapped_column(BigInteger)
+
+
+class HeldUpload(Base):
+    """A file that came through Kaggle's door and was not submitted yet; see `services.held`."""
+
+    __tablename__ = "held_upload"
+    __table_args__ = (Index(None, "run_id", "came_at"),)
+
+    nonce: Mapped[str] = mapped_column(KEY, primary_key=True)
+    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))
+    name: Mapped[str] = mapped_column(Text)
+    sha256: Mapped[str] = mapped_column(Text)
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    came_at: Mapped[datetime] = mapped_column(Instant)
+    until: Mapped[datetime] = mapped_column(Instant)
+
+
+class Secret(Base):
+    """A secret that all servers of one Podium share, in hex."""
+
+    __tablename__ = "secret"
+
+    name: Mapped[str] = mapped_column(KEY, primary_key=True)
+    value: Mapped[str] = mapped_column(Text)

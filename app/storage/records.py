@@ -36,6 +36,28 @@ class VersionRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VersionFileRecord:
+    """A file of a version: its path below the competition's folder, and the blob it is."""
+
+    path: str
+    sha256: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldUploadRecord:
+    """A file that came and was not submitted yet; the store holds it under `name` `until` then."""
+
+    nonce: str
+    run_id: str
+    name: str
+    sha256: str
+    bytes: int
+    came_at: datetime
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRecord:
     """A key: who holds it, never the key itself. `digest` is its SHA-256 in hex."""
 

@@ -126,6 +126,13 @@ def latest_submissions(
     return [_with_grade(row) for row in session.execute(query.offset(offset).limit(limit))]
 
 
+def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:
+    """How many submissions the run has up to the id `last`, and the last of them ("": none)."""
+    query = select(func.count(), func.max(TABLE.c.id)).where(OF_RUN, TABLE.c.id <= last)
+    count, found = session.execute(query, {"run_id": run_id}).one()
+    return int(count), found or ""
+
+
 def count_counted(session: Session, run_id: str, since: datetime | None = None) -> int:
     """How many submissions use up the run's quota, of those received after `since`."""
     if since is None:

@@ -43,6 +43,17 @@ class Gradings:
             if future.cancelled():
                 seen.cancel()  # the graders are closing
                 return
+            error = future.exception()
+            if isinstance(error, Unavailable | StorageFull):
+                log.warning(
+                    "a file is out of reach", extra={"submission": claimed.id, "why": str(error)}
+                )
+                self._postpone(claimed, seen)
+                return
+            if error is not None:
+                log.error("cannot grade", exc_info=error, extra={"submission": claimed.id})
+                self._finish(claimed, Fault("internal", type(error).__name__), seen)
+                return
             outcome = future.result()
             if self._are_others and isinstance(outcome, Fault) and outcome.kind == "not_started":
                 log.error("no grader can be started here")

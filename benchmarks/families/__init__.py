@@ -36,7 +36,10 @@ def main(*slugs: str) -> None:
             sys.exit(f"no family is measured at {slug!r}; there are: {', '.join(known)}")
     warnings.simplefilter("ignore")  # the references' libraries warn of what is meant
     print("Families at real size: milliseconds, medians; the ways take turns")
-    print(f"{'competition':<58}{'rows':>10} {'':<9}{'MB':>8}{'reference':>11}{'podium':>10}{'ratio':>8}")
+    print(
+        f"{'competition':<58}{'rows':>10} {'':<9}{'MB':>8}"
+        f"{'reference':>11}{'podium':>10}{'ratio':>8}"
+    )
     ratios = []
     for family in [known[slug] for slug in slugs] or FAMILIES:
         with tempfile.TemporaryDirectory(prefix="podium-bench-") as directory:

@@ -92,7 +92,9 @@ def contacts(rng, rows):
     truth = one_in(rng, 0.05, rows)
     guess = truth ^ one_in(rng, 0.02, rows)
     extra = {"game_play": [name[:12] for name in ids], "step": np.arange(rows) % 60}
-    return Data({"contact_id": ids, **extra, "contact": truth}, {"contact_id": ids, "contact": guess})
+    return Data(
+        {"contact_id": ids, **extra, "contact": truth}, {"contact_id": ids, "contact": guess}
+    )
 
 
 def contacts_score(answers, submission):

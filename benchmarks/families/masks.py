@@ -154,7 +154,7 @@ def abdomens(rng, rows):
             for organ, (y, x) in zip(ORGANS, centres, strict=True):
                 ids.append(f"case{100 + scan}_day{scan % 20}_slice_{level + 1:04d}")
                 kinds.append(organ)
-                radius = 30 * np.sin(np.pi * (level - 30) / 80)
+                radius = 15 * np.sin(np.pi * (level - 30) / 80)
                 there = 30 <= level < 110
                 truth.append(encode(disc(SIDE, SIDE, y, x, radius)) if there else "")
                 guess.append(encode(disc(SIDE, SIDE, y + 2, x + 1, radius)) if there else "")
@@ -201,7 +201,7 @@ FAMILIES = (
     Family("hubmap-kidney-segmentation", 3, "exact", kidneys, kidneys_score),
     Family("vesuvius-challenge-ink-detection", 1, "exact", ink, ink_score),
     Family(
-        "uw-madison-gi-tract-image-segmentation", 27 * 3 * SLICES, "assumed",
+        "uw-madison-gi-tract-image-segmentation", 3 * SLICES, "smaller",
         abdomens, abdomens_score,
     ),
 )  # fmt: skip

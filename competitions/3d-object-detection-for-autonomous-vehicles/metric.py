@@ -3,94 +3,160 @@ this competition has 3-D boxes. As in MLE-bench and the nuScenes development kit
 classes in a sample's answers are averaged, and boxes of others cost nothing.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 THRESHOLDS = np.round(np.arange(0.5, 1.0, 0.05), 2)
 TINY = np.finfo(float).eps
+CONFIDENCE, X, Y, Z, WIDTH, LENGTH, HEIGHT, YAW, CLASS = range(9)
+AT_ONCE = 200_000  # pairs of boxes: bounds the memory, whatever is submitted
+CLASSES = 64
 
 
-def score(answers: pd.DataFrame, submission: pd.DataFrame) -> float:
-    pairs = zip(answers["PredictionString"], submission["PredictionString"], strict=True)
-    return float(
-        np.mean([_sample(_boxes(true), _boxes(found)) for true, found in pairs], axis=0).mean()
-    )
+@dataclass(frozen=True)
+class Truth:
+    """The true boxes, ordered by sample and class; a group is one class in one sample."""
+
+    boxes: np.ndarray
+    groups: np.ndarray  # sample * CLASSES + class, ascending
+    starts: np.ndarray  # where each group's boxes begin, and the end
+    weights: np.ndarray  # what each group's precision counts in the score
 
 
-def _boxes(text: str) -> tuple[np.ndarray, np.ndarray]:
-    """Classes and numbers: confidence, centre, width, length, height and yaw."""
-    tokens = np.array(text.split(), dtype=object).reshape(-1, 9)
-    return tokens[:, 8], tokens[:, :8].astype(float)
-
-
-def _sample(true: tuple, found: tuple) -> np.ndarray:
-    """For each threshold, the mean over the classes of the answers of the average precision."""
-    precisions = []
-    for name in np.unique(true[0].astype(str)):
-        boxes, own = true[1][true[0] == name], found[1][found[0] == name]
-        own = own[np.argsort(-own[:, 0], kind="stable")]
-        overlaps = np.array([[_overlap(a, b) for b in boxes] for a in own])
-        precisions.append(
-            [_precision(overlaps.reshape(len(own), len(boxes)), len(boxes), t) for t in THRESHOLDS]
-        )
-    if not precisions:
+def prepare(answers: pd.DataFrame) -> Truth:
+    boxes, group = _boxes(answers)
+    order = np.argsort(group, kind="stable")
+    groups, starts = np.unique(group[order], return_index=True)
+    in_sample = np.bincount(groups // CLASSES, minlength=len(answers))
+    if not in_sample.all():
         raise ValueError("a sample of the answers has no box")
-    return np.mean(precisions, axis=0)
+    weights = 1.0 / in_sample[groups // CLASSES] / len(answers)
+    return Truth(boxes[order], groups, np.append(starts, len(group)), weights)
 
 
-def _precision(overlaps: np.ndarray, boxes: int, threshold: float) -> float:
-    taken = np.zeros(boxes, dtype=bool)
-    hits = np.zeros(len(overlaps), dtype=bool)
-    for place, row in enumerate(overlaps):
-        best = int(np.argmax(row))
-        if row[best] > threshold and not taken[best]:
-            taken[best] = hits[place] = True
+def score(truth: Truth, submission: pd.DataFrame) -> float:
+    boxes, group = _boxes(submission)
+    place = np.minimum(np.searchsorted(truth.groups, group), len(truth.groups) - 1)
+    known = np.flatnonzero(truth.groups[place] == group)
+    boxes, place = boxes[known], place[known]
+    order = np.lexsort((-boxes[:, CONFIDENCE], place))
+    boxes, place = boxes[order], place[order]
+    overlap, other = _best(boxes, place, truth)
+    return float(np.mean([_precision(truth, place, overlap, other, t) for t in THRESHOLDS]))
+
+
+def _boxes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """All boxes, and the group of each."""
+    boxes = frame.attrs["file"].arrays["PredictionString"]
+    sample = np.repeat(np.arange(len(boxes)), np.diff(boxes.offsets))
+    return boxes.values, sample * CLASSES + boxes.values[:, CLASS].astype(np.int64)
+
+
+def _best(boxes: np.ndarray, place: np.ndarray, truth: Truth) -> tuple[np.ndarray, np.ndarray]:
+    """For each box the largest IoU with a true one of its group, and the first that has it."""
+    counts = np.diff(truth.starts)[place]
+    best, other = np.zeros(len(boxes)), truth.starts[place].copy()
+    ends = np.cumsum(counts)
+    start = 0
+    while start < len(boxes):
+        before = ends[start] - counts[start]
+        stop = max(start + 1, int(np.searchsorted(ends, before + AT_ONCE, side="right")))
+        some = counts[start:stop]
+        left = np.repeat(np.arange(start, stop), some)
+        firsts = np.cumsum(some) - some
+        right = np.arange(some.sum()) - np.repeat(firsts - truth.starts[place[start:stop]], some)
+        overlaps = _overlaps(boxes[left], truth.boxes[right])
+        best[start:stop] = np.maximum.reduceat(overlaps, firsts)
+        is_best = np.flatnonzero(overlaps == best[left])
+        # The first of each box: written last, since later writes win.
+        other[left[is_best[::-1]]] = right[is_best[::-1]]
+        start = stop
+    return best, other
+
+
+def _precision(
+    truth: Truth, place: np.ndarray, overlap: np.ndarray, other: np.ndarray, threshold: float
+) -> float:
+    """The average precision of all groups, weighted."""
+    above = np.flatnonzero(overlap > threshold)
+    hits = np.zeros(len(overlap), dtype=bool)
+    _, first = np.unique(other[above], return_index=True)
+    hits[above[first]] = True
+    starts = np.searchsorted(place, place)
     true = np.cumsum(hits)
-    recall = np.concatenate([[0.0], true / boxes, [1.0]])
-    precision = np.concatenate([[0.0], true / np.maximum(np.arange(1, len(hits) + 1), TINY), [0.0]])
-    precision = np.maximum.accumulate(precision[::-1])[::-1]
-    return float(np.sum(np.diff(recall) * precision[1:]))
+    true = true - (true - hits)[starts]
+    precision = true / np.maximum(np.arange(1, len(place) + 1) - starts, TINY)
+    # From each box on the largest within its group, by steps of one, two, four boxes and so on.
+    step, longest = 1, int(np.bincount(place).max(initial=0))
+    while step < longest:
+        same = place[step:] == place[:-step]
+        np.maximum(precision[:-step], np.where(same, precision[step:], 0.0), out=precision[:-step])
+        step *= 2
+    share = truth.weights[place] / np.diff(truth.starts)[place]
+    return float(precision[hits] @ share[hits])
 
 
-def _overlap(a: np.ndarray, b: np.ndarray) -> float:
-    """IoU of two boxes that stand upright and are turned by their yaw."""
-    height = min(a[3] + a[6] / 2, b[3] + b[6] / 2) - max(a[3] - a[6] / 2, b[3] - b[6] / 2)
-    reach = np.hypot(a[4], a[5]) + np.hypot(b[4], b[5])
-    if height <= 0 or np.hypot(a[1] - b[1], a[2] - b[2]) > reach / 2:
-        return 0.0
-    shared = _area(_cut(_corners(a), _corners(b))) * height
-    return float(np.clip(shared / (a[4:7].prod() + b[4:7].prod() - shared), 0.0, 1.0))
+def _overlaps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """IoU, pair by pair, of boxes that stand upright and are turned by their yaw."""
+    top = np.minimum(a[:, Z] + a[:, HEIGHT] / 2, b[:, Z] + b[:, HEIGHT] / 2)
+    height = top - np.maximum(a[:, Z] - a[:, HEIGHT] / 2, b[:, Z] - b[:, HEIGHT] / 2)
+    reach = np.hypot(a[:, WIDTH], a[:, LENGTH]) + np.hypot(b[:, WIDTH], b[:, LENGTH])
+    apart = np.hypot(a[:, X] - b[:, X], a[:, Y] - b[:, Y])
+    near = np.flatnonzero((height > 0) & (apart <= reach / 2))
+    a, b = a[near], b[near]
+    shared = _shared_area(a, b) * height[near]
+    volumes = a[:, WIDTH:YAW].prod(axis=1) + b[:, WIDTH:YAW].prod(axis=1)
+    overlaps = np.zeros(len(height))
+    overlaps[near] = np.clip(shared / (volumes - shared), 0.0, 1.0)
+    return overlaps
 
 
-def _corners(box: np.ndarray) -> list[tuple[float, float]]:
+def _corners(boxes: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """The corners on the ground, counter-clockwise; the length points where the box heads."""
-    x, y, width, length, yaw = box[1], box[2], box[4], box[5], box[7]
-    cos, sin = np.cos(yaw), np.sin(yaw)
-    signs = ((1, 1), (-1, 1), (-1, -1), (1, -1))
-    half = [(u * length / 2, v * width / 2) for u, v in signs]
-    return [(x + u * cos - v * sin, y + u * sin + v * cos) for u, v in half]
+    cos, sin = np.cos(boxes[:, YAW]), np.sin(boxes[:, YAW])
+    u = boxes[:, LENGTH, None] / 2 * np.array([1, -1, -1, 1])
+    v = boxes[:, WIDTH, None] / 2 * np.array([1, 1, -1, -1])
+    x, y = boxes[:, X] - centre[:, 0], boxes[:, Y] - centre[:, 1]
+    turned = (
+        x[:, None] + u * cos[:, None] - v * sin[:, None],
+        y[:, None] + u * sin[:, None] + v * cos[:, None],
+    )
+    return np.stack(turned, axis=2)
 
 
-def _cut(polygon: list, window: list) -> list:
-    """The part of a convex polygon within another one (Sutherland and Hodgman)."""
-    for (ax, ay), (bx, by) in zip(window, window[1:] + window[:1], strict=True):
-        sides = [(bx - ax) * (y - ay) - (by - ay) * (x - ax) for x, y in polygon]
-        kept = []
-        for place, (x, y) in enumerate(polygon):
-            (px, py), here, before = polygon[place - 1], sides[place], sides[place - 1]
-            if (here < 0) != (before < 0):
-                part = before / (before - here)
-                kept.append((px + part * (x - px), py + part * (y - py)))
-            if here >= 0:
-                kept.append((x, y))
-        polygon = kept
-    return polygon
+def _shared_area(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The ground that two boxes share: one is cut by the other's sides (Sutherland and Hodgman)."""
+    if not len(a):
+        return np.zeros(0)
+    centre = b[:, X : Y + 1]  # far from the origin little would be left of the digits
+    polygon, window = _corners(a, centre), _corners(b, centre)
+    count = np.full(len(a), 4)
+    for side in range(4):
+        polygon, count = _cut(polygon, count, window[:, side], window[:, (side + 1) % 4])
+    x, y = polygon[:, :, 0], polygon[:, :, 1]
+    return np.abs((x * np.roll(y, -1, axis=1) - np.roll(x, -1, axis=1) * y).sum(axis=1)) / 2
 
 
-def _area(polygon: list) -> float:
-    if len(polygon) < 3:
-        return 0.0
-    ox, oy = polygon[0]  # from a corner: far from the origin little would be left of the digits
-    x, y = np.array(polygon).T
-    x, y = x - ox, y - oy
-    return abs(float(x @ np.roll(y, -1) - y @ np.roll(x, -1))) / 2
+def _cut(polygon: np.ndarray, count: np.ndarray, start: np.ndarray, end: np.ndarray) -> tuple:
+    """The polygons' parts to the left of a line each; missing corners repeat the last one."""
+    along = (end - start)[:, None, :]
+    across = polygon - start[:, None, :]
+    here = along[:, :, 0] * across[:, :, 1] - along[:, :, 1] * across[:, :, 0]
+    before, previous = np.roll(here, 1, axis=1), np.roll(polygon, 1, axis=1)
+    crosses = (here < 0) != (before < 0)
+    part = np.divide(before, before - here, out=np.zeros_like(here), where=crosses)
+    crossing = previous + part[:, :, None] * (polygon - previous)
+    # Every corner gives at most the crossing before it and itself, in this order.
+    pairs, corners = here.shape
+    points = np.stack([crossing, polygon], axis=2).reshape(pairs, 2 * corners, 2)
+    there = np.arange(corners) < count[:, None]
+    is_kept = np.stack([crosses, (here >= 0) & there], axis=2).reshape(pairs, 2 * corners)
+    count = is_kept.sum(axis=1)
+    order = np.argsort(~is_kept, axis=1, kind="stable")[:, : corners + 1]
+    order = np.take_along_axis(
+        order, np.minimum(np.arange(corners + 1), np.maximum(count - 1, 0)[:, None]), axis=1
+    )
+    kept = np.take_along_axis(points, order[:, :, None], axis=1)
+    return np.where(count[:, None, None] > 0, kept, 0.0), count

@@ -7,9 +7,17 @@ import numpy as np
 import pandas as pd
 
 TARGET, FLOOR = "scalar_coupling_constant", 1e-9
+Prepared = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def score(answers: pd.DataFrame, submission: pd.DataFrame) -> float:
-    errors = (answers[TARGET] - submission[TARGET]).abs()
-    by_type = errors.groupby(answers["type"].to_numpy()).mean()
-    return float(np.log(by_type.clip(lower=FLOOR)).mean())
+def prepare(answers: pd.DataFrame) -> Prepared:
+    """The right values, each row's type as a number, and how many rows a type has."""
+    types, _ = pd.factorize(answers["type"])
+    return answers[TARGET].to_numpy(), types, np.bincount(types)
+
+
+def score(prepared: Prepared, submission: pd.DataFrame) -> float:
+    truth, types, counts = prepared
+    errors = np.abs(truth - submission[TARGET].to_numpy())
+    means = np.bincount(types, weights=errors) / counts
+    return float(np.log(np.maximum(means, FLOOR)).mean())

@@ -20,25 +20,33 @@ IDENTITIES = [
     "psychiatric_or_mental_illness",
 ]
 TARGET, CUT, POWER = "prediction", 0.5, -5.0
+Rows = list[tuple[np.ndarray, np.ndarray]]
 
 
-def score(answers: pd.DataFrame, submission: pd.DataFrame) -> float:
+def prepare(answers: pd.DataFrame) -> list[Rows]:
+    """For all rows, and for each family the subgroups: the toxic rows and the harmless ones."""
     toxic = answers[TARGET].to_numpy() >= CUT
-    flagged = submission[TARGET].to_numpy() >= CUT
-    families: list[list[float]] = [[], [], []]
+    families: list[Rows] = [[], [], []]
     for identity in IDENTITIES:
         member = pd.to_numeric(answers[identity], errors="coerce").to_numpy() >= CUT
         # The subgroup; its background's toxic rows with its own harmless ones; and the reverse.
         for family, rows in zip(families, (member, member != toxic, member == toxic), strict=True):
-            family.append(_area(toxic[rows], flagged[rows]))
-    return 0.25 * _area(toxic, flagged) + 0.25 * sum(map(_mean, families))
+            family.append((np.flatnonzero(rows & toxic), np.flatnonzero(rows & ~toxic)))
+    return [[(np.flatnonzero(toxic), np.flatnonzero(~toxic))], *families]
 
 
-def _area(truth: np.ndarray, flagged: np.ndarray) -> float:
+def score(prepared: list[Rows], submission: pd.DataFrame) -> float:
+    flagged = submission[TARGET].to_numpy() >= CUT
+    overall, *families = ([_area(flagged, *rows) for rows in family] for family in prepared)
+    return 0.25 * overall[0] + 0.25 * sum(map(_mean, families))
+
+
+def _area(flagged: np.ndarray, toxic: np.ndarray, harmless: np.ndarray) -> float:
     """The area under the ROC curve of predictions that are only yes or no."""
-    if truth.all() or not truth.any():
+    if not len(toxic) or not len(harmless):
         raise ValueError("AUC is undefined: the answers of a subgroup are all the same")
-    return float(flagged[truth].mean() + 1.0 - flagged[~truth].mean()) / 2.0
+    right = np.count_nonzero(flagged[toxic]) / len(toxic)
+    return (right + 1.0 - np.count_nonzero(flagged[harmless]) / len(harmless)) / 2.0
 
 
 def _mean(areas: list[float]) -> float:

@@ -11,11 +11,16 @@ LEAST_DEVIATION, LARGEST_ERROR = 70.0, 1000.0
 ROOT = np.sqrt(2.0)
 
 
-def score(answers: pd.DataFrame, submission: pd.DataFrame) -> float:
+def prepare(answers: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that count, and what was measured there."""
     keys = answers["Patient_Week"].str.rsplit("_", n=1, expand=True)
     weeks = pd.DataFrame({"patient": keys[0], "week": keys[1].astype(int)})
     last = weeks.sort_values("week", kind="stable").groupby("patient").tail(LAST_WEEKS).index
+    return last.to_numpy(), answers["FVC"].to_numpy()[last]
+
+
+def score(prepared: tuple[np.ndarray, np.ndarray], submission: pd.DataFrame) -> float:
+    last, measured = prepared
     deviation = np.maximum(submission["Confidence"].to_numpy()[last], LEAST_DEVIATION)
-    error = np.abs(answers["FVC"].to_numpy()[last] - submission["FVC"].to_numpy()[last])
-    error = np.minimum(error, LARGEST_ERROR)
+    error = np.minimum(np.abs(measured - submission["FVC"].to_numpy()[last]), LARGEST_ERROR)
     return float(np.mean(-ROOT * error / deviation - np.log(ROOT * deviation)))

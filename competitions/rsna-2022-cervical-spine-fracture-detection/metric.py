@@ -10,13 +10,18 @@ EPSILON = 1e-15
 OVERALL, OVERALL_WEIGHT, POSITIVE_WEIGHT = "patient_overall", 7.0, 2.0
 
 
-def score(answers: pd.DataFrame, submission: pd.DataFrame) -> float:
-    truth = answers["fractured"].to_numpy()
-    p = np.clip(submission["fractured"].to_numpy(), EPSILON, 1 - EPSILON)
-    losses = -(truth * np.log(p) + (1 - truth) * np.log(1 - p))
+def prepare(answers: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Which rows are positive, and the weight of each: those of a study sum to its share."""
+    positive = answers["fractured"].to_numpy() == 1
     parts = answers["row_id"].str.split("_", n=1, expand=True)
     weights = np.where(parts[1] == OVERALL, OVERALL_WEIGHT, 1.0)
-    weights *= np.where(truth == 1, POSITIVE_WEIGHT, 1.0)
+    weights *= np.where(positive, POSITIVE_WEIGHT, 1.0)
     studies, _ = pd.factorize(parts[0])
-    weighted = np.bincount(studies, weights * losses)
-    return float((weighted / np.bincount(studies, weights)).mean())
+    totals = np.bincount(studies, weights)
+    return positive, weights / totals[studies] / len(totals)
+
+
+def score(prepared: tuple[np.ndarray, np.ndarray], submission: pd.DataFrame) -> float:
+    positive, weights = prepared
+    p = np.clip(submission["fractured"].to_numpy(), EPSILON, 1 - EPSILON)
+    return -float(np.log(np.where(positive, p, 1 - p)) @ weights)

@@ -3,56 +3,92 @@ missed box stands as a positive with score 0, a row without the class as a negat
 and nothing is interpolated. No other competition counts so; Kaggle's own metric is PASCAL VOC's.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
-from sklearn.metrics import average_precision_score
 
 IOU = 0.5
-Box = tuple[str, float, np.ndarray]
+LABEL, CONFIDENCE = 0, 1
+Side = tuple[np.ndarray, np.ndarray]
 
 
-def score(answers: pd.DataFrame, submission: pd.DataFrame) -> float:
-    truth, found = (
-        [_boxes(text) for text in frame["PredictionString"]] for frame in (answers, submission)
-    )
-    labels = sorted({label for boxes in truth for label, _, _ in boxes})
-    return float(np.mean([_precision(label, truth, found) for label in labels]))
+@dataclass(frozen=True)
+class Truth:
+    """The true boxes (label, confidence, corners) by row, and the labels that occur."""
+
+    boxes: Side
+    labels: np.ndarray
 
 
-def _boxes(text: str) -> list[Box]:
-    tokens = text.split()
-    return [
-        (tokens[i], float(tokens[i + 1]), np.array(tokens[i + 2 : i + 6], dtype=float))
-        for i in range(0, len(tokens), 6)
-    ]
+def prepare(answers: pd.DataFrame) -> Truth:
+    values, rows = _boxes(answers)
+    return Truth((values, rows), np.unique(values[:, LABEL]))
 
 
-def _precision(label: str, truth: list[list[Box]], found: list[list[Box]]) -> float:
-    hits: list[int] = []
-    scores: list[float] = []
-    for true, predicted in zip(truth, found, strict=True):
-        free = [box for name, _, box in true if name == label]
-        own = [(score, box) for name, score, box in predicted if name == label]
-        if not free and not own:
-            hits.append(0)
-            scores.append(0.0)
-            continue
-        for confidence, box in sorted(own, key=lambda pair: -pair[0]):
-            overlaps = [_overlap(box, other) for other in free]
-            best = int(np.argmax(overlaps)) if overlaps else -1
-            is_hit = bool(overlaps) and overlaps[best] > IOU
-            if is_hit:
-                del free[best]
-            hits.append(int(is_hit))
-            scores.append(confidence)
-        hits += [1] * len(free)
-        scores += [0.0] * len(free)
-    return float(average_precision_score(hits, scores))
+def score(truth: Truth, submission: pd.DataFrame) -> float:
+    found = _boxes(submission)
+    rows = len(submission)
+    return float(np.mean([_precision(label, truth.boxes, found, rows) for label in truth.labels]))
 
 
-def _overlap(a: np.ndarray, b: np.ndarray) -> float:
-    width = min(a[2], b[2]) - max(a[0], b[0])
-    height = min(a[3], b[3]) - max(a[1], b[1])
-    shared = max(width, 0.0) * max(height, 0.0)
-    union = (a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - shared
-    return shared / union if union > 0 else 0.0
+def _boxes(frame: pd.DataFrame) -> Side:
+    """All boxes, and the row of each."""
+    boxes = frame.attrs["file"].arrays["PredictionString"]
+    return boxes.values, np.repeat(np.arange(len(boxes)), np.diff(boxes.offsets))
+
+
+def _precision(label: float, truth: Side, found: Side, rows: int) -> float:
+    true, row = _of_label(label, *truth)
+    own, own_row = _of_label(label, *found)
+    # Within a row the boldest first, and of equally bold ones the first in the file.
+    order = np.lexsort((-own[:, CONFIDENCE], own_row))
+    own, own_row = own[order], own_row[order]
+    hits = _hits(own, own_row, true, row)
+    missed = len(true) - int(np.count_nonzero(hits))
+    empty = rows - len(np.union1d(row, own_row))
+    is_true = np.concatenate([hits, np.ones(missed), np.zeros(empty)])
+    return _average_precision(is_true, np.append(own[:, CONFIDENCE], np.zeros(missed + empty)))
+
+
+def _of_label(label: float, values: np.ndarray, rows: np.ndarray) -> Side:
+    own = values[:, LABEL] == label
+    return values[own], rows[own]
+
+
+def _hits(own: np.ndarray, own_row: np.ndarray, true: np.ndarray, row: np.ndarray) -> np.ndarray:
+    """Which boxes find a true one: each takes the one that is still free and overlaps it most."""
+    first, last = np.searchsorted(row, own_row, "left"), np.searchsorted(row, own_row, "right")
+    counts = last - first
+    left = np.repeat(np.arange(len(own)), counts)
+    right = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - first, counts)
+    overlaps = _overlaps(own[left, 2:], true[right, 2:])
+    near = overlaps > IOU
+    left, right, overlaps = left[near], right[near], overlaps[near]
+    order = np.lexsort((-overlaps, left))
+    hits = np.zeros(len(own), dtype=bool)
+    taken: set[int] = set()
+    for box, other in zip(left[order].tolist(), right[order].tolist(), strict=True):
+        if not hits[box] and other not in taken:
+            hits[box] = True
+            taken.add(other)
+    return hits
+
+
+def _overlaps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """IoU, pair by pair; 0 where both are empty."""
+    width = np.minimum(a[:, 2], b[:, 2]) - np.maximum(a[:, 0], b[:, 0])
+    height = np.minimum(a[:, 3], b[:, 3]) - np.maximum(a[:, 1], b[:, 1])
+    shared = np.maximum(width, 0.0) * np.maximum(height, 0.0)
+    union = (a[:, 2] - a[:, 0]) * (a[:, 3] - a[:, 1])
+    union = union + (b[:, 2] - b[:, 0]) * (b[:, 3] - b[:, 1]) - shared
+    return np.divide(shared, union, out=np.zeros(len(a)), where=union > 0)
+
+
+def _average_precision(is_true: np.ndarray, scores: np.ndarray) -> float:
+    """The sum of the steps of recall times the precision there, a step for each distinct score."""
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
+    ends = np.append(np.flatnonzero(ranked[1:] != ranked[:-1]), len(ranked) - 1)
+    true = np.cumsum(is_true[order])[ends]
+    return float(np.diff(true, prepend=0.0) @ (true / (ends + 1)) / true[-1])

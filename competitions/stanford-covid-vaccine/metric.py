@@ -9,6 +9,11 @@ import pandas as pd
 SCORED = ["reactivity", "deg_Mg_pH10", "deg_Mg_50C"]
 
 
-def score(answers: pd.DataFrame, submission: pd.DataFrame) -> float:
-    squares = (answers[SCORED].to_numpy() - submission[SCORED].to_numpy()) ** 2
-    return float(np.sqrt(squares.mean(axis=0)).mean())
+def prepare(answers: pd.DataFrame) -> list[np.ndarray]:
+    """The right values, column by column."""
+    return [answers[name].to_numpy() for name in SCORED]
+
+
+def score(prepared: list[np.ndarray], submission: pd.DataFrame) -> float:
+    errors = (submission[name].to_numpy() - y for name, y in zip(SCORED, prepared, strict=True))
+    return float(np.mean([np.sqrt(np.mean(error**2)) for error in errors]))

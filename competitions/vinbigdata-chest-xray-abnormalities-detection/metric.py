@@ -4,58 +4,77 @@ box of the submission finds may be found again, because the number 0 stands for 
 other competition counts so. Source of the method: pycocotools.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 
 IOU, MOST_BOXES, LARGEST_AREA = 0.4, 100, 1e10
 RECALLS = np.linspace(0.0, 1.0, 101)
 TINY = np.spacing(1)
+LABEL, CONFIDENCE = 0, 1
 
 
-def score(answers: pd.DataFrame, submission: pd.DataFrame) -> float:
-    # Images count in the order of the answers file; ties between them depend on it.
-    order = np.argsort(answers.attrs["file"].rows)
-    truth, found = (
-        [_boxes(frame["PredictionString"].iloc[row]) for row in order]
-        for frame in (answers, submission)
+@dataclass(frozen=True)
+class Side:
+    """Boxes in the order of images in the answers file: values, image, whether the file's first."""
+
+    values: np.ndarray
+    image: np.ndarray
+    is_first: np.ndarray
+
+    def take(self, which: np.ndarray) -> "Side":
+        return Side(self.values[which], self.image[which], self.is_first[which])
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The true boxes by class, and each row's place in the answers file."""
+
+    by_class: list[tuple[float, Side]]
+    place: np.ndarray
+
+
+def prepare(answers: pd.DataFrame) -> Truth:
+    place = np.argsort(np.argsort(answers.attrs["file"].rows))
+    boxes = _side(answers, place)
+    labels = boxes.values[:, LABEL]
+    return Truth([(label, boxes.take(labels == label)) for label in np.unique(labels)], place)
+
+
+def score(truth: Truth, submission: pd.DataFrame) -> float:
+    found = _side(submission, truth.place)
+    labels = found.values[:, LABEL]
+    return float(
+        np.mean([_precision(true, found.take(labels == label)) for label, true in truth.by_class])
     )
-    classes = np.unique(np.concatenate([boxes[:, 0] for boxes in truth]))
-    first = np.flatnonzero(submission.attrs["file"].rows[order] == 0)[0]
-    return float(np.mean([_precision(label, truth, found, first) for label in classes]))
 
 
-def _boxes(text: str) -> np.ndarray:
-    return np.array(text.split(), dtype=float).reshape(-1, 6)
+def _side(frame: pd.DataFrame, place: np.ndarray) -> Side:
+    # Images count in the order of the answers file; ties between them depend on it.
+    file = frame.attrs["file"]
+    boxes = file.arrays["PredictionString"]
+    image = np.repeat(place, np.diff(boxes.offsets))
+    is_first = np.arange(len(image)) == boxes.offsets[np.argmin(file.rows)]
+    return Side(boxes.values, image, is_first).take(np.argsort(image, kind="stable"))
 
 
-def _precision(label: float, truth: list[np.ndarray], found: list[np.ndarray], first: int) -> float:
-    scores, hits, counted = [], [], []
-    positives = 0
-    for image, (true, predicted) in enumerate(zip(truth, found, strict=True)):
-        is_own = true[:, 0] == label
-        own = true[is_own]
-        kept = _is_counted(own)
-        positives += int(kept.sum())
-        of_class = np.flatnonzero(predicted[:, 0] == label)
-        of_class = of_class[np.argsort(-predicted[of_class, 1], kind="stable")][:MOST_BOXES]
-        boxes = predicted[of_class]
-        match = _match(boxes, own, kept, (of_class == 0) & (image == first))
-        # The first box of all has the number 0, which stands for "nothing found".
-        lost = np.flatnonzero(is_own) == 0 if image == 0 else np.zeros(len(own), dtype=bool)
-        hit = np.array([m >= 0 and not lost[m] for m in match], dtype=bool)
-        ignored = np.array([not kept[m] if m >= 0 else False for m in match], dtype=bool)
-        ignored |= ~hit & ~_is_counted(boxes)
-        scores.append(boxes[:, 1])
-        hits.append(hit)
-        counted.append(~ignored)
+def _precision(true: Side, found: Side) -> float:
+    kept = _is_counted(true.values)
+    positives = int(kept.sum())
     if not positives:
         return 0.0
-    order = np.argsort(-np.concatenate(scores), kind="stable")
-    hit, count = np.concatenate(hits)[order], np.concatenate(counted)[order]
-    true, false = np.cumsum(hit & count), np.cumsum(~hit & count)
-    precision = true / (true + false + TINY)
+    found = _best_first(found)
+    match = _match(found, true, kept)
+    # The first box of all has the number 0, which stands for "nothing found".
+    hit = (match >= 0) & ~true.is_first[match]
+    ignored = ((match >= 0) & ~kept[match]) | (~hit & ~_is_counted(found.values))
+    order = np.argsort(-found.values[:, CONFIDENCE], kind="stable")
+    hit, count = hit[order], ~ignored[order]
+    right, wrong = np.cumsum(hit & count), np.cumsum(~hit & count)
+    precision = right / (right + wrong + TINY)
     precision = np.maximum.accumulate(precision[::-1])[::-1]
-    places = np.searchsorted(true / positives, RECALLS, side="left")
+    places = np.searchsorted(right / positives, RECALLS, side="left")
     return float(np.append(precision, 0.0)[np.minimum(places, len(precision))].mean())
 
 
@@ -64,33 +83,41 @@ def _is_counted(boxes: np.ndarray) -> np.ndarray:
     return (area >= 0) & (area <= LARGEST_AREA)
 
 
-def _match(boxes: np.ndarray, own: np.ndarray, kept: np.ndarray, leaves: np.ndarray) -> list[int]:
-    """For each box, best first, the true box it finds, or -1; of equal ones the last.
+def _best_first(found: Side) -> Side:
+    """Within each image the boldest first, and no more than are looked at."""
+    order = np.lexsort((-found.values[:, CONFIDENCE], found.image))
+    rank = np.arange(len(order)) - np.searchsorted(found.image, found.image)
+    return found.take(order[rank < MOST_BOXES])
 
-    A box that `leaves` leaves its true box to be found again.
+
+def _match(found: Side, true: Side, kept: np.ndarray) -> np.ndarray:
+    """For each box the true box that it finds, or -1; of equal ones the last.
+
+    A box that is the first of its file leaves its true box to be found again.
     """
-    overlaps = _overlaps(boxes[:, 2:], own[:, 2:])
-    free = np.ones(len(own), dtype=bool)
-    match = []
-    for row, leaves_free in zip(overlaps, leaves, strict=True):
-        best, chosen = min(IOU, 1 - 1e-10), -1
-        # Boxes that do not count are only found where no other is.
-        for place in [*np.flatnonzero(kept), *np.flatnonzero(~kept)]:
-            if chosen >= 0 and kept[chosen] and not kept[place]:
-                break
-            if free[place] and row[place] >= best:
-                best, chosen = row[place], int(place)
-        if chosen >= 0:
-            free[chosen] = leaves_free
-        match.append(chosen)
+    first = np.searchsorted(true.image, found.image, "left")
+    counts = np.searchsorted(true.image, found.image, "right") - first
+    left = np.repeat(np.arange(len(counts)), counts)
+    right = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - first, counts)
+    overlaps = _overlaps(found.values[left, 2:], true.values[right, 2:])
+    near = overlaps >= IOU
+    left, right, overlaps = left[near], right[near], overlaps[near]
+    # Boxes that do not count are only found where no other is.
+    order = np.lexsort((-right, -overlaps, ~kept[right], left))
+    match = np.full(len(counts), -1)
+    taken: set[int] = set()
+    for box, other in zip(left[order].tolist(), right[order].tolist(), strict=True):
+        if match[box] < 0 and other not in taken:
+            match[box] = other
+            if not found.is_first[box]:
+                taken.add(other)
     return match
 
 
 def _overlaps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """IoU of rectangles given as x, y, width and height."""
-    wide = np.minimum(a[:, None, 0] + a[:, None, 2], b[:, 0] + b[:, 2])
-    wide -= np.maximum(a[:, None, 0], b[:, 0])
-    high = np.minimum(a[:, None, 1] + a[:, None, 3], b[:, 1] + b[:, 3])
-    high -= np.maximum(a[:, None, 1], b[:, 1])
+    """IoU of rectangles given as x, y, width and height, pair by pair."""
+    wide = np.minimum(a[:, 0] + a[:, 2], b[:, 0] + b[:, 2]) - np.maximum(a[:, 0], b[:, 0])
+    high = np.minimum(a[:, 1] + a[:, 3], b[:, 1] + b[:, 3]) - np.maximum(a[:, 1], b[:, 1])
     shared = np.maximum(wide, 0.0) * np.maximum(high, 0.0)
-    return shared / (a[:, None, 2] * a[:, None, 3] + b[:, 2] * b[:, 3] - shared)
+    union = a[:, 2] * a[:, 3] + b[:, 2] * b[:, 3] - shared
+    return np.divide(shared, union, out=np.zeros(len(a)), where=union != 0.0)

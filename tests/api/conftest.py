@@ -130,7 +130,12 @@ def server(
             url = postgres.url(stack.enter_context(postgres.database()))
         settings = {"dispatch": "queue"} if request.param == "queue" else {}
         started = PodiumServer(
-            home / "data", url, grading_seconds=20, max_upload_mb=32, **settings
+            home / "data",
+            url,
+            grading_seconds=20,
+            max_upload_mb=32,
+            event_stream_seconds=1,
+            **settings,
         ).start()
         if request.param == "queue":
             worker = PodiumWorker(started, home / "worker").start()

@@ -88,7 +88,7 @@ def test_what_is_harmless_is_said_by_both(pool, tmp_path, tiny):
 
 def test_a_file_that_is_not_there_is_our_fault(pool, tmp_path, tiny):
     fault = pool.grade(tiny, tmp_path / "nowhere.csv").result(30)
-    assert fault.kind == "internal"
+    assert fault.kind == "storage"
     assert "nowhere" not in fault.place
 
 

@@ -242,3 +242,54 @@ def test_a_scorer_says_which_input_it_takes():
     custom = scorer_for(competition(), "def score(a, s):\n    return 1.0\n")
     assert isinstance(custom, Scorer)
     assert custom.takes_frames
+
+
+def test_what_a_metric_prepares_is_made_once_and_given_in_place_of_the_answers():
+    tiny = competition()
+    answers = decode_answers(ANSWERS, tiny, IDS)
+    source = """
+calls = []
+
+def prepare(answers):
+    calls.append(list(answers.columns))
+    return float(answers["x"].sum())
+
+def score(prepared, submission):
+    return prepared + 1000 * len(calls)
+"""
+    scorer = scorer_for(tiny, source)
+    scores = [grade(SUBMITTED, tiny, answers, None, scorer).score for _ in range(3)]
+
+    assert scores == [1010.0] * 3
+    # Another metric on the same answers does not get what this one prepared.
+    again = scorer_for(tiny, source.replace("1000", "0"))
+    assert grade(SUBMITTED, tiny, answers, None, again).score == 10.0
+
+
+def test_a_metric_that_writes_into_its_answers_spoils_nothing_for_the_next():
+    tiny = competition()
+    answers = decode_answers(ANSWERS, tiny, IDS)
+    source = """
+def score(answers, submission):
+    found = float(answers["x"].sum())
+    answers.loc[0, "x"] = -99.0
+    answers["id"].array[0] = "changed"
+    answers["new"] = 1
+    answers.attrs["more"] = 1
+    return found + len(answers.columns) + len(answers.attrs)
+"""
+    scorer = scorer_for(tiny, source)
+    first, second = (grade(SUBMITTED, tiny, answers, None, scorer).score for _ in range(2))
+
+    assert first == second
+
+
+def test_a_failing_prepare_is_the_metrics_fault():
+    assert "failed: ZeroDivisionError at metric.py:2" in fault(
+        "def prepare(a):\n    return 1 / 0\ndef score(p, s):\n    return 1\n"
+    )
+
+
+def test_prepare_must_be_a_function():
+    with pytest.raises(BadCompetition, match="prepare must be a function"):
+        scorer_for(competition(), "prepare = 1\ndef score(a, s):\n    return 1\n")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import StorageFull
-from app.storage.blobs import BlobStore
+from app.storage.blobs_disk import DiskBlobs
 from tests.storage.disks import fill, small_disk
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def store(tmp_path):
-    return BlobStore(tmp_path / "blobs")
+    return DiskBlobs(tmp_path / "blobs")
 
 
 def uploads(store):
@@ -30,8 +30,8 @@ def uploads(store):
 def run(store, code, **options):
     """Python in a process of its own, with `store` at hand."""
     prelude = (
-        "from pathlib import Path; from app.storage.blobs import BlobStore\n"
-        f"store = BlobStore(Path({str(store.root)!r}))\n"
+        "from pathlib import Path; from app.storage.blobs_disk import DiskBlobs\n"
+        f"store = DiskBlobs(Path({str(store.root)!r}))\n"
     )
     return subprocess.Popen(
         [sys.executable, "-c", prelude + code], cwd=ROOT, text=True,
@@ -90,7 +90,7 @@ def test_sweeping_while_others_upload_loses_nothing(store):
 def test_a_full_disk_is_named_and_leaves_nothing(tmp_path):
     # 257 directories of the store, and some room for files.
     with small_disk(tmp_path / "disk", 2048) as disk:
-        store = BlobStore(disk / "blobs")
+        store = DiskBlobs(disk / "blobs")
         ballast = fill(disk)
         with pytest.raises(StorageFull):
             store.put(os.urandom(100_000))
@@ -102,7 +102,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(tmp_path):
 
 def test_a_disk_that_fills_up_in_the_middle_takes_nothing(tmp_path):
     with small_disk(tmp_path / "disk", 2048) as disk:
-        store = BlobStore(disk / "blobs")
+        store = DiskBlobs(disk / "blobs")
         upload = store.new_upload()
         upload.write(os.urandom(65_536))
         with pytest.raises(StorageFull):

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.blobs import Blob, BlobStore
+from app.storage.blobs import Blob
+from app.storage.blobs_disk import DiskBlobs
 
 ROOT = Path(__file__).parents[2]
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -15,7 +16,7 @@ EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 @pytest.fixture
 def store(tmp_path):
-    return BlobStore(tmp_path / "blobs")
+    return DiskBlobs(tmp_path / "blobs")
 
 
 def uploads(store):

@@ -91,6 +91,7 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
         return response.text
 
     submissions = f"/v1/runs/{run.id}/submissions"
+    experiment = run.document["experiment"]
     waiting = {**CSV, "Prefer": "wait=30"}
     sent = json.loads(ask("POST", submissions, content=file, headers=waiting))["id"]
     for code, bad in BAD_FILES.items():
@@ -104,8 +105,14 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
         ask("GET", f"/v1/competitions/{slug}{path}")
     for path in ("/v1/competitions", "/v1/runs", f"/v1/runs/{run.id}", submissions,
                  f"/v1/submissions/{sent}", f"/v1/submissions/{sent}/file",
-                 f"/v1/runs/{run.id}/exposure", "/v1/experiments", "/openapi.json"):  # fmt: skip
+                 f"/v1/runs/{run.id}/exposure", f"/v1/runs/{run.id}/reported-scores",
+                 f"/v1/runs/{run.id}/trajectory", f"/v1/experiments/{experiment}/success-rates",
+                 f"/v1/experiments/{experiment}/outcomes", f"/v1/competitions/{slug}/results",
+                 "/v1/experiments", "/openapi.json"):  # fmt: skip
         ask("GET", path)
+    ask("POST", f"/v1/runs/{run.id}/reported-scores", json={"score": 1, "evidence": {"file": "f"}})
+    evaluated = f"/v1/experiments/{experiment}/mlagentbench-results?competition={slug}"
+    ask("POST", evaluated, content=b"{}")
     ask("PUT", f"/v1/runs/{run.id}/selected", json={"submission": sent})
     ask("PATCH", f"/v1/runs/{run.id}", json={"state": "closed"})
     return transcript

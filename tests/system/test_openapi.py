@@ -40,10 +40,11 @@ def test_the_document_tells_the_truth(podium: Podium, tiny: Path, role: str) -> 
     schema = schemathesis.openapi.from_url(f"{podium.server.url}/openapi.json")
 
     for operation in schema.get_all_operations():
-        try_operation(operation.ok(), keys[role], run.id, tiny.name, secrets)
+        known = {"run_id": run.id, "slug": tiny.name, "name": run.document["experiment"]}
+        try_operation(operation.ok(), keys[role], known, secrets)
 
 
-def try_operation(operation, key: str, run_id: str, slug: str, secrets: list[str]) -> None:  # type: ignore[no-untyped-def]
+def try_operation(operation, key: str, known: dict[str, str], secrets: list[str]) -> None:  # type: ignore[no-untyped-def]
     @settings(
         max_examples=EXAMPLES,
         deadline=None,
@@ -56,9 +57,7 @@ def try_operation(operation, key: str, run_id: str, slug: str, secrets: list[str
         # Half of the calls go to things that exist; else nearly all would end in 404.
         if case.path_parameters and len(str(case.path_parameters)) % 2:
             case.path_parameters |= {
-                name: value
-                for name, value in {"run_id": run_id, "slug": slug}.items()
-                if name in case.path_parameters
+                name: value for name, value in known.items() if name in case.path_parameters
             }
         case.headers = {**(case.headers or {}), "Authorization": f"Bearer {key}"}
         response = case.call()

@@ -116,3 +116,54 @@ def test_runs_are_closed_in_bulk(podium: Commands) -> None:
     text = podium("report", "bulk", "--suite", "podium", "--json").stdout
     found = json.loads(text)["groups"]["all"]
     assert found["made_submission"]["per_seed"] == [0.0, 0.0]
+
+
+def test_success_against_baselines(podium: Commands) -> None:
+    vectorization = "mlagentbench-vectorization"
+    podium("import", "folder", ROOT / "competitions" / vectorization)
+    file = podium.home / "results.json"
+    seconds = {"logs/a/trace.json": 3.0, "logs/b/trace.json": 6.0, "logs/c/trace.json": -1}
+    file.write_text(
+        json.dumps(
+            {
+                key: {
+                    "final_score": final, "score": [final] if final > 0 else [], "score_steps": [],
+                    "submitted_final_answer": final > 0, "total_time": 60.0, "error": "",
+                    "extra": {"oom_error": False},
+                }
+                for key, final in seconds.items()
+            }
+        )
+    )  # fmt: skip
+    words = ("import", "mlagentbench-results", "an-agent", file, "--competition", vectorization)
+    assert "3 runs at mlagentbench-vectorization imported with 2 scores" in podium(*words).stdout
+    again = json.loads(podium(*words, "--json").stdout)
+    assert (again["imported"], again["unchanged"], again["seeds"]) == (0, 3, [0, 1, 2])
+
+    text = podium("report", "an-agent", "--suite", "mlagentbench").stdout
+    assert f"| {vectorization} | 3 | 0 / 0 / 2 | 33.3 ± 33.3 |" in text
+    assert "Baseline of mlagentbench-vectorization: 6.1742" in text
+    assert "mlagentbench-imdb (no run)" in text
+    document = json.loads(podium("report", "an-agent", "--threshold", "0.02", "--json").stdout)
+    found = document["groups"][vectorization]
+    assert found["success_rate"]["mean"] == pytest.approx(200 / 3)
+    gains = [(6.1742 - final) / 6.1742 for final in (3.0, 6.0)]
+    assert found["average_improvement"]["mean"] == pytest.approx(statistics.fmean(gains))
+    rates = podium.home / "success.parquet"
+    lines = podium("report", "an-agent", "--success", "--csv", "--parquet", rates).stdout
+    groups = [line["group"] for line in csv.DictReader(io.StringIO(lines))]
+    assert groups == [row["group"] for row in pq.read_table(rates).to_pylist()]
+    medals = podium("report", "an-agent", "--medals", status=1).stderr
+    assert "padding=fail" in medals.replace("\n", " ")
+    refusal = podium("report", "an-agent", "--medals", "--threshold", "0.1", status=1)
+    assert "not of medals" in refusal.stderr
+
+
+def test_a_malformed_evaluation_makes_no_experiment(podium: Commands) -> None:
+    vectorization = "mlagentbench-vectorization"
+    podium("import", "folder", ROOT / "competitions" / vectorization)
+    file = podium.home / "results.json"
+    file.write_text('{"logs/a/trace.json": {"final_score": NaN, "score": []}}')
+    words = ("import", "mlagentbench-results", "new", file, "--competition", vectorization)
+    assert "NaN is no number" in podium(*words, status=1).stderr
+    assert "no experiment" in podium("report", "new", status=1).stderr

@@ -1,0 +1,117 @@
+"""What happens in a run, told as it happens: server-sent events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Header, Request
+
+from app.api import present
+from app.api.dependencies import Anyone, Ctx, Id, Key
+from app.api.problems import responses
+from app.api.schemas import RunOut, SubmissionOut
+from app.api.streams import HEARTBEAT, PER_RUN_KEY, EventStream, Streams
+from app.api.threads import in_thread
+from app.errors import NotFound, Unauthorized, Unavailable
+from app.services import reported_scores, runs
+from app.services.caller import Caller
+from app.services.context import Context
+from app.services.follow import Event, Follower, Look, Position
+
+router = APIRouter(prefix="/v1/runs", tags=["runs"])
+RETRY = "retry: 2000\n\n"  # milliseconds until a client comes again after a lost connection
+PAUSE_SECONDS = 0.02  # what changes together is looked at together
+LastEventId = Annotated[
+    str | None,
+    Header(max_length=100, description="`id` of the last event that came; none: from the start"),
+]
+
+
+@router.get(
+    "/{run_id}/events",
+    response_class=EventStream,
+    responses={
+        200: {
+            "description": "Events, as they happen",
+            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+        },
+        204: {"description": "All was told, and nothing can be new any more: do not come again"},
+        **responses(400, 401, 404, 422, 429),
+    },
+)
+def follow_run(
+    request: Request,
+    context: Ctx,
+    caller: Anyone,
+    key: Key,
+    run_id: Id,
+    last_event_id: LastEventId = None,
+) -> Any:
+    """Server-sent events: the run's submissions and their changes of state, and the run's closing.
+
+    First comes the present state of what is new since `Last-Event-ID`, or of every submission.
+    `event: submission` has the submission as `GET /v1/submissions/{id}` shows it to this key,
+    `event: run` the closed run. States that lasted for moments only may be passed over. A comment
+    comes when nothing else does. The stream ends when the run is closed and all is settled, when
+    it is an hour old (PODIUM_EVENT_STREAM_SECONDS), or when the server stops: then come again.
+    """
+    since = Position.parse(last_event_id) if last_event_id else Position()
+    runs.find(context, caller, run_id)
+    follower = Follower(context, key, run_id, since)
+    events = partial(_events, request.app.state.streams, context, caller, run_id, follower)
+    return EventStream(events, context.settings.event_stream_seconds)
+
+
+async def _events(
+    streams: Streams, context: Context, caller: Caller, run_id: str, follower: Follower
+) -> AsyncGenerator[str]:
+    most = PER_RUN_KEY if caller.is_run else streams.limit
+    announcements = context.announcements
+    begun = False
+    with streams.room(caller.key_id, most), announcements.expect(run_id) as changed:
+        while not announcements.is_closed:
+            changed.clear()
+            try:
+                found, text = await in_thread(_look, context, caller, follower)
+            except (Unavailable, Unauthorized, NotFound) as error:
+                if not begun:
+                    raise
+                if not isinstance(error, Unavailable):
+                    return  # the key was revoked, or has expired
+            else:
+                if found.over and not begun and not text:
+                    return
+                if text or not begun:
+                    yield text if begun else RETRY + text
+                begun = True
+                if found.over:
+                    return
+                if not found.whole:
+                    continue
+            try:
+                await asyncio.wait_for(changed.wait(), context.settings.event_heartbeat_seconds)
+                await asyncio.sleep(PAUSE_SECONDS)
+            except TimeoutError:
+                # The next look also sees whether the key is still good.
+                yield HEARTBEAT
+        if not begun:
+            raise Unavailable("Podium is shutting down.")
+
+
+def _look(context: Context, caller: Caller, follower: Follower) -> tuple[Look, str]:
+    found = follower.look()
+    return found, "".join(_text(context, caller, event) for event in found.events)
+
+
+def _text(context: Context, caller: Caller, event: Event) -> str:
+    if event.submission is None:
+        outside = reported_scores.outside(context, caller, [event.run.id])[event.run.id]
+        run = present.run(context, event.run, outside)
+        name, body = "run", RunOut.model_validate(run).model_dump_json()
+    else:
+        shown = present.submission(context, event.submission)
+        name, body = "submission", SubmissionOut.model_validate(shown).model_dump_json()
+    return f"event: {name}\nid: {event.position}\ndata: {body}\n\n"

@@ -1,0 +1,87 @@
+"""Results of MLAgentBench, in."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel
+
+from app.api.dependencies import Ctx, Researcher
+from app.api.grading_reports import MOST_BYTES, MismatchOut
+from app.api.problems import responses
+from app.api.upload import bounded
+from app.services import mlagentbench_results
+from app.services.mlagentbench_results import EvaluationFile
+
+router = APIRouter(prefix="/v1/experiments", tags=["results"])
+BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "The JSON that MLAgentBench's evaluation writes for one task.",
+        "content": {"application/json": {"schema": {}}},
+    }
+}
+
+
+class TakenRunsOut(BaseModel):
+    """What came of an import."""
+
+    imported: int
+    unchanged: int
+    scores: int
+    blank_steps: int
+    failures: dict[str, int]
+    seeds: list[int]
+    mismatches: list[MismatchOut]
+
+
+@router.post(
+    "/{name}/mlagentbench-results",
+    status_code=201,
+    response_model=TakenRunsOut,
+    responses={
+        200: {"model": TakenRunsOut, "description": "All of it had been imported before"},
+        **responses(400, 401, 403, 404, 409, 413, 422),
+    },
+    openapi_extra=BODY,
+)
+async def import_results(
+    request: Request,
+    response: Response,
+    context: Ctx,
+    caller: Researcher,
+    name: Annotated[str, Path(max_length=200)],
+    competition: Annotated[
+        str,
+        Query(max_length=100, pattern=r"^[A-Za-z0-9-]+$", description="the task the file is of"),
+    ],
+    seed: Annotated[
+        int, Query(ge=-(2**31), le=2**31 - 2**20, description="the seed of the first run")
+    ] = 0,
+    file: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=200,
+            pattern=r"^[^\x00-\x1f\x7f]+$",
+            description="what the file is called: the evidence names it",
+        ),
+    ] = "results.json",
+) -> Any:
+    """Import one task's evaluated runs; what does not fit together in the file is listed."""
+    body = io.BytesIO()
+    async for chunk in bounded(request, MOST_BYTES):
+        body.write(chunk)
+    taken = await run_in_threadpool(
+        mlagentbench_results.take_in,
+        context,
+        name,
+        EvaluationFile(body.getvalue(), file, competition),
+        seed=seed,
+    )
+    response.status_code = 201 if taken.imported else 200
+    return asdict(taken)

@@ -1,0 +1,209 @@
+"""What a follower of a run is told: everything once, also after it was away."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from app.domain.feedback import Feedback
+from app.domain.states import Role, RunState, SubmissionState
+from app.errors import BadRequest, NotFound, Unauthorized
+from app.services import follow
+from app.services.caller import new_key
+from app.services.catalogue import Catalogue
+from app.services.context import open_context
+from app.services.follow import Follower, Position
+from app.settings import Settings
+from app.storage import keys, runs, submissions
+from app.storage.records import SettledRecord
+from tests.storage.make import add_run, add_version, make_submission
+
+TOML = """
+title = "Bikes"
+version = 1
+[metric]
+name = "root_mean_squared_error"
+[submission]
+id = "id"
+[submission.columns]
+count = { kind = "number" }
+"""
+
+
+class Scene:
+    """A run in a real database, whose submissions come and change."""
+
+    def __init__(self, a_context, database, feedback=Feedback.VALIDITY):
+        self.database = database
+        root = a_context.settings.data_dir
+        self.context = replace(
+            a_context, database=database, catalogue=Catalogue(root, root, database)
+        )
+        version = database.write(lambda s: add_version(s, "bikes", toml=TOML))
+        self.record = add_run(database, version, "first", feedback=feedback)
+        self.run = self.record.id
+        self.stranger = self.new_key(Role.RUN, add_run(database, version, "second").id)
+        self.key = self.new_key(Role.RUN, self.run)
+
+    def new_key(self, role, run_id=None):
+        key, self.last_key = new_key(role, "a key", run_id=run_id)
+        self.database.write(lambda s: keys.add_key(s, self.last_key))
+        return key
+
+    def send(self, name):
+        made = replace(make_submission(self.record), id=f"sub_{name}")
+        self.database.write(lambda s: submissions.add_submissions(s, [made]))
+
+    def settle(self, name, state=SubmissionState.GRADED):
+        settled = SettledRecord(
+            id=f"sub_{name}", state=state, problem=None, warnings=[], settled_at=datetime.now(UTC)
+        )
+        self.database.write(lambda s: submissions.settle_all(s, [settled]))
+
+    def close(self):
+        self.database.write(lambda s: runs.update_run(s, self.run, state=RunState.CLOSED))
+
+    def follower(self, since="", key=None):
+        position = Position.parse(since) if since else Position()
+        return Follower(self.context, key or self.key, self.run, position)
+
+
+def told(follower):
+    """All that is new: (submission or "run", state), and the last event's id."""
+    events = []
+    while True:
+        look = follower.look()
+        events += look.events
+        if look.whole:
+            break
+    said = [
+        (e.submission.submission.id, e.submission.state) if e.submission else ("run", "closed")
+        for e in events
+    ]
+    return said, str(events[-1].position) if events else None, look.over
+
+
+@pytest.fixture(scope="module")
+def a_context(tmp_path_factory):
+    opened = open_context(Settings(data_dir=tmp_path_factory.mktemp("podium"), graders=1))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def scene(a_context, database):
+    return Scene(a_context, database)
+
+
+def test_each_change_is_told_once(scene):
+    follower = scene.follower()
+    assert told(follower)[0] == []
+    scene.send("a")
+    assert told(follower)[0] == [("sub_a", "queued")]
+    assert told(follower)[0] == []
+    scene.database.write(lambda s: submissions.claim(s, "me", 9, datetime.now(UTC)))
+    assert told(follower)[0] == [("sub_a", "grading")]
+    scene.settle("a")
+    scene.send("b")
+    assert told(follower)[0] == [("sub_a", "graded"), ("sub_b", "queued")]
+
+
+def test_who_comes_again_is_told_what_is_new_and_what_was_open(scene):
+    for name in "abc":
+        scene.send(name)
+    scene.settle("a")
+    scene.settle("c", SubmissionState.REJECTED)
+    first, since, _ = told(scene.follower())
+    assert first == [("sub_a", "graded"), ("sub_b", "queued"), ("sub_c", "rejected")]
+
+    scene.settle("b", SubmissionState.FAILED)
+    again, since, _ = told(scene.follower(since))
+    assert again == [("sub_b", "failed"), ("sub_c", "rejected")]
+    assert told(scene.follower(since)) == ([], None, False)
+
+
+def test_one_committed_late_under_an_earlier_id_is_not_missed(scene):
+    scene.send("b")
+    scene.settle("b")
+    live = scene.follower()
+    _, since, _ = told(live)
+
+    scene.send("a")
+    assert told(live)[0] == [("sub_a", "queued")]
+    scene.settle("a")
+    assert told(live)[0] == [("sub_a", "graded")]
+    assert told(scene.follower(since))[0] == [("sub_a", "graded"), ("sub_b", "graded")]
+
+
+def test_the_end_is_told_once_and_known_as_the_end(scene):
+    scene.send("a")
+    scene.close()
+    follower = scene.follower()
+    assert told(follower) == ([("sub_a", "queued"), ("run", "closed")], "0..closed", False)
+    scene.settle("a")
+    said, since, over = told(follower)
+    assert (said, since, over) == ([("sub_a", "graded")], "1.sub_a.closed", True)
+    assert told(scene.follower(since)) == ([], None, True)
+
+
+def test_the_policy_none_tells_that_bytes_arrived_and_nothing_else(a_context, database):
+    scene = Scene(a_context, database, Feedback.NONE)
+    follower = scene.follower()
+    scene.send("a")
+    queued = told(follower)
+    scene.settle("a", SubmissionState.REJECTED)
+    assert queued == ([("sub_a", "received")], "1.sub_a.open", False)
+    assert told(follower)[0] == []
+    assert told(scene.follower())[:2] == queued[:2]
+    researcher = scene.new_key(Role.RESEARCHER)
+    assert told(scene.follower(key=researcher))[0] == [("sub_a", "rejected")]
+
+
+def test_a_key_that_is_revoked_is_told_nothing_more(scene):
+    follower = scene.follower()
+    told(follower)
+    scene.database.write(lambda s: keys.revoke_key(s, scene.last_key.id, datetime.now(UTC)))
+    scene.send("a")
+    with pytest.raises(Unauthorized):
+        follower.look()
+
+
+def test_another_runs_key_finds_nothing(scene):
+    with pytest.raises(NotFound):
+        scene.follower(key=scene.stranger).look()
+
+
+@pytest.mark.parametrize("text", ["x", "1.sub_a", "-1.sub_a.open", "1.sub_a.open\n", "1.' OR.open"])
+def test_an_id_that_is_not_of_this_stream_is_refused(text):
+    with pytest.raises(BadRequest, match="Last-Event-ID"):
+        Position.parse(text)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whatever_happens_in_whatever_order_a_client_ends_up_knowing_all(scene, monkeypatch, seed):
+    """Submissions come and settle at random; the client comes and goes; its picture is right."""
+    monkeypatch.setattr(follow, "PAGE", 4)
+    monkeypatch.setattr(follow, "KEPT", 3)
+    chance = random.Random(seed)
+    names = [f"{number:03}" for number in range(40)]
+    arriving = sorted(names, key=lambda name: int(name) + chance.uniform(0, 5))
+    picture, since, waiting = {}, "", []
+    follower = scene.follower()
+    while arriving or waiting:
+        for _ in range(chance.randint(1, 3)):
+            if arriving and (chance.random() < 0.6 or not waiting):
+                waiting.append(arriving.pop(0))
+                scene.send(waiting[-1])
+            elif waiting:
+                scene.settle(waiting.pop(chance.randrange(len(waiting))))
+        if chance.random() < 0.3:
+            follower = scene.follower(since)
+        said, last, _ = told(follower)
+        picture.update(said)
+        since = last or since
+        with scene.database.read() as session:
+            rows = submissions.list_submissions(session, scene.run, limit=99)
+        assert picture == {row.id: row.state.value for row, _ in rows}
