@@ -10,7 +10,7 @@ from pydantic import Field
 
 from app.domain.columns import ListColumn
 from app.domain.competition import SubmissionForm
-from app.metrics.arrays import IntArray, Lists, row_of_each
+from app.metrics.arrays import IntArray, Lists, distinct, row_of_each
 from app.metrics.registry import metric
 
 
@@ -36,7 +36,7 @@ def mean_average_precision_at_k_score(
     rows = len(y_true)
     items = max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1
     # One number for "this item in this row", so that all rows are matched at once.
-    relevant = np.unique(row_of_each(y_true.offsets) * items + y_true.codes)
+    relevant = distinct(row_of_each(y_true.offsets) * items + y_true.codes)
     if not len(relevant):
         raise ValueError("MAP@k is undefined: no row of the answers has a relevant item")
     row = row_of_each(y_pred.offsets)
