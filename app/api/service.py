@@ -19,12 +19,13 @@ READINESS = {
     "application/json": {
         "schema": {
             "type": "object",
-            "required": ["status", "database", "storage", "graders", "isolation"],
+            "required": ["status", "database", "storage", "graders", "listener", "isolation"],
             "properties": {
                 "status": {"type": "string", "enum": ["ready", "not_ready"]},
                 "database": {"type": "string"},
                 "storage": {"type": "string"},
                 "graders": {"type": "string"},
+                "listener": {"type": "string"},
                 "isolation": {"type": "object"},
             },
         }

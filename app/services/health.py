@@ -5,13 +5,23 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from math import nan
 from pathlib import Path
 from typing import Any
 
+from app.domain.states import SubmissionState
 from app.errors import PodiumError
-from app.instruments import GRADER_BYTES, OLDEST_QUEUED_SECONDS, QUEUED
+from app.instruments import DATABASE_UP, GRADER_BYTES, OLDEST_QUEUED_SECONDS, OPEN, QUEUED
+from app.queue.sizes import MEDIUM_BELOW, QUEUES, SMALL_BELOW
 from app.services.context import Context
 from app.storage import schema, submissions
+
+BOUNDS = (SMALL_BELOW, MEDIUM_BELOW)  # of the queues' sizes, in their order
+OPEN_STATES = (SubmissionState.QUEUED, SubmissionState.GRADING)
+DEAF = (
+    "the connection on which PostgreSQL tells of settled submissions is lost; it is tried again, "
+    "and until then clients that wait are answered late"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +31,13 @@ class Readiness:
     database: str
     storage: str
     graders: str
+    listener: str
     isolation: dict[str, Any]
 
     @property
     def is_ready(self) -> bool:
         """Whether every part is in order."""
-        return self.database == self.storage == self.graders == "ok"
+        return {self.database, self.storage, self.graders, self.listener} == {"ok"}
 
 
 def readiness(context: Context) -> Readiness:
@@ -35,18 +46,35 @@ def readiness(context: Context) -> Readiness:
         database=_database(context),
         storage=_storage(context),
         graders="ok" if context.graders.is_ready() else "the grader processes are starting",
+        listener="ok" if context.database.hears else DEAF,
         isolation=asdict(context.graders.isolation()),
     )
 
 
 def measure(context: Context) -> None:
-    """Set the gauges that are read rather than counted."""
-    with context.database.read() as session:
-        oldest = submissions.oldest_queued(session)
-        counts = submissions.counts_by_state(session)
-    QUEUED.set(counts.get("queued", 0))
-    age = 0.0 if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
-    OLDEST_QUEUED_SECONDS.set(age)
+    """Set the gauges that are read rather than counted.
+
+    Those of the queue are the whole database's: every server says the same. They are read from the
+    index over states, and cost what is open, not what was ever sent. While the database is away
+    they are not known (NaN).
+    """
+    try:
+        with context.database.read() as session:
+            oldest = submissions.oldest_queued(session)
+            counts = submissions.count_open(session, BOUNDS)
+    except PodiumError:
+        DATABASE_UP.set(0)
+        QUEUED.set(nan)
+        OLDEST_QUEUED_SECONDS.set(nan)
+        OPEN.clear()
+    else:
+        DATABASE_UP.set(1)
+        for state in OPEN_STATES:
+            for place, size in enumerate(QUEUES):
+                OPEN.labels(state.value, size).set(counts.get((state, place), 0))
+        QUEUED.set(sum(n for (state, _), n in counts.items() if state is SubmissionState.QUEUED))
+        age = 0.0 if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
+        OLDEST_QUEUED_SECONDS.set(max(0.0, age))
     GRADER_BYTES.clear()
     for pid in context.graders.pids():
         resident = _resident_bytes(pid)
@@ -57,10 +85,11 @@ def measure(context: Context) -> None:
 def _database(context: Context) -> str:
     try:
         context.database.ping()
-        current = schema.is_current(context.database)
+        state = schema.state(context.database)
     except PodiumError as error:
         return str(error)
-    return "ok" if current else "the schema is not this version's: run `podium db upgrade`"
+    # Migrations only add: a newer schema has all that this version needs.
+    return "ok" if state != "older" else "the schema is older than this: run `podium db upgrade`"
 
 
 def _storage(context: Context) -> str:
