@@ -29,4 +29,8 @@ QUEUED = Gauge("podium_submissions_queued", "Submissions waiting for a grader")
 OLDEST_QUEUED_SECONDS = Gauge(
     "podium_oldest_queued_seconds", "Age of the submission that waits longest"
 )
+CONSUMERS = Gauge(
+    "podium_queue_consumers",
+    "Consumers of the queue that are alive; a worker for small and larger files counts as two",
+)
 GRADER_BYTES = Gauge("podium_grader_resident_bytes", "Memory of each grader process", ["pid"])
