@@ -77,11 +77,13 @@ class Cluster:
         with self.servers[1].client() as admin:
             return [wait_until(admin, one, is_settled) for one in submissions]
 
-    def grades(self) -> dict[int, int]:
-        """How many submissions have how many grades, read from the database itself."""
+    def grades(self, submissions: list[str]) -> dict[int, int]:
+        """How many of these have how many grades, read from the database itself."""
         counted = self.query(
             "SELECT n, count(*) FROM (SELECT (SELECT count(*) FROM grade g "
-            "WHERE g.submission_id = s.id) AS n FROM submission s) AS counts GROUP BY n"
+            "WHERE g.submission_id = s.id) AS n FROM submission s WHERE s.id = ANY(%s)) AS counts "
+            "GROUP BY n",
+            submissions,
         )
         return dict(counted)
 

@@ -66,7 +66,7 @@ class Judge:
     def assert_right(self, made: Cluster, sent: list[str], files: list[bytes]) -> None:
         """Each of the acknowledged submissions `sent` has one grade, the one its file deserves."""
         found = made.settled(sent)
-        numbers = made.grades()
+        numbers = made.grades(sent)
         wrong = [
             one["id"]
             for one, file in zip(found, files, strict=True)
@@ -78,7 +78,7 @@ class Judge:
         )
         assert [one["id"] for one in found] == sent
         assert wrong == []
-        assert numbers == {1: len(set(sent))}
+        assert numbers == {1: len(set(sent))} == {1: len(files)}
 
     def say(self, counted: str) -> None:
         """Show it at the end of the tests, beside the test's name."""

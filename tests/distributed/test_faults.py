@@ -48,7 +48,7 @@ def test_a_client_is_answered_when_a_worker_has_graded(two_servers: Cluster, slo
     assert (answer.status_code, answer.json()["state"]) == (201, "graded")
 
 
-def test_workers_killed_in_the_middle_lose_nothing(
+def test_servers_and_workers_killed_in_the_middle_lose_nothing(
     two_servers: Cluster, judge: Judge, slow: Path
 ) -> None:
     run, files = two_servers.set_up(slow), bodies(slow)
@@ -63,11 +63,15 @@ def test_workers_killed_in_the_middle_lose_nothing(
             )
             victim = workers[kills % 2]
             victim.kill()
+            server = two_servers.servers[kills % 2]
+            server.kill()
             victim.start()
+            server.start()
             kills += 1
 
     judge.assert_right(two_servers, sent, files)
-    judge.say(f"{kills} kills; gradings lost with a worker: {lost_with_a_worker(two_servers)}")
+    lost = lost_with_a_worker(two_servers)
+    judge.say(f"{kills} workers and as many servers killed; gradings lost with a worker: {lost}")
 
 
 def test_a_dead_workers_submission_is_graded_again_within_the_bound(
@@ -151,7 +155,7 @@ def test_one_job_given_to_two_workers_gives_one_grade(
     judge.assert_right(two_servers, sent, files)
     await_that(lambda: first.log.read_text().count("came too late") == 2, "no late outcome came")
     await_that(lambda: two_servers.jobs() == 0, "jobs stay in the queue")
-    assert two_servers.grades() == {1: 2}
+    assert two_servers.grades(sent) == {1: 2}
     assert [first.stop(), second.stop()] == [0, 0]
 
 
