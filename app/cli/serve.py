@@ -17,8 +17,10 @@ from app.errors import Conflict
 from app.logs import configure_logs
 from app.main import create_app
 from app.settings import Settings
+from app.storage.arrival import upgrade_when_there
 
 BACKLOG = 2048
+DATABASE_SECONDS = 30.0  # for a database that is started at the same time
 
 
 def serve(
@@ -32,6 +34,8 @@ def serve(
     configure_logs(settings.log_level, request_id.get)
     listener = _listen(settings.host, settings.port)
     bound = listener.getsockname()[1]
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    upgrade_when_there(settings.database_url, DATABASE_SECONDS)
 
     def ready(key: str | None) -> None:
         if key is not None:

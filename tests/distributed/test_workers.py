@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -9,9 +10,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import httpx
+
 from tests.distributed.cluster import Cluster, await_that, is_grading, wait_until
 from tests.distributed.judge import Judge, bodies, one_of
 from tests.postgres import Postgres
+from tests.server import free_port
 
 
 def refused(home: Path, *options: str, **settings: Any) -> str:
@@ -33,6 +37,13 @@ def refused(home: Path, *options: str, **settings: Any) -> str:
 def test_a_worker_without_a_queue_says_what_to_set(tmp_path: Path) -> None:
     assert "PODIUM_DISPATCH=queue" in refused(tmp_path)
     assert "set PODIUM_DATABASE_URL to postgresql://" in refused(tmp_path, dispatch="queue")
+
+
+def test_a_wrong_database_url_is_refused(tmp_path: Path) -> None:
+    said = refused(tmp_path, dispatch="queue", database_url="mysql://me:secret@here/podium")
+
+    assert "SQLite or PostgreSQL, not 'mysql'" in said
+    assert "secret" not in said
 
 
 def test_an_unknown_queue_is_named(tmp_path: Path) -> None:
@@ -136,3 +147,34 @@ def test_what_was_queued_for_an_embedded_server_is_graded_by_workers(
 
     two_servers.worker().start()
     judge.assert_right(two_servers, sent, files)
+
+
+def test_servers_and_workers_tell_prometheus_what_they_do(two_servers: Cluster, slow: Path) -> None:
+    server = two_servers.servers[0]
+    run = two_servers.set_up(slow)
+    sent = two_servers.submit_all(run, bodies(slow, 2))
+    with server.client() as client:
+        idle, waiting = client.get("/readyz"), client.get("/metrics").text
+        port = free_port()
+        two_servers.worker("--metrics-port", str(port)).start()
+        second = two_servers.worker("--metrics-port", str(port)).launch()
+        two_servers.settled(sent)
+        await_that(
+            lambda: "podium_submissions_queued 0.0" in client.get("/metrics").text,
+            "settled submissions are counted as queued",
+        )
+        busy, done = client.get("/readyz"), client.get("/metrics").text
+    shown = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
+
+    assert (idle.status_code, busy.status_code) == (200, 200)
+    assert "none is alive" in idle.json()["workers"]
+    assert busy.json()["workers"] == "2 consumers of the queue are alive"
+    assert 'podium_submissions_open{size="small",state="queued"} 2.0' in waiting
+    assert "podium_queue_consumers 0.0" in waiting
+    assert re.search(r"^podium_oldest_queued_seconds (?!0\.0$)", waiting, re.MULTILINE)
+    assert "podium_queue_consumers 2.0" in done
+    assert 'podium_grading_seconds_count{competition="slow"} 2.0' in shown
+    assert 'podium_submissions_settled_total{state="graded"} 2.0' in shown
+    assert re.search(r'^podium_grader_resident_bytes{pid="\d+"} [1-9]', shown, re.MULTILINE)
+    assert second.wait() == 1
+    assert "Choose another --metrics-port" in " ".join(second.log.read_text().split())
