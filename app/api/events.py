@@ -32,6 +32,7 @@ LastEventId = Annotated[
 
 @router.get(
     "/{run_id}/events",
+    status_code=200,  # FastAPI finds no default for it in the class
     response_class=EventStream,
     responses={
         200: {
