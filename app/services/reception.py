@@ -7,7 +7,6 @@ wait, asks the database once who may send, stores the bytes, and gives the rows 
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -21,7 +20,6 @@ from app.storage.blobs_disk import DiskBlobs
 from app.storage.records import RunRecord
 from app.storage.small_blobs import SmallBlobs
 
-log = logging.getLogger("podium.submissions")
 GROUP = 128  # bounds how long one waits for the syncs of others
 
 
@@ -107,17 +105,14 @@ class Reception:
 
 
 def open_reception(context: Context) -> Reception | None:
-    """The reception of a server, what its last one left in journals settled.
+    """The reception of a server that grades for itself, with its files on its own disk.
 
-    None where submissions are kept on another machine: a group would wait for its slowest upload.
+    None elsewhere. A group would wait for its slowest upload to another machine; and a journal is
+    settled by whoever opens the store on this machine, while workers on others would read on.
     """
-    if not isinstance(context.blobs, DiskBlobs):
+    if context.settings.queues or not isinstance(context.blobs, DiskBlobs):
         return None
-    small = SmallBlobs(context.blobs)
-    again = small.settle()
-    if again:
-        log.warning("wrote files again that a crash had taken", extra={"files": again})
-    return Reception(context, small)
+    return Reception(context, SmallBlobs(context.blobs))
 
 
 def _pass_on(

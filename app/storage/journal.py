@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 from app.storage.blobs_disk import sync_directory
 
+JOURNALS = "journals"  # their directory, in that of the store
 LARGEST_BODY = 1024 * 1024
 AT_ONCE = 1000  # buffers for one writev; the kernel takes 1024
 _HEAD = struct.Struct("<8sQ32s")  # a mark, the body's length, its SHA-256
@@ -24,7 +25,7 @@ _MARK = b"podium\r\n"
 
 
 class Journal:
-    """A journal that is written to. A lock says so, which the kernel takes back from the dead."""
+    """A living process's journal. A lock says so, which the kernel takes back from the dead."""
 
     def __init__(self, directory: Path) -> None:
         """Begin a journal.
@@ -57,7 +58,7 @@ class Journal:
         os.fdatasync(self._descriptor)
 
     def close(self) -> None:
-        """Write no more; from now on the journal can be settled. May be called twice."""
+        """Give the journal up: others may settle it from now on. May be called twice."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -72,13 +73,14 @@ class Journal:
                 rest = rest[written:]
 
 
-def lock_abandoned(file: BinaryIO) -> bool:
-    """Claim an open journal for settling it. False: it is being written to, or settled."""
+def is_abandoned(file: BinaryIO) -> bool:
+    """Whether an open journal was left by a dead process; then it is ours until it is closed."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
-    return True
+    # Settled between our opening and locking it: its name is gone, or will never come again.
+    return os.fstat(file.fileno()).st_nlink > 0
 
 
 def records(file: BinaryIO) -> Iterator[tuple[str, bytes]]:

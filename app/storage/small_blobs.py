@@ -14,12 +14,12 @@ import logging
 import os
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 
 from app.errors import StorageFull
-from app.storage.blobs import Blob
+from app.storage.blobs import Blob, place_of
 from app.storage.blobs_disk import DiskBlobs, sync_directory
-from app.storage.journal import Journal, lock_abandoned, records
+from app.storage.journal import JOURNALS, Journal
+from app.storage.settling import settle
 from app.storage.uploads import naming_a_full_disk
 
 FULL = 32 * 1024 * 1024  # bytes of a journal, after which the next one is begun
@@ -36,7 +36,7 @@ class SmallBlobs:
 
     def __init__(self, store: DiskBlobs) -> None:
         self._store = store
-        self._journals = store.root / "journals"
+        self._journals = store.root / JOURNALS
         self._journals.mkdir(exist_ok=True)
         sync_directory(store.root)
         self._journal: Journal | None = None
@@ -64,10 +64,6 @@ class SmallBlobs:
             self._end_journal()
         return outcomes
 
-    def settle(self) -> int:
-        """Settle the journals that dead processes left; says how many files had to be written."""
-        return sum(self._settle(path) for path in sorted(self._journals.iterdir()))
-
     def close(self) -> None:
         """Write no more. What the journal holds is settled after the next start."""
         if self._journal is not None:
@@ -86,14 +82,13 @@ class SmallBlobs:
     def _end_journal(self) -> None:
         journal, self._journal = self._journal, None
         if journal is not None:
-            journal.close()
             # A daemon: what it does not come to is done after the next start.
-            timer = threading.Timer(REST_SECONDS, self._settle_later, (journal.path,))
+            timer = threading.Timer(REST_SECONDS, self._settle, (journal,))
             timer.daemon = True
             timer.start()
 
     def _write(self, blob: Blob, body: bytes) -> None:
-        place = self._place(blob.sha256)
+        place = f"{self._store.root}/{place_of(blob.sha256)}"  # Path takes as long as the rest
         try:
             descriptor = os.open(place, NEW, 0o440)
         except FileExistsError:
@@ -109,49 +104,14 @@ class SmallBlobs:
         finally:
             os.close(descriptor)
 
-    def _settle_later(self, path: Path) -> None:
+    def _settle(self, journal: Journal) -> None:
         try:
-            self._settle(path)
-        except OSError:
+            settle(self._store, journal.path)
+        except (OSError, StorageFull):
             # Nothing is lost: the journal stays, and is settled after the next start.
             log.exception("a journal of small files could not be settled")
-
-    def _settle(self, path: Path) -> int:
-        """Sync the files of a journal, those that are missing written again; then remove it."""
-        written = 0
-        try:
-            journal = path.open("rb")
-        except FileNotFoundError:
-            return 0
-        with journal:
-            if not lock_abandoned(journal):
-                return 0
-            directories = set()
-            for sha256, body in records(journal):
-                place = self._place(sha256)
-                directories.add(os.path.dirname(place))  # noqa: PTH120
-                if not _sync_if_whole(place, body):
-                    Path(place).unlink(missing_ok=True)
-                    self._store.put(body)
-                    written += 1
-            for directory in directories:
-                sync_directory(Path(directory))
-            path.unlink(missing_ok=True)
-        return written
-
-    def _place(self, sha256: str) -> str:
-        return f"{self._store.root}/{sha256[:2]}/{sha256[2:]}"
-
-
-def _sync_if_whole(place: str, body: bytes) -> bool:
-    try:
-        with open(place, "rb") as file:  # noqa: PTH123
-            if file.read(len(body) + 1) != body:
-                return False
-            os.fsync(file.fileno())
-    except FileNotFoundError:
-        return False
-    return True
+        finally:
+            journal.close()
 
 
 def _write_whole(descriptor: int, body: bytes) -> None:
