@@ -42,7 +42,9 @@ def test_claims_and_signs_of_life_go_by_the_databases_clock(
     sent = skewed.submit_all(run, files)
     with skewed.servers[0].client() as admin:
         wait_until(admin, sent[0], is_grading)
-        assert "are alive" in admin.get("/readyz").json()["workers"]
+        await_that(
+            lambda: "are alive" in admin.get("/readyz").json()["workers"], "no worker is alive"
+        )
         claimed, now = skewed.query("SELECT claimed_at, now() FROM submission")[0]
         victim.kill()
         skewed.worker().start()
