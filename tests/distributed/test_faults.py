@@ -170,7 +170,7 @@ def test_postgresql_killed_under_load_loses_nothing(
         workers = [made.worker().start() for _ in range(2)]
         with sending(lambda: made.submit_all(run, files)) as sent:
             for _ in range(2):
-                time.sleep(0.5)
+                await_that(lambda: count_grading(made) > 0, "nothing is graded")
                 own_postgres.stop(signal.SIGKILL)
                 time.sleep(1.5)
                 own_postgres.start()
