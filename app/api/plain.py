@@ -6,17 +6,18 @@ answers, is said in `openapi_extra` and `responses`, and held to the truth by te
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Any
-
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
+from starlette.types import Receive, Scope, Send
 
 
 class PlainRoute(APIRoute):
-    """A route whose endpoint is its handler."""
+    """A route whose endpoint is its handler; what it raises, the application's handlers tell."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The endpoint."""
-        handler: Callable[[Request], Coroutine[Any, Any, Response]] = self.endpoint
-        return handler
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the endpoint answer."""
+        if scope["method"] not in (self.methods or ()):
+            await super().handle(scope, receive, send)
+            return
+        response: Response = await self.endpoint(Request(scope, receive, send))
+        await response(scope, receive, send)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from app.storage.blobs_disk import DiskBlobs, sync_directory
 from app.storage.journal import JOURNALS, is_abandoned, records
+from app.storage.parallel import each
 
+SYNCS = 16  # at once
 log = logging.getLogger("podium.storage")
 
 
@@ -34,30 +36,33 @@ def settle_abandoned(store: DiskBlobs) -> int:
 def settle(store: DiskBlobs, path: Path) -> int:
     """Settle a journal that nobody writes to, and that is ours; says how many were written again.
 
-    What the system has long written to disk by itself takes next to no time to sync.
+    The system has long written most of it to disk by itself. Yet each sync waits for the disk to
+    empty its cache, and those that wait at the same time wait for the same emptying.
     """
     written = 0
     directories = set()
     with path.open("rb") as journal:
-        for sha256, body in records(journal):
-            place = store.path(sha256)
+        kept = ((store.path(sha256), body) for sha256, body in records(journal))
+        for place, missing in each(_sync, kept, at_once=SYNCS):
             directories.add(place.parent)
-            if not _sync_if_whole(place, body):
+            if missing is not None:
                 place.unlink(missing_ok=True)
-                store.put(body)
+                store.put(missing)
                 written += 1
-    for directory in directories:
-        sync_directory(directory)
+    for _ in each(sync_directory, directories, at_once=SYNCS):
+        pass
     path.unlink()
     return written
 
 
-def _sync_if_whole(place: Path, body: bytes) -> bool:
+def _sync(kept: tuple[Path, bytes]) -> tuple[Path, bytes | None]:
+    """Where a file lies or should lie, and its bytes if they have to be written again."""
+    place, body = kept
     try:
         with place.open("rb") as file:
             if file.read(len(body) + 1) != body:
-                return False
+                return place, body
             os.fsync(file.fileno())
     except FileNotFoundError:
-        return False
-    return True
+        return place, body
+    return place, None
