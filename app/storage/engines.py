@@ -46,7 +46,7 @@ def database_url(text: str) -> URL:
     """
     try:
         url = make_url(text)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a ValueError: its port is no number
         raise BadDatabaseUrl(  # without the text: there may be a password in it
             "it is not a URL. Examples: postgresql://user:password@host/database, "
             "sqlite:////path/podium.db"

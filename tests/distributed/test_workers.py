@@ -47,6 +47,14 @@ def test_a_wrong_database_url_is_refused(tmp_path: Path) -> None:
     assert "secret" not in said
 
 
+def test_a_database_url_with_a_wrong_port_is_refused(tmp_path: Path) -> None:
+    url = "postgresql://me:secret@here:5x/podium"
+    said = refused(tmp_path, dispatch="queue", database_url=url)
+
+    assert "it is not a URL" in said
+    assert "secret" not in said
+
+
 def test_an_unknown_queue_is_named(tmp_path: Path) -> None:
     said = refused(tmp_path, "--queues", "small,huge", dispatch="queue")
 
