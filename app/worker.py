@@ -91,6 +91,9 @@ class Worker:
 
         try:
             future = grade.start(self._context, claimed)
+        except Unavailable:
+            self._start_later(claimed)  # the database is away
+            return
         except Exception:
             # Not the file's fault, whatever it is; and the loop must live on for the others.
             log.exception("cannot start a grading", extra={"submission": claimed.id})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from app.domain.states import Role
 from app.errors import BadCompetition
@@ -12,6 +13,7 @@ from app.services.context import Context
 from app.services.imports import import_folder
 from app.storage import competitions, keys
 
+FIRST_KEY = "key_0"  # sorts before all that are made later
 log = logging.getLogger("podium")
 
 
@@ -40,5 +42,7 @@ def first_admin_key(context: Context) -> str | None:
         if any(key.role is Role.ADMIN for key in keys.list_keys(session)):
             return None
     key, record = new_key(Role.ADMIN, "first start")
-    context.database.write(lambda session: keys.add_key(session, record))
-    return key
+    # Of servers that start at once, one makes it: the id is the same for all.
+    first = replace(record, id=FIRST_KEY)
+    is_ours = context.database.write(lambda session: keys.add_if_new(session, first))
+    return key if is_ours else None

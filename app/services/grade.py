@@ -42,5 +42,5 @@ def start(context: Context, claimed: ClaimRecord) -> Future[Outcome]:
 
 def finish(context: Context, claimed: ClaimRecord, outcome: Outcome) -> Future[SubmissionState]:
     """Write what came of it; done once committed. Says the state the submission is in then."""
-    metric = context.catalogue.of_version(claimed.version_id).competition.metric.name
+    metric = context.catalogue.version(claimed.version_id).document["metric"]["name"]
     return context.outcomes.add(Finished(claimed, outcome, metric, datetime.now(UTC)))

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
+from app.storage.inserts import insert_if_new
 from app.storage.models import ApiKey
 from app.storage.records import KeyRecord
 from app.storage.rows import one, values
@@ -20,6 +21,11 @@ def add_key(session: Session, record: KeyRecord) -> KeyRecord:
     """Store a key."""
     session.execute(ADD, values(record))
     return record
+
+
+def add_if_new(session: Session, record: KeyRecord) -> bool:
+    """Store a key unless there is one of this id; says whether it did."""
+    return insert_if_new(session, TABLE, ("id",), values(record))
 
 
 def find_key(session: Session, digest: str) -> KeyRecord | None:
