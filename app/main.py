@@ -34,11 +34,11 @@ from app.api.requests import RequestRecorder
 from app.api.streams import Streams
 from app.kaggle_api.door import open_door
 from app.kaggle_api.rooms import ROUTERS as KAGGLE_ROUTERS
-from app.services import first_start, grade
-from app.services.context import open_context, own_data_directory
+from app.services import environment, first_start, grade
+from app.services.context import Context, open_context, own_data_directory
 from app.settings import Settings
 from app.storage import schema
-from app.worker import Worker
+from app.worker.loop import NoWorker, Worker
 
 log = logging.getLogger("podium")
 DESCRIPTION = """The referee for AI agents that do machine-learning engineering: submissions are
@@ -64,12 +64,10 @@ def create_app(
         await run_in_threadpool(schema.upgrade, settings.database_url)
         context = await run_in_threadpool(open_context, settings)
         context.listen()
-        worker = Worker(context)
+        worker = NoWorker() if settings.queues else Worker(context)
         stopping = threading.Event()
         await run_in_threadpool(context.blobs.sweep)
-        again = await run_in_threadpool(grade.requeue_left_behind, context)
-        if again:
-            log.warning("grading again what the last server left", extra={"submissions": again})
+        await run_in_threadpool(_resume, context)
         await run_in_threadpool(context.graders.warm_up)
         await run_in_threadpool(first_start.import_bundled, context)
         key = await run_in_threadpool(first_start.first_admin_key, context)
@@ -113,6 +111,23 @@ def create_app(
     app.add_middleware(RequestRecorder)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
+
+
+def _resume(context: Context) -> None:
+    """See to it that what the last server left, or was left when it ended, is graded."""
+    if not context.settings.queues:
+        again = grade.requeue_left_behind(context)
+        if again:
+            log.warning("grading again what the last server left", extra={"submissions": again})
+        return
+    try:
+        environment.agree(context.database)
+    except environment.OtherEnvironment as different:
+        # The server does not grade, so it may serve; workers of its kind will refuse.
+        log.warning("another environment grades here", extra={"why": str(different)})
+    again = grade.defer_forgotten(context)
+    if again:
+        log.warning("queued what no job stood for", extra={"submissions": again})
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

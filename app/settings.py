@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -68,6 +68,16 @@ class Settings(BaseSettings):
         1024, ge=1, description="decoded answers that one grader keeps in memory"
     )
     grading_attempts: int = Field(3, ge=1, le=10, description="attempts before a grading is failed")
+    dispatch: Literal["embedded", "queue"] = Field(
+        "embedded",
+        description="embedded: the server grades; queue: `podium worker`s do (needs PostgreSQL)",
+    )
+    heartbeat_seconds: float = Field(
+        5.0, ge=0.1, le=60, description="between two signs of life of a worker"
+    )
+    drain_seconds: float = Field(
+        60.0, ge=0, description="for finishing what a worker is at when it is told to stop"
+    )
     event_streams: int = Field(200, ge=1, description="event streams that one server holds open")
     event_stream_seconds: float = Field(3600.0, gt=0, description="longest life of one stream")
     event_heartbeat_seconds: float = Field(
@@ -89,6 +99,11 @@ class Settings(BaseSettings):
     def max_upload_bytes(self) -> int:
         """Largest body accepted, counted after unpacking."""
         return self.max_upload_mb * MEGABYTE
+
+    @property
+    def queues(self) -> bool:
+        """Whether submissions are graded by workers, through the queue."""
+        return self.dispatch == "queue"
 
     @property
     def s3_options(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [grading] [families] [http] [memory] [statistics]`: all, or the named ones.
+"""`python -m benchmarks [NAME ...]`: the named ones of those below, or all of them.
 
 `families` may be followed by the competitions to measure.
 """
@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks import families, grading, http, memory, statistics
+from benchmarks import distributed, families, grading, http, memory, statistics
 
 BENCHMARKS = {
     "grading": grading.main,
     "families": families.main,
+    "distributed": distributed.main,
     "http": http.main,
     "memory": memory.main,
     "statistics": statistics.main,

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from app.storage.engines import make_engine
 from app.storage.models import Base
+from app.storage.schema import is_ours
 
 
 def run(connection: Connection) -> None:
@@ -19,6 +20,7 @@ def run(connection: Connection) -> None:
         target_metadata=Base.metadata,
         compare_type=True,
         compare_server_default=True,
+        include_name=is_ours,
         render_as_batch=connection.dialect.name == "sqlite",
     )
     with context.begin_transaction():

@@ -60,7 +60,7 @@ class S3Server:
         command = [
             str(RCLONE), "serve", "s3", str(self.root), "--config", "/dev/null",
             "--addr", f"127.0.0.1:{self.port}", "--auth-key", f"{KEY},{SECRET}",
-            "--dir-cache-time", "0s",
+            "--dir-cache-time", "10ms",  # with 0 its timers never rest
         ]  # fmt: skip
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pydantic.fields import FieldInfo
 
 from app.settings import Settings
 
@@ -14,9 +15,10 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 
 
-@pytest.mark.parametrize("name", Settings.model_fields)
-def test_every_setting_is_told(name: str) -> None:
-    assert f"`PODIUM_{name.upper()}`" in OPERATIONS
+@pytest.mark.parametrize(("name", "field"), Settings.model_fields.items())
+def test_every_setting_is_told(name: str, field: FieldInfo) -> None:
+    variable = field.validation_alias or f"PODIUM_{name.upper()}"
+    assert f"`{variable}`" in OPERATIONS
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -32,6 +32,7 @@ LastEventId = Annotated[
 
 @router.get(
     "/{run_id}/events",
+    status_code=200,  # FastAPI finds no default for it in the class
     response_class=EventStream,
     responses={
         200: {
@@ -108,8 +109,8 @@ def _look(context: Context, caller: Caller, follower: Follower) -> tuple[Look, s
 
 def _text(context: Context, caller: Caller, event: Event) -> str:
     if event.submission is None:
-        reported = reported_scores.counts(context, caller, [event.run.id])[event.run.id]
-        run = present.run(context, event.run, reported)
+        outside = reported_scores.outside(context, caller, [event.run.id])[event.run.id]
+        run = present.run(context, event.run, outside)
         name, body = "run", RunOut.model_validate(run).model_dump_json()
     else:
         shown = present.submission(context, event.submission)

@@ -21,6 +21,7 @@ from app.cli import (
     runs,
     serve,
     success,
+    worker,
 )
 from app.cli.output import err
 from app.errors import BadCompetition, PodiumError
@@ -69,6 +70,7 @@ def podium(
 
 
 app.command("serve")(serve.serve)
+app.command("worker")(worker.worker)
 app.command("demo")(demo.demo)
 app.command("check")(competitions.check)
 app.command("grade")(grade.grade)

@@ -65,12 +65,22 @@ class Lane:
     """Serves `tasks` with one grader process until `closed` is set.
 
     `process` is None while there is none; `trouble` says why the last start failed, and
-    `isolation` what the last process was cut off from.
+    `isolation` what the last process was cut off from. A lane `on_demand` has a process only while
+    there is something to do.
     """
 
-    def __init__(self, role: Role, tasks: Tasks, closed: threading.Event, limits: Limits) -> None:
+    def __init__(
+        self,
+        role: Role,
+        tasks: Tasks,
+        closed: threading.Event,
+        limits: Limits,
+        *,
+        on_demand: bool = False,
+    ) -> None:
         self.role = role
         self.tasks = tasks
+        self.on_demand = on_demand
         self.process: GraderProcess | None = None
         self.trouble = ""
         self.isolation = Isolation(notes=("a grader is starting",))
@@ -83,9 +93,8 @@ class Lane:
         self.thread = threading.Thread(target=self._run, name=f"grader-{role}", daemon=True)
 
     def is_ready(self) -> bool:
-        """Whether a warm process is there and alive."""
-        process = self.process
-        return process is not None and process.is_alive()
+        """Whether a warm process is there and alive, or none is wanted just now."""
+        return self.on_demand or self._is_warm()
 
     def stop(self) -> None:
         """End the process under the thread, which then finds it gone, and wait for the thread."""
@@ -97,6 +106,10 @@ class Lane:
             if process is not None:
                 process.kill()
             self.thread.join(0.05)
+
+    def _is_warm(self) -> bool:
+        process = self.process
+        return process is not None and process.is_alive()
 
     def _run(self) -> None:
         while not self._closed.is_set():
@@ -111,12 +124,15 @@ class Lane:
         self._discard()
 
     def _serve_one(self) -> None:
-        if self.process is None:
+        if self.process is None and not self.on_demand:
             self._keep_alive()
         try:
             self._task = self.tasks.get(timeout=PAUSE_SECONDS)
         except queue.Empty:
-            self._keep_alive()
+            if self.on_demand:
+                self._discard()
+            else:
+                self._keep_alive()
             return
         if self._task is not None and not self._task.future.cancelled():
             self._task.settle(self._do(self._task.request))
@@ -151,7 +167,7 @@ class Lane:
 
     def _keep_alive(self) -> bool:
         """Have a living process; False if none can be started just now."""
-        if self.is_ready():
+        if self._is_warm():
             return True
         if self.process is not None:
             log.warning("an idle grader died", extra={"ending": self._discard()})

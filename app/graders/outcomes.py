@@ -17,6 +17,7 @@ FaultKind = Literal[
     "storage",  # a stored file is missing, or is not what was stored
     "internal",  # an error in Podium's own code, or a file that is not there
     "not_started",  # no grader could be started for the job
+    "worker_lost",  # the worker that graded it died, or was not heard of for too long
 ]
 
 

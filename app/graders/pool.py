@@ -25,19 +25,34 @@ from app.graders.sandbox import Isolation
 class GraderPool:
     """`processes` graders, and one more process that validates and never opens an answers file.
 
+    With no `processes`, one grader is started when there is something to do, as for an import, and
+    ended when there is no more. `validates=False` leaves out the process that validates.
+
     A job may take `seconds` of wall-clock time and `memory_mb` beyond what a warm grader needs;
     one that takes more, or that kills its grader, ends as a `Fault` and disturbs no other. Every
     future comes to its end: with a result, or cancelled when the pool is closed. Callbacks of
     futures run in the thread that serves a grader, so they should be short.
     """
 
-    def __init__(self, *, processes: int, seconds: float, memory_mb: int, cache_mb: int) -> None:
+    def __init__(
+        self,
+        *,
+        processes: int,
+        seconds: float,
+        memory_mb: int,
+        cache_mb: int,
+        validates: bool = True,
+    ) -> None:
         self._closed = threading.Event()
         self._grading: Tasks = queue.SimpleQueue()
         self._validating: Tasks = queue.SimpleQueue()
         limits = Limits(seconds, memory_mb, cache_mb)
-        self._lanes = [Lane("grade", self._grading, self._closed, limits) for _ in range(processes)]
-        self._lanes.append(Lane("validate", self._validating, self._closed, limits))
+        self._lanes = [
+            Lane("grade", self._grading, self._closed, limits, on_demand=processes == 0)
+            for _ in range(max(1, processes))
+        ]
+        if validates:
+            self._lanes.append(Lane("validate", self._validating, self._closed, limits))
         for lane in self._lanes:
             lane.thread.start()
 
@@ -86,7 +101,8 @@ class GraderPool:
 
     def isolation(self) -> Isolation:
         """What all graders are cut off from; nothing is promised before each has started once."""
-        return reduce(Isolation.weakest, [lane.isolation for lane in self._lanes])
+        kept = [lane for lane in self._lanes if not lane.on_demand]
+        return reduce(Isolation.weakest, [lane.isolation for lane in kept])
 
     def counts(self) -> Mapping[str, int]:
         """Totals since the pool was made: `jobs`, `starts` of processes, and faults by kind."""

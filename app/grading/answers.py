@@ -98,8 +98,7 @@ class Answers:
             Rejection: with every problem of the file.
         """
         checked = self.checker.check(data)
-        judge_fit(self._checked, self._sizes, checked)
-        return checked
+        return judge_fit(self._checked, self._sizes, checked)
 
 
 def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Answers:

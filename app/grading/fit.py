@@ -7,6 +7,7 @@ holds them in a form of ours.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +16,13 @@ from app.domain.columns import Column, ListColumn, MaskColumn
 from app.domain.verdict import Rejection, ViolationCode
 from app.errors import BadCompetition
 from app.grading.checked import Checked
+from app.grading.decoded import Values
 from app.grading.findings import Fault, Findings
 from app.grading.ids import IntArray
 from app.grading.labels import Coded
 from app.grading.masks import judge_ends
 from app.metrics.arrays import Lists, Masks, row_of_each
+from app.metrics.ranking import places_of_items
 
 _OTHER_ITEMS = Fault(
     ViolationCode.BAD_FORMAT,
@@ -60,13 +63,16 @@ def _whole_numbers(checked: Checked, key: str, file: str) -> IntArray:
     return found
 
 
-def judge_fit(answers: Checked, sizes: Mapping[str, IntArray], checked: Checked) -> None:
+def judge_fit(answers: Checked, sizes: Mapping[str, IntArray], checked: Checked) -> Checked:
     """Check a submission against the answers' sizes and items.
+
+    Returns it with the items to be ordered coded as the answers' are.
 
     Raises:
         Rejection: a mask passes the end of its image, or a list has other items than its row.
     """
     findings = Findings()
+    others: dict[str, Values] = {}
     for name, pixels in sizes.items():
         masks = checked.decoded.others[name]
         if isinstance(masks, Masks):
@@ -75,16 +81,27 @@ def judge_fit(answers: Checked, sizes: Mapping[str, IntArray], checked: Checked)
         if isinstance(column, ListColumn) and column.permutation:
             ours, theirs = answers.decoded.others[name], checked.decoded.others[name]
             if isinstance(ours, Coded) and isinstance(theirs, Coded):
-                _judge_items(name, ours, theirs, checked.order, findings)
+                coded = Coded(theirs.coded_by(ours.names), ours.names)
+                _judge_items(name, ours.codes, coded.codes, checked.order, findings)
+                others[name] = coded
     if findings:
         raise Rejection(findings.violations, checked.warnings)
+    if not others:
+        return checked
+    decoded = replace(checked.decoded, others=checked.decoded.others | others)
+    return replace(checked, decoded=decoded)
 
 
 def _judge_items(
-    name: str, answers: Coded, submitted: Coded, order: IntArray | None, findings: Findings
+    name: str,
+    ours: IntArray | Lists,
+    theirs: IntArray | Lists,
+    order: IntArray | None,
+    findings: Findings,
 ) -> None:
-    ours, theirs = answers.codes, submitted.coded_by(answers.names)
     if not isinstance(ours, Lists) or not isinstance(theirs, Lists):
+        return
+    if places_of_items(ours, theirs) is not None:
         return
     wrong = np.diff(ours.offsets) != np.diff(theirs.offsets)
     kept = np.flatnonzero(~wrong)

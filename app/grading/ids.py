@@ -73,7 +73,7 @@ class PublicIds:
         Raises:
             IdsDifferError: they are not these ids, each once.
         """
-        if all(s.equals(c) for s, c in zip(submitted, self._chunked, strict=True)):
+        if self._are_in_order(submitted):
             return None
         if len(submitted[0]) != self.rows:
             raise IdsDifferError
@@ -106,6 +106,8 @@ class PublicIds:
         Raises:
             IdsDifferError: an id is none of these.
         """
+        if self._are_in_order(submitted):
+            return np.arange(self.rows, dtype=np.int64)
         if len(submitted) == 1 and self.matching == EXACT_MATCHING:
             positions = self._looked_up(submitted[0])
             if positions is not None:
@@ -114,6 +116,9 @@ class PublicIds:
         if found.null_count:
             raise IdsDifferError
         return np.asarray(found.to_numpy()).astype(np.int64)
+
+    def _are_in_order(self, submitted: Sequence[pa.ChunkedArray]) -> bool:
+        return all(s.equals(c) for s, c in zip(submitted, self._chunked, strict=True))
 
     def _looked_up(self, submitted: pa.ChunkedArray) -> IntArray | None:
         """Positions by a table over whole numbers; None where the ids are not of that kind."""

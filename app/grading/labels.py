@@ -15,7 +15,10 @@ from app.grading.findings import Fault, Findings, shorten
 from app.grading.ids import IntArray
 from app.grading.numbers import MISSING, NUMBER
 from app.grading.sheet import Cells
+from app.grading.short_texts import factorize, places_in, short_keys
 from app.metrics.arrays import Lists
+
+_MANY = 10_000  # texts, from which on short ones are worth turning into numbers
 
 _MISSING = Fault(
     ViolationCode.MISSING_VALUE, "label is missing", "labels are missing", "fill every row"
@@ -46,9 +49,8 @@ class Coded:
         """The codes these labels have in `book`; labels not in it get codes beyond its end."""
         if self.names is book or self.names.equals(book):
             return self.codes
-        found = pc.index_in(self.names, value_set=book)
-        strange = np.asarray(found.is_null().to_numpy(zero_copy_only=False), dtype=bool)
-        codes = np.asarray(found.fill_null(0).to_numpy(), dtype=np.int64).copy()
+        codes = _places_in(self.names, book)
+        strange = codes < 0
         codes[strange] = len(book) + np.arange(np.count_nonzero(strange))
         if isinstance(self.codes, np.ndarray):
             return codes[self.codes]
@@ -64,12 +66,28 @@ def code(cells: pa.Array | pa.ChunkedArray, book: pa.StringArray | None) -> Code
         return Coded(found.to_numpy().astype(np.int64), book)
     if not len(cells):
         return Coded(np.empty(0, dtype=np.int64), pa.array([], pa.string()))
+    if isinstance(cells, pa.StringArray) and len(cells) >= _MANY:
+        keys = short_keys(cells)
+        if keys is not None:
+            codes, first = factorize(keys)
+            # The key of the empty text is 0.
+            return Coded(codes, cells.take(pa.array(first))) if keys.all() else None
     coded = cells.dictionary_encode()
     if isinstance(coded, pa.ChunkedArray):
         coded = coded.combine_chunks()
     if pc.index(coded.dictionary, "").as_py() >= 0:
         return None
     return Coded(coded.indices.to_numpy().astype(np.int64), coded.dictionary)
+
+
+def _places_in(names: pa.StringArray, book: pa.StringArray) -> IntArray:
+    """The place of each name in `book`, -1 where it is not there."""
+    if len(names) >= _MANY:
+        keys, known = short_keys(names), short_keys(book)
+        if keys is not None and known is not None:
+            return places_in(keys, known)
+    found = pc.index_in(names, value_set=book)
+    return np.asarray(found.fill_null(-1).to_numpy(), dtype=np.int64).copy()
 
 
 def labels_from_cells(name: str, column: LabelColumn, cells: Cells, findings: Findings) -> Coded:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,23 @@ def _needs_two_angles(form: SubmissionForm, parameters: Mapping[str, Any]) -> li
     return ["mean_angular_error takes two columns: the azimuth and the zenith angle"]
 
 
-@metric(kinds={"number"}, columns="any", check=_needs_two_angles)
-def mean_angular_error(y_true: FloatArray, y_pred: FloatArray) -> float:
+@dataclass(frozen=True, slots=True)
+class _Waves:
+    """Sines and cosines of directions."""
+
+    cos_azimuth: FloatArray
+    sin_azimuth: FloatArray
+    cos_zenith: FloatArray
+    sin_zenith: FloatArray
+
+
+def _waves(angles: FloatArray) -> _Waves:
+    azimuth, zenith = angles.T
+    return _Waves(np.cos(azimuth), np.sin(azimuth), np.cos(zenith), np.sin(zenith))
+
+
+@metric(kinds={"number"}, columns="any", check=_needs_two_angles, prepare=_waves)
+def mean_angular_error(y_true: FloatArray | _Waves, y_pred: FloatArray) -> float:
     """The mean angle between two directions, in radians, from 0 to pi.
 
     The columns are azimuth and zenith, in radians. Any finite angles are a direction.
@@ -27,8 +43,12 @@ def mean_angular_error(y_true: FloatArray, y_pred: FloatArray) -> float:
     >>> mean_angular_error(np.array([[0.0, np.pi / 2]]), np.array([[np.pi, np.pi / 2]])) == np.pi
     True
     """
-    azimuth, zenith = y_true.T
-    azimuth_p, zenith_p = y_pred.T
-    around = np.cos(azimuth) * np.cos(azimuth_p) + np.sin(azimuth) * np.sin(azimuth_p)
-    cosine = np.sin(zenith) * np.sin(zenith_p) * around + np.cos(zenith) * np.cos(zenith_p)
-    return float(np.arccos(np.clip(cosine, -1.0, 1.0)).mean())
+    true = y_true if isinstance(y_true, _Waves) else _waves(y_true)
+    predicted = _waves(y_pred)
+    around = true.cos_azimuth * predicted.cos_azimuth
+    around += true.sin_azimuth * predicted.sin_azimuth
+    cosine = true.sin_zenith * predicted.sin_zenith
+    cosine *= around
+    cosine += true.cos_zenith * predicted.cos_zenith
+    np.clip(cosine, -1.0, 1.0, out=cosine)
+    return float(np.arccos(cosine, out=cosine).mean())

@@ -9,11 +9,12 @@ import numpy as np
 
 from app.domain.columns import BoxesColumn
 from app.domain.form import SubmissionForm
-from app.metrics.arrays import BoolArray, Boxes
+from app.metrics.arrays import Boxes, FloatArray, IntArray, row_of_each
 from app.metrics.registry import metric
 
 POINT = ("label", "x", "y")
 BOX = (*POINT, "width", "height")
+MANY_PAIRS = 2_000_000  # of boxes and points in memory at once; beyond that, row by row
 
 
 def _needs_points(form: SubmissionForm, parameters: Mapping[str, Any]) -> list[str]:
@@ -43,28 +44,64 @@ def point_in_box_f1_score(y_true: Boxes, y_pred: Boxes) -> float:
     """
     if not len(y_true.values):
         raise ValueError("F1 is undefined: the answers hold no box")
+    pairs = _pairs_inside(y_true, y_pred)
+    found = _found_row_by_row(y_true, y_pred) if pairs is None else _found_in_pairs(*pairs)
+    return 2 * found / (len(y_true.values) + len(y_pred.values))
+
+
+def _pairs_inside(y_true: Boxes, y_pred: Boxes) -> tuple[IntArray, IntArray] | None:
+    """Every box with every point of its label inside it, in order; None if that would be many."""
+    row, point_row = row_of_each(y_true.offsets), row_of_each(y_pred.offsets)
+    box, point = y_true.values, y_pred.values
+    by_label = np.lexsort((point[:, 0], point_row))
+    labels, place = np.unique(np.append(box[:, 0], point[:, 0]), return_inverse=True)
+    keys = row * len(labels) + place[: len(box)]
+    point_keys = (point_row * len(labels) + place[len(box) :])[by_label]
+    first = np.searchsorted(point_keys, keys, "left")
+    counts = np.searchsorted(point_keys, keys, "right") - first
+    total = int(counts.sum())
+    if total > MANY_PAIRS:
+        return None
+    left = np.repeat(np.arange(len(keys), dtype=np.int64), counts)
+    before = np.cumsum(counts) - counts
+    right = by_label[np.arange(total) - np.repeat(before - first, counts)]
+    x, y = point[right, 1], point[right, 2]
+    is_inside = (box[left, 1] < x) & (x < box[left, 1] + box[left, 3])
+    is_inside &= (box[left, 2] < y) & (y < box[left, 2] + box[left, 4])
+    return left[is_inside], right[is_inside]
+
+
+def _found_in_pairs(boxes: IntArray, points: IntArray) -> int:
+    """How many boxes find a point when each takes the first of its pairs that is still free."""
+    if not len(boxes):
+        return 0
+    alone = (np.bincount(boxes)[boxes] == 1) & (np.bincount(points)[points] == 1)
+    done: set[int] = set()
+    taken: set[int] = set()
+    for box, point in zip(boxes[~alone].tolist(), points[~alone].tolist(), strict=True):
+        if box not in done and point not in taken:
+            done.add(box)
+            taken.add(point)
+    return int(np.count_nonzero(alone)) + len(done)
+
+
+def _found_row_by_row(y_true: Boxes, y_pred: Boxes) -> int:
+    """The same with the pairs of one row at a time in memory."""
     found = 0
     for row in range(len(y_true)):
         boxes = y_true.values[y_true.offsets[row] : y_true.offsets[row + 1]]
         points = y_pred.values[y_pred.offsets[row] : y_pred.offsets[row + 1]]
         if len(boxes) and len(points):
-            found += _matched(_inside(boxes, points))
-    return 2 * found / (len(y_true.values) + len(y_pred.values))
+            found += _matched(boxes, points)
+    return found
 
 
-def _inside(boxes: Any, points: Any) -> BoolArray:
-    """For each box and point, whether the point has the box's label and lies inside it."""
-    label, left, top, width, height = (boxes[:, place, None] for place in range(5))
-    x, y = points[None, :, 1], points[None, :, 2]
-    inside: BoolArray = (label == points[None, :, 0]) & (left < x) & (x < left + width)
-    inside &= (top < y) & (y < top + height)
-    return inside
-
-
-def _matched(inside: BoolArray) -> int:
-    """How many boxes find a point when each takes the first that is still free."""
-    free = np.ones(inside.shape[1], dtype=bool)
-    for candidates in inside[inside.any(axis=1)]:
-        left = candidates & free
-        free[np.argmax(left)] &= not left.any()
+def _matched(boxes: FloatArray, points: FloatArray) -> int:
+    free = np.ones(len(points), dtype=bool)
+    for label, x, y, width, height in boxes[:, :5]:
+        inside = free & (points[:, 0] == label)
+        inside &= (x < points[:, 1]) & (points[:, 1] < x + width)
+        inside &= (y < points[:, 2]) & (points[:, 2] < y + height)
+        place = int(np.argmax(inside))
+        free[place] &= not inside[place]
     return int(np.count_nonzero(~free))

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from app.domain.columns import ListColumn
 from app.domain.form import SubmissionForm
-from app.metrics.arrays import IntArray, Lists, row_of_each
+from app.metrics.arrays import IntArray, Lists, distinct, row_of_each
 from app.metrics.registry import metric
 
 
@@ -36,7 +36,7 @@ def mean_average_precision_at_k_score(
     rows = len(y_true)
     items = max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1
     # One number for "this item in this row", so that all rows are matched at once.
-    relevant = np.unique(row_of_each(y_true.offsets) * items + y_true.codes)
+    relevant = distinct(row_of_each(y_true.offsets) * items + y_true.codes)
     if not len(relevant):
         raise ValueError("MAP@k is undefined: no row of the answers has a relevant item")
     row = row_of_each(y_pred.offsets)
@@ -96,29 +96,65 @@ def kendall_tau_corrcoef(y_true: Lists, y_pred: Lists) -> float:
     pairs = int((counts * (counts - 1)).sum())
     if not pairs:
         raise ValueError("Kendall's tau is undefined: no row has two items")
+    places = places_of_items(y_true, y_pred)
+    if places is None:
+        raise ValueError("a row's items are not those of the answers, each once")
+    return 1.0 - 4 * _inversions(y_true.offsets, places) / pairs
+
+
+def places_of_items(y_true: Lists, y_pred: Lists) -> IntArray | None:
+    """Where in its row of `y_true` each item of `y_pred` stands, from 0.
+
+    None if a row's items are not those of `y_true`, each once.
+    """
+    if not np.array_equal(y_true.offsets, y_pred.offsets):
+        return None
     row = row_of_each(y_true.offsets)
-    by_item = np.lexsort((y_true.codes, row))
-    submitted = np.lexsort((y_pred.codes, row_of_each(y_pred.offsets)))
-    if not np.array_equal(y_true.codes[by_item], y_pred.codes[submitted]):
-        raise ValueError("a row's items are not those of the answers")
-    places = np.empty(len(row), dtype=np.int64)
-    places[submitted] = by_item - y_true.offsets[row[by_item]]
-    return 1.0 - 4 * _inversions(row, places) / pairs
+    if not len(row):
+        return row
+    items = int(max(y_true.codes.max(), y_pred.codes.max())) + 1
+    place_of = np.full(items, -1, dtype=np.int64)
+    place_of[y_true.codes] = np.arange(len(row), dtype=np.int64)
+    places = place_of[y_pred.codes]
+    # Mostly an item stands in one row alone; then each place is hit once, in its own row.
+    if places.min() < 0 or not np.array_equal(row[places], row) or _repeats(places):
+        by_item = np.lexsort((y_true.codes, row))
+        submitted = np.lexsort((y_pred.codes, row))
+        if not np.array_equal(y_true.codes[by_item], y_pred.codes[submitted]):
+            return None
+        places[submitted] = by_item
+    return places - y_true.offsets[row]
 
 
-def _inversions(row: IntArray, places: IntArray) -> int:
+def _repeats(places: IntArray) -> bool:
+    """Whether any of n places from 0 to n - 1 comes twice."""
+    hit = np.zeros(len(places), dtype=bool)
+    hit[places] = True
+    return not hit.all()
+
+
+def _inversions(offsets: IntArray, places: IntArray) -> int:
     """How many pairs of a row stand in descending order."""
     # Sorted bit by bit from the highest: within equal higher bits, a 1 before a 0 is an inversion.
     found = 0
-    group = row
+    starts = np.repeat(offsets[:-1], np.diff(offsets))  # of the group that each one is in
     for bit in range(int(places.max()).bit_length() - 1, -1, -1):
         ones = (places >> bit) & 1
         before = np.cumsum(ones) - ones
-        starts = np.searchsorted(group, group)
-        found += int((before - before[starts])[ones == 0].sum())
-        finer = 2 * group + ones
-        order = np.argsort(finer, kind="stable")
-        group, places = finer[order], places[order]
+        ones_before = before - before[starts]
+        found += int(ones_before.sum()) - int(ones_before @ ones)
+        # Zeros keep their order and go first, then the ones: two groups of each.
+        total = np.append(before, before[-1] + ones[-1])
+        index = np.arange(len(places), dtype=np.int64)
+        ends = np.append(np.flatnonzero(starts[1:] != starts[:-1]) + 1, len(places))
+        end = np.repeat(ends, np.diff(ends, prepend=0))
+        zeros = end - starts - (total[end] - total[starts])
+        middle = starts + zeros
+        target = np.where(ones == 1, middle + ones_before, index - ones_before)
+        new_places, new_starts = np.empty_like(places), np.empty_like(starts)
+        new_places[target] = places
+        new_starts[target] = np.where(ones == 1, middle, starts)
+        places, starts = new_places, new_starts
     return found
 
 

@@ -16,6 +16,7 @@ from app.errors import Conflict
 from app.graders.pool import GraderPool
 from app.services.announcements import Announcements
 from app.services.catalogue import Catalogue
+from app.services.deliveries import Delivery, Taken, defer, take
 from app.services.intake import Received, take_in
 from app.services.outcomes import Finished, write_outcomes
 from app.services.store import open_store
@@ -30,6 +31,10 @@ from app.storage.engines import Limits
 from app.storage.records import SubmissionRecord
 
 FETCHES = 4  # submissions that are on their way here from a store elsewhere, at once
+
+
+class QueueNeedsPostgres(Conflict):
+    """Workers take submissions from a queue in PostgreSQL, and this is SQLite."""
 
 
 class DataDirectoryInUse(Conflict):
@@ -48,7 +53,8 @@ class Context:
     catalogue: Catalogue
     instance: str
     intake: Batch[SubmissionRecord, Received]
-    outcomes: Batch[Finished, SubmissionState]
+    deliveries: Batch[Delivery, Taken]
+    outcomes: Batch[Finished, SubmissionState | None]
     announcements: Announcements = field(default_factory=Announcements)
     fetching: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(FETCHES))
 
@@ -79,8 +85,20 @@ class Context:
         return directory
 
 
-def open_context(settings: Settings) -> Context:
-    """Open the database, blobs and graders that `settings` name. The caller closes the context."""
+def open_context(settings: Settings, *, grades: bool | None = None) -> Context:
+    """Open the database, blobs and graders that `settings` name. The caller closes the context.
+
+    `grades` says whether this process grades submissions: by default, if no other one does.
+
+    Raises:
+        Conflict: submissions are to go through the queue, and there is no PostgreSQL.
+    """
+    if settings.queues and settings.is_sqlite:
+        raise QueueNeedsPostgres(
+            "PODIUM_DISPATCH is queue, and the queue is in PostgreSQL: set PODIUM_DATABASE_URL to "
+            "postgresql://user:password@host/database, or PODIUM_DISPATCH to embedded."
+        )
+    grades = not settings.queues if grades is None else grades
     data = settings.data_dir
     data.mkdir(parents=True, exist_ok=True)
     blobs, cache = open_store(settings)
@@ -101,14 +119,16 @@ def open_context(settings: Settings) -> Context:
         blobs=blobs,
         cache=cache,
         graders=GraderPool(
-            processes=settings.graders,
+            processes=settings.graders if grades else 0,
             seconds=settings.grading_seconds,
             memory_mb=settings.grader_memory_mb,
             cache_mb=settings.answers_cache_mb,
+            validates=not (settings.queues and grades),
         ),
         catalogue=Catalogue(files, settings.competitions_dir, database),
         instance=_instance(data),
-        intake=Batch(database, take_in),
+        intake=Batch(database, partial(take_in, defer=defer if settings.queues else None)),
+        deliveries=Batch(database, partial(take, max_attempts=settings.grading_attempts)),
         outcomes=Batch(database, partial(write_outcomes, max_attempts=settings.grading_attempts)),
     )
 

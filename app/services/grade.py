@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 
 from app.domain.states import SubmissionState
 from app.graders.outcomes import Outcome
+from app.queue import jobs
 from app.services.context import Context
 from app.services.hand_over import hand_over
 from app.services.outcomes import Finished
-from app.storage import submissions
+from app.storage import claims, submissions
 from app.storage.records import ClaimRecord
 
 
@@ -31,6 +32,19 @@ def claim(context: Context, limit: int) -> list[ClaimRecord]:
     )
 
 
+def give_back(context: Context, claimed: ClaimRecord) -> Future[None]:
+    """Queue a submission again whose grading we cut short ourselves; the attempt does not count."""
+    return context.database.enqueue(lambda session: claims.give_back(session, claimed))
+
+
+def defer_forgotten(context: Context) -> int:
+    """Put every open submission that no job stands for into the queue; says how many."""
+    total = 0
+    while found := context.database.write(jobs.defer_forgotten):
+        total += found
+    return total
+
+
 def start(context: Context, claimed: ClaimRecord) -> Future[Outcome]:
     """Hand a claimed submission to a grader, once its files are on this machine.
 
@@ -40,7 +54,12 @@ def start(context: Context, claimed: ClaimRecord) -> Future[Outcome]:
     return hand_over(context, claimed.version_id, claimed.sha256)
 
 
-def finish(context: Context, claimed: ClaimRecord, outcome: Outcome) -> Future[SubmissionState]:
-    """Write what came of it; done once committed. Says the state the submission is in then."""
+def finish(
+    context: Context, claimed: ClaimRecord, outcome: Outcome
+) -> Future[SubmissionState | None]:
+    """Write what came of it; done once committed. Says the state the submission is in then.
+
+    None: the claim did not hold any more, and nothing was written.
+    """
     metric = context.catalogue.version(claimed.version_id).document["metric"]["name"]
     return context.outcomes.add(Finished(claimed, outcome, metric, datetime.now(UTC)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -71,8 +72,16 @@ class _Door:
         )
 
 
-def take_in(session: Session, offered: list[SubmissionRecord]) -> list[Received | Exception]:
-    """Store submissions, in their order; the error in the place of one that is refused."""
+def take_in(
+    session: Session,
+    offered: list[SubmissionRecord],
+    *,
+    defer: Callable[[Session, list[SubmissionRecord]], None] | None = None,
+) -> list[Received | Exception]:
+    """Store submissions, in their order; the error in the place of one that is refused.
+
+    `defer` queues those that were stored, in the same transaction: where one is, the other is.
+    """
     door = _Door(session)
     outcomes: list[Received | Exception] = []
     for one in offered:
@@ -81,4 +90,6 @@ def take_in(session: Session, offered: list[SubmissionRecord]) -> list[Received 
         except PodiumError as refusal:
             outcomes.append(refusal)
     submissions.add_submissions(session, door.new)
+    if defer is not None:
+        defer(session, door.new)
     return outcomes

@@ -13,7 +13,7 @@ from app.domain.verdict import Verdict, problem_document
 from app.graders.outcomes import Fault, Outcome, Refused
 from app.grading.grade import Graded
 from app.services.environment import environment
-from app.storage import faults, grades, news, submissions
+from app.storage import claims, faults, grades, news, submissions
 from app.storage.records import ClaimRecord, GradeRecord, SettledRecord
 
 
@@ -29,16 +29,23 @@ class Finished:
 
 def write_outcomes(
     session: Session, finished: list[Finished], *, max_attempts: int
-) -> list[SubmissionState]:
-    """Write the outcomes of gradings: grades, rejections, faults.
+) -> list[SubmissionState | None]:
+    """Write the outcomes of gradings: grades, rejections, faults. Says the states they lead to.
 
     A fault of ours is recorded, and the submission queued again until its attempts are used up.
+    None stands for an outcome that was dropped: its submission is in other hands by now, because
+    this worker was taken for dead, or is settled.
     """
-    graded = [_grade_record(one) for one in finished if isinstance(one.outcome, Graded)]
+    holds = claims.that_hold(session, [one.claimed for one in finished])
+    held = [one for one, holding in zip(finished, holds, strict=True) if holding]
+    graded = [_grade_record(one) for one in held if isinstance(one.outcome, Graded)]
     grades.add_grades(session, graded)
     settled: list[SettledRecord] = []
-    states = []
-    for one in finished:
+    states: list[SubmissionState | None] = []
+    for one, holding in zip(finished, holds, strict=True):
+        if not holding:
+            states.append(None)
+            continue
         state, verdict = _judge(one, max_attempts)
         states.append(state)
         if isinstance(one.outcome, Fault):

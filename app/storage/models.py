@@ -247,6 +247,17 @@ class ImportedRun(Base):
     imported_at: Mapped[datetime] = mapped_column(Instant)
 
 
+class GradingEnvironment(Base):
+    """What grades here: one row at most, from the first worker's or server's start on."""
+
+    __tablename__ = "grading_environment"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    podium_version: Mapped[str] = mapped_column(Text)
+    environment: Mapped[str] = mapped_column(Text)
+    since: Mapped[datetime] = mapped_column(Instant)
+
+
 class WriteReceipt(Base):
     """The last group of writes that a writer committed, one row per writer; see `writer`."""
 

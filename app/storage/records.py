@@ -242,7 +242,7 @@ class FaultRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """A submission that a grading loop has taken; `attempts` counts this one."""
+    """A submission that a grading loop has taken, and as whom; `attempts` counts this one."""
 
     id: str
     run_id: str
@@ -250,3 +250,4 @@ class ClaimRecord:
     competition: str
     sha256: str
     attempts: int
+    claimed_by: str

@@ -6,7 +6,7 @@ import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
@@ -51,11 +51,32 @@ def is_current(database: Database) -> bool:
         return set(MigrationContext.configure(session.connection()).get_current_heads()) == known
 
 
+def state(database: Database) -> Literal["current", "older", "newer"]:
+    """How the database's schema stands to this Podium; newer: it has a migration unknown here.
+
+    Raises:
+        Unavailable: the database does not answer.
+    """
+    script = ScriptDirectory.from_config(_config())
+    with database.read() as session:
+        there = set(MigrationContext.configure(session.connection()).get_current_heads())
+    if there == set(script.get_heads()):
+        return "current"
+    known = {revision.revision for revision in script.walk_revisions()}
+    return "older" if there <= known else "newer"
+
+
+def is_ours(name: str | None, kind: str, _: object) -> bool:
+    """Whether a table is for the models to describe: the queue's are its library's."""
+    return kind != "table" or not (name or "").startswith("procrastinate_")
+
+
 def differences(database: Database) -> list[Any]:
     """How the migrated database differs from the models, as Alembic's operations; empty: not."""
     with database.read() as session:
         context = MigrationContext.configure(
-            session.connection(), opts={"compare_type": True, "compare_server_default": True}
+            session.connection(),
+            opts={"compare_type": True, "compare_server_default": True, "include_name": is_ours},
         )
         return list(compare_metadata(context, Base.metadata))
 

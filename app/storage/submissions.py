@@ -152,7 +152,8 @@ def last_valid(session: Session, run_id: str) -> SubmissionRecord | None:
 
 def claim(session: Session, claimant: str, limit: int, now: datetime) -> list[ClaimRecord]:
     """Take up to `limit` queued submissions, oldest first; nobody else gets them."""
-    taken = [ClaimRecord(**row) for row in session.execute(CLAIMABLE, {"limit": limit}).mappings()]
+    found = session.execute(CLAIMABLE, {"limit": limit}).mappings()
+    taken = [ClaimRecord(**row, claimed_by=claimant) for row in found]
     if taken:
         ids = [each.id for each in taken]
         session.execute(CLAIM, {"ids": ids, "claimant": claimant, "now": now})

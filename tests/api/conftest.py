@@ -20,6 +20,7 @@ import pytest
 
 from tests.factories import good_submission, write_competition
 from tests.server import PodiumServer
+from tests.worker import PodiumWorker
 
 _numbers = itertools.count(1)
 CSV = {"Content-Type": "text/csv"}
@@ -112,19 +113,33 @@ def packed(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-@pytest.fixture(scope="session", params=["sqlite", "postgresql"])
+# What the tests over HTTP run on, each in turn: a server that grades, on either database, and (by
+# PODIUM_TEST_MODES=sqlite,postgresql,queue) one that queues, with a worker that grades.
+MODES = os.environ.get("PODIUM_TEST_MODES", "sqlite,postgresql").split(",")
+
+
+@pytest.fixture(scope="session", params=MODES)
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[PodiumServer]:
     home = tmp_path_factory.mktemp(f"podium-{request.param}")
     with contextlib.ExitStack() as stack:
         url = ""
-        if request.param == "postgresql":
+        if request.param != "sqlite":
             postgres = request.getfixturevalue("postgres")
             url = postgres.url(stack.enter_context(postgres.database()))
+        settings = {"dispatch": "queue"} if request.param == "queue" else {}
         started = PodiumServer(
-            home / "data", url, grading_seconds=20, max_upload_mb=32, event_stream_seconds=1
+            home / "data",
+            url,
+            grading_seconds=20,
+            max_upload_mb=32,
+            event_stream_seconds=1,
+            **settings,
         ).start()
+        if request.param == "queue":
+            worker = PodiumWorker(started, home / "worker").start()
+            stack.callback(worker.stop)
         yield started
         assert started.stop() == 0
 

@@ -16,6 +16,7 @@ from app.services.caller import new_key
 from app.services.catalogue import Catalogue
 from app.services.context import open_context
 from app.services.follow import Follower, Position
+from app.services.version_files import VersionFiles
 from app.settings import Settings
 from app.storage import keys, runs, submissions
 from app.storage.records import SettledRecord
@@ -39,10 +40,12 @@ class Scene:
     def __init__(self, a_context, database, feedback=Feedback.VALIDITY):
         self.database = database
         root = a_context.settings.data_dir
+        files = VersionFiles(root, database, a_context.blobs, a_context.cache)
         self.context = replace(
-            a_context, database=database, catalogue=Catalogue(root, root, database)
+            a_context, database=database, catalogue=Catalogue(files, root, database)
         )
         version = database.write(lambda s: add_version(s, "bikes", toml=TOML))
+        files.imported_directory(version.slug, version.content_hash).mkdir(parents=True)
         self.record = add_run(database, version, "first", feedback=feedback)
         self.run = self.record.id
         self.stranger = self.new_key(Role.RUN, add_run(database, version, "second").id)

@@ -35,7 +35,7 @@ def test_a_claim_says_what_a_grader_needs(world, queue):
     assert claim(world.database, limit=1) == [
         ClaimRecord(
             id=queue[0].id, run_id=world.run.id, version_id=world.version.id,
-            competition="bikes", sha256=queue[0].sha256, attempts=1,
+            competition="bikes", sha256=queue[0].sha256, attempts=1, claimed_by="me",
         )
     ]  # fmt: skip
 

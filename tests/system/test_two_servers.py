@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.worker import CLAIMED_PER_GRADER
+from app.worker.loop import CLAIMED_PER_GRADER
 from tests.api.conftest import Podium
 from tests.factories import good_submission, write_competition
 from tests.postgres import Postgres

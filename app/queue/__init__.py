@@ -1,0 +1,1 @@
+"""How queued submissions reach workers on other machines: jobs in PostgreSQL, by Procrastinate."""

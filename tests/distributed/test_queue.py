@@ -1,0 +1,206 @@
+"""The queue in the database: jobs come and go with what they stand for."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import text
+
+from app.domain.states import SubmissionState
+from app.graders.outcomes import Fault
+from app.queue import jobs, tables
+from app.services import environment
+from app.services.deliveries import Delivery, take
+from app.services.outcomes import Finished, write_outcomes
+from app.storage import claims, environments, faults, schema, submissions
+from app.storage.environments import Environment
+from tests.storage.make import World, make_submission, make_world
+
+pytestmark = pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
+MEGABYTE = 1024 * 1024
+
+
+@pytest.fixture
+def world(database) -> World:
+    made = make_world(database)
+    environment.agree(database)
+    return made
+
+
+def queued(world):
+    with world.database.read() as session:
+        query = text("SELECT args->>'submission', queue_name FROM procrastinate_jobs ORDER BY id")
+        return [tuple(row) for row in session.execute(query)]
+
+
+def deliver(world, submission, job=1, token="a", attempts=3):
+    given = [Delivery(job, submission.id, token)]
+    (taken,) = world.database.write(lambda s: take(s, given, max_attempts=attempts))
+    if isinstance(taken, Exception):
+        raise taken
+    return taken
+
+
+def now_in(world, submission):
+    with world.database.read() as session:
+        return submissions.get_submission(session, submission.id)[0]
+
+
+def finish(world, claim, outcome):
+    done = Finished(claim, outcome, "m", datetime.now(UTC))
+    return world.database.write(lambda s: write_outcomes(s, [done], max_attempts=3))[0]
+
+
+def test_jobs_are_queued_by_size(world):
+    sizes = [("a", 12), ("b", 20 * MEGABYTE), ("c", 250 * MEGABYTE)]
+    world.database.write(lambda s: jobs.defer(s, sizes))
+
+    assert queued(world) == [("a", "small"), ("b", "medium"), ("c", "large")]
+
+
+def test_a_job_is_there_only_if_what_it_stands_for_is(world):
+    made = make_submission(world.run)
+
+    def store_and_fail(session):
+        submissions.add_submissions(session, [made])
+        jobs.defer(session, [(made.id, made.bytes)])
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        world.database.write(store_and_fail)
+
+    assert queued(world) == []
+
+
+def test_submissions_without_a_job_get_one_and_only_one(world):
+    made = [world.submit() for _ in range(3)]
+    world.database.write(lambda s: jobs.defer(s, [(made[0].id, 1)]))
+
+    assert world.database.write(jobs.defer_forgotten) == 3  # one of them of the other run
+    assert world.database.write(jobs.defer_forgotten) == 0
+    assert len(queued(world)) == 4
+    assert {one.id for one in made} < {submission for submission, _ in queued(world)}
+
+
+def test_a_delivery_takes_a_submission_once(world):
+    made = world.submit()
+    taken = deliver(world, made, job=7)
+
+    assert taken.claim.attempts == 1
+    row = now_in(world, made)
+    assert (row.state, row.claimed_by) == (SubmissionState.GRADING, "7:a")
+
+
+def test_another_living_jobs_submission_is_left_alone(world):
+    made = world.submit()
+    world.database.write(lambda s: jobs.defer(s, [(made.id, 1)]))
+    with world.database.read() as session:
+        alive = session.execute(text("SELECT id FROM procrastinate_jobs")).scalar_one()
+    deliver(world, made, job=alive)
+
+    other = deliver(world, made, job=alive + 1, token="b")
+
+    assert (other.claim, other.state) == (None, None)
+    assert now_in(world, made).claimed_by == f"{alive}:a"
+
+
+def test_a_job_that_is_gone_does_not_keep_its_submission(world):
+    made = world.submit()
+    deliver(world, made, job=1)
+
+    assert deliver(world, made, job=2, token="b").claim.attempts == 2
+
+
+def test_what_a_worker_writes_that_was_taken_for_dead_is_dropped(world):
+    made = world.submit()
+    first = deliver(world, made, token="a").claim
+    second = deliver(world, made, token="b").claim
+
+    assert finish(world, first, Fault("crashed")) is None
+    assert now_in(world, made).claimed_by == "1:b"
+    assert finish(world, second, Fault("crashed")) is SubmissionState.QUEUED
+    with world.database.read() as session:
+        assert [each.kind for each in faults.faults_of(session, made.id)] == [
+            "worker_lost", "crashed",
+        ]  # fmt: skip
+
+
+def test_what_kills_every_worker_fails_in_the_end(world):
+    made = world.submit()
+    for token in "abc":
+        assert deliver(world, made, token=token).claim is not None
+
+    last = deliver(world, made, token="d")
+
+    assert (last.claim, last.state) == (None, SubmissionState.FAILED)
+    assert now_in(world, made).state is SubmissionState.FAILED
+    assert deliver(world, made, token="e").state is SubmissionState.FAILED
+
+
+def test_what_is_handed_back_costs_no_attempt(world):
+    made = world.submit()
+    claim = deliver(world, made).claim
+    world.database.write(lambda s: claims.give_back(s, claim))
+
+    assert now_in(world, made) == made
+
+
+def test_only_the_holder_can_hand_back(world):
+    made = world.submit()
+    first = deliver(world, made, token="a").claim
+    deliver(world, made, token="b")
+    world.database.write(lambda s: claims.give_back(s, first))
+
+    assert now_in(world, made).claimed_by == "1:b"
+
+
+def test_a_worker_of_another_environment_gets_nothing_and_is_told_why(world):
+    other = Environment("0.0.9", environment.environment().replace("numpy-", "numpy-9."))
+    world.database.write(lambda s: environments.replace(s, other, datetime.now(UTC)))
+    made = world.submit()
+
+    with pytest.raises(environment.OtherEnvironment) as refused:
+        deliver(world, made)
+    with pytest.raises(environment.OtherEnvironment):
+        environment.agree(world.database)
+
+    assert "podium is 0.1.0, not 0.0.9; numpy is " in refused.value.detail
+    assert "podium worker --adopt" in refused.value.detail
+    assert now_in(world, made) == made
+    environment.agree(world.database, adopt=True)
+    assert deliver(world, made).claim is not None
+
+
+def test_the_queues_tables_are_removed_and_made_again(database, database_url):
+    schema.downgrade(database_url, "0004")
+    with database.read() as session:
+        left = session.execute(
+            text(
+                "SELECT count(*) FROM pg_class WHERE relname LIKE 'procrastinate%' UNION ALL "
+                "SELECT count(*) FROM pg_proc WHERE proname LIKE 'procrastinate%' UNION ALL "
+                "SELECT count(*) FROM pg_type WHERE typname LIKE 'procrastinate%'"
+            )
+        )
+        assert list(left.scalars()) == [0, 0, 0]
+    schema.upgrade(database_url)
+
+    assert schema.is_current(database)
+
+
+def test_the_installed_procrastinate_brings_no_migration_that_podium_does_not_know(database):
+    """If this fails: see `tables.KNOWN` for what a newer Procrastinate needs."""
+    assert tables.shipped()[-1] == tables.KNOWN
+    assert database.write(lambda s: tables.bring_up_to_date(s.connection())) == []
+
+
+def test_what_a_newer_procrastinate_brings_can_be_found(database):
+    def forget(session):
+        name = tables.shipped()[-2]
+        session.execute(text(f"COMMENT ON TABLE procrastinate_jobs IS '{name}'"))
+        return session.execute(
+            text("SELECT obj_description('procrastinate_jobs'::regclass)")
+        ).scalar_one()
+
+    noted = database.write(forget)
+    assert [name for name in tables.shipped() if name > noted] == [tables.KNOWN]

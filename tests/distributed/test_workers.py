@@ -1,0 +1,148 @@
+"""Workers come and go: started wrongly, told to stop, refused."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.distributed.cluster import Cluster, await_that, is_grading, wait_until
+from tests.distributed.test_faults import assert_right, bodies, one_of, slow_competition
+from tests.postgres import Postgres
+
+
+def refused(home: Path, *options: str, **settings: Any) -> str:
+    """What `podium worker` says that does not start."""
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", "worker", *options],
+        env={
+            "PATH": "/usr/bin:/bin",
+            "PODIUM_DATA_DIR": str(home / "data"),
+            **{f"PODIUM_{name.upper()}": str(value) for name, value in settings.items()},
+        },
+        capture_output=True, text=True, timeout=90, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    return " ".join(done.stderr.split())
+
+
+def test_a_worker_without_a_queue_says_what_to_set(tmp_path: Path) -> None:
+    assert "PODIUM_DISPATCH=queue" in refused(tmp_path)
+    assert "set PODIUM_DATABASE_URL to postgresql://" in refused(tmp_path, dispatch="queue")
+
+
+def test_an_unknown_queue_is_named(tmp_path: Path) -> None:
+    said = refused(tmp_path, "--queues", "small,huge", dispatch="queue")
+
+    assert "no queue huge; there are: small, medium, large" in said
+
+
+def test_a_worker_waits_for_a_database_and_says_which(
+    postgres: Postgres, empty_postgres: str, two_servers: Cluster
+) -> None:
+    waiting = two_servers.worker(database_url=postgres.url("podium_nowhere")).launch()
+    unmigrated = two_servers.worker(database_url=postgres.url(empty_postgres)).launch()
+
+    await_that(lambda: '"podium_nowhere\\" does not exist' in waiting.log.read_text(), "silence")
+    await_that(lambda: "podium db upgrade" in unmigrated.log.read_text(), "silence")
+    for worker in (waiting, unmigrated):
+        assert worker.process.poll() is None
+
+
+def test_a_schema_from_the_future_is_refused(two_servers: Cluster) -> None:
+    two_servers.query("UPDATE alembic_version SET version_num = '9999' RETURNING 1")
+    worker = two_servers.worker().launch()
+
+    assert worker.wait() == 1
+    assert "newer than this Podium" in " ".join(worker.log.read_text().split())
+
+
+def test_a_worker_of_another_environment_ends_and_hands_back(
+    two_servers: Cluster, tmp_path: Path
+) -> None:
+    folder = slow_competition(tmp_path)
+    run = two_servers.set_up(folder)
+    running = two_servers.worker().start()
+    two_servers.query("UPDATE grading_environment SET podium_version = '0.0.9' RETURNING 1")
+    sent = two_servers.submit_all(run, bodies(folder, 3))
+
+    assert running.wait() == 1
+    assert "podium is 0.1.0, not 0.0.9" in " ".join(running.log.read_text().split())
+    newcomer = two_servers.worker().launch()
+    assert newcomer.wait() == 1
+    assert two_servers.grades() == {0: 3}
+
+    two_servers.worker("--adopt").start()
+    assert_right(two_servers.settled(sent), two_servers.grades())
+    assert two_servers.query("SELECT DISTINCT attempts FROM submission") == [(1,)]
+
+
+def test_a_worker_told_to_stop_finishes_what_it_is_at(two_servers: Cluster, tmp_path: Path) -> None:
+    folder = slow_competition(tmp_path)
+    run = two_servers.set_up(folder)
+    worker = two_servers.worker("--concurrency", "1").start()
+    sent = two_servers.submit_all(run, [one_of(folder, 2, 0.001)])
+    sent += two_servers.submit_all(run, bodies(folder, 4)[1:], first=1)
+    with two_servers.servers[0].client() as admin:
+        wait_until(admin, sent[0], is_grading)
+
+    assert worker.stop() == 0
+    assert two_servers.grades() == {0: 3, 1: 1}
+
+    two_servers.worker().start()
+    assert_right(two_servers.settled(sent), two_servers.grades())
+
+
+def test_what_cannot_be_finished_is_handed_back_at_once(
+    two_servers: Cluster, tmp_path: Path
+) -> None:
+    folder = slow_competition(tmp_path)
+    run = two_servers.set_up(folder)
+    worker = two_servers.worker(drain_seconds=0.5).start()
+    sent = two_servers.submit_all(run, [one_of(folder, 20, 0.001)])
+    with two_servers.servers[0].client() as admin:
+        wait_until(admin, sent[0], is_grading)
+
+    assert worker.stop() == 0
+    rows = two_servers.query("SELECT state, attempts, claimed_by FROM submission")
+    assert rows == [("queued", 0, None)]
+    assert two_servers.query("SELECT status FROM procrastinate_jobs") == [("todo",)]
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_a_worker_now(
+    two_servers: Cluster, tmp_path: Path, end: signal.Signals
+) -> None:
+    folder = slow_competition(tmp_path)
+    run = two_servers.set_up(folder)
+    worker = two_servers.worker().start()
+    sent = two_servers.submit_all(run, [one_of(folder, 30, 0.001)])
+    with two_servers.servers[0].client() as admin:
+        wait_until(admin, sent[0], is_grading)
+    worker.send(signal.SIGTERM)
+    time.sleep(0.5)
+    assert worker.process.poll() is None
+    worker.send(end)
+
+    assert worker.wait(10) == 128 + end
+
+
+def test_what_was_queued_for_an_embedded_server_is_graded_by_workers(
+    two_servers: Cluster, tmp_path: Path
+) -> None:
+    folder = slow_competition(tmp_path)
+    run = two_servers.set_up(folder)
+    sent = two_servers.submit_all(run, bodies(folder, 5))
+    two_servers.query("DELETE FROM procrastinate_jobs RETURNING id")
+    two_servers.servers[0].stop()
+    two_servers.servers[0].start()
+    assert two_servers.jobs() == 5
+
+    two_servers.worker().start()
+    assert_right(two_servers.settled(sent), two_servers.grades())
