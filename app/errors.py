@@ -76,6 +76,14 @@ class Conflict(PodiumError):
     status = 409
 
 
+class SchemaTooNew(Conflict):
+    """The database was migrated by a newer Podium than this one."""
+
+
+class BadDatabaseUrl(Conflict, ValueError):
+    """PODIUM_DATABASE_URL names no database that Podium can use."""
+
+
 class RunClosed(Conflict):
     """The run is closed and accepts nothing more."""
 

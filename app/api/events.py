@@ -24,6 +24,20 @@ from app.services.follow import Event, Follower, Look, Position
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 RETRY = "retry: 2000\n\n"  # milliseconds until a client comes again after a lost connection
 PAUSE_SECONDS = 0.02  # what changes together is looked at together
+# Of each event: OpenAPI before 3.2 has no other place for it than the schema of the whole.
+EVENT: dict[str, Any] = {
+    "type": "object",
+    "required": ["event", "id", "data"],
+    "properties": {
+        "event": {"enum": ["submission", "run"]},
+        "id": {"type": "string", "description": "for `Last-Event-ID`"},
+        "data": {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "description": "the submission or the run, as a GET shows it",
+        },
+    },
+}
 LastEventId = Annotated[
     str | None,
     Header(max_length=100, description="`id` of the last event that came; none: from the start"),
@@ -37,7 +51,7 @@ LastEventId = Annotated[
     responses={
         200: {
             "description": "Events, as they happen",
-            "content": {"text/event-stream": {"schema": {"type": "string"}}},
+            "content": {"text/event-stream": {"schema": EVENT}},
         },
         204: {"description": "All was told, and nothing can be new any more: do not come again"},
         **responses(400, 401, 404, 422, 429),

@@ -12,19 +12,29 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from app import __version__
 from app.api.dependencies import Ctx
 from app.api.problems import responses
-from app.services import health
+from app.services import gauges, health
 
 router = APIRouter(tags=["service"])
 READINESS = {
     "application/json": {
         "schema": {
             "type": "object",
-            "required": ["status", "database", "storage", "graders", "isolation"],
+            "required": [
+                "status",
+                "database",
+                "storage",
+                "graders",
+                "listener",
+                "workers",
+                "isolation",
+            ],
             "properties": {
                 "status": {"type": "string", "enum": ["ready", "not_ready"]},
                 "database": {"type": "string"},
                 "storage": {"type": "string"},
                 "graders": {"type": "string"},
+                "listener": {"type": "string"},
+                "workers": {"type": "string", "description": "for information: none may be alive"},
                 "isolation": {"type": "object"},
             },
         }
@@ -48,7 +58,11 @@ async def alive() -> dict[str, str]:
     },
 )
 def ready(context: Ctx, response: Response) -> dict[str, Any]:
-    """Database, storage and graders were tried and work; or which one does not."""
+    """Database, storage, graders and listener were tried and work; or which one does not.
+
+    Where workers grade, it also says whether any is alive. Without one the server is ready all the
+    same: it takes submissions, and they wait.
+    """
     found = health.readiness(context)
     response.status_code = 200 if found.is_ready else 503
     return {"status": "ready" if found.is_ready else "not_ready", **asdict(found)}
@@ -61,5 +75,5 @@ def ready(context: Ctx, response: Response) -> dict[str, Any]:
 )
 def metrics(context: Ctx) -> Response:
     """Counters and gauges for Prometheus."""
-    health.measure(context)
+    gauges.measure(context)
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

@@ -22,7 +22,7 @@ from rich.progress import (
 from app.importers.grading_report import Mismatch
 from app.services.context import Context, open_context
 from app.settings import Settings
-from app.storage import schema
+from app.storage.arrival import upgrade_when_there
 
 out = Console()
 err = Console(stderr=True)
@@ -54,7 +54,7 @@ def podium(*, graders: int | None = None) -> Iterator[Context]:
     if graders is not None:
         settings = settings.model_copy(update={"graders": graders})
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    schema.upgrade(settings.database_url)
+    upgrade_when_there(settings.database_url, 0)
     context = open_context(settings)
     try:
         yield context

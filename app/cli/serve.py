@@ -18,8 +18,10 @@ from app.logs import configure_logs
 from app.main import create_app
 from app.services.store import require_store
 from app.settings import Settings
+from app.storage.arrival import upgrade_when_there
 
 BACKLOG = 2048
+DATABASE_SECONDS = 30.0  # for a database that is started at the same time
 
 
 def serve(
@@ -34,6 +36,8 @@ def serve(
     require_store(settings)
     listener = _listen(settings.host, settings.port)
     bound = listener.getsockname()[1]
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    upgrade_when_there(settings.database_url, DATABASE_SECONDS)
 
     def ready(key: str | None) -> None:
         if key is not None:

@@ -30,6 +30,14 @@ def worker(
         bool,
         typer.Option("--adopt", help="let this version and its libraries grade here from now on"),
     ] = False,
+    metrics_port: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="show metrics for Prometheus there; 0 takes a free port; without: nowhere",
+        ),
+    ] = None,
 ) -> None:
     """Grade queued submissions. Any number of workers on any machines; PODIUM_GRADERS each.
 
@@ -43,4 +51,4 @@ def worker(
             logging.getLogger(library).setLevel(level)
         logging.getLogger("alembic").setLevel("WARNING")
     names = tuple(part.strip() for part in queues.split(",") if part.strip())
-    run_worker(settings, Post(names, concurrency, adopt), typer.echo)
+    run_worker(settings, Post(names, concurrency, adopt, metrics_port), typer.echo)

@@ -12,6 +12,7 @@ from sqlalchemy import column, func, select, table, text
 from sqlalchemy.orm import Session
 
 from app.queue.sizes import queue_of
+from app.queue.upkeep import MISSED
 
 TASK = "grade"
 ARGUMENT = "submission"
@@ -20,6 +21,10 @@ LOOK = 5000  # forgotten submissions found at one look
 
 JOBS = table("procrastinate_jobs", column("id"), column("status"), column("args"))
 SUBMISSIONS = table("submission", column("id"), column("state"), column("bytes"))
+HEARD_OF = text(
+    "SELECT count(*) FROM procrastinate_workers "
+    "WHERE last_heartbeat > now() - make_interval(secs => :silence)"
+)
 IS_ALIVE = text("procrastinate_jobs.status IN ('todo', 'doing')")
 FORGOTTEN = (
     select(SUBMISSIONS.c.id, SUBMISSIONS.c.bytes)
@@ -61,6 +66,15 @@ def living(session: Session, jobs: Collection[int]) -> set[int]:
         return set()
     query = select(JOBS.c.id).where(JOBS.c.id.in_(sorted(jobs)), IS_ALIVE)
     return set(session.execute(query).scalars())
+
+
+def count_consumers(session: Session, heartbeat: float) -> int:
+    """How many consumers were heard of lately, by the database's clock.
+
+    A worker that serves small submissions beside larger ones consumes in two places. `heartbeat`
+    is the seconds between two signs of life of one.
+    """
+    return int(session.execute(HEARD_OF, {"silence": MISSED * heartbeat}).scalar_one())
 
 
 def defer_forgotten(session: Session) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 
 from app.domain.states import Role
 from app.errors import BadCompetition
@@ -13,7 +12,6 @@ from app.services.context import Context
 from app.services.imports import import_folder
 from app.storage import competitions, keys
 
-FIRST_KEY = "key_0"  # sorts before all that are made later
 log = logging.getLogger("podium")
 
 
@@ -37,12 +35,10 @@ def import_bundled(context: Context) -> int:
 
 
 def first_admin_key(context: Context) -> str | None:
-    """An admin key, if none was ever made; to be shown this once."""
-    with context.database.read() as session:
-        if any(key.role is Role.ADMIN for key in keys.list_keys(session)):
-            return None
+    """An admin key, if none was ever made; to be shown this once.
+
+    Of servers that start at once on an empty database one makes it.
+    """
     key, record = new_key(Role.ADMIN, "first start")
-    # Of servers that start at once, one makes it: the id is the same for all.
-    first = replace(record, id=FIRST_KEY)
-    is_ours = context.database.write(lambda session: keys.add_if_new(session, first))
-    return key if is_ours else None
+    made = context.database.write(lambda session: keys.add_first_admin(session, record))
+    return key if made else None

@@ -1,17 +1,21 @@
-"""Whether this Podium can do its work just now, and what its instruments say."""
+"""Whether this Podium can do its work just now, and what it lacks."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from app.errors import PodiumError
-from app.instruments import GRADER_BYTES, OLDEST_QUEUED_SECONDS, QUEUED
 from app.services.context import Context
-from app.storage import schema, submissions
+from app.services.gauges import consumers
+from app.storage import schema
+
+DEAF = (
+    "the connection on which PostgreSQL tells of settled submissions is lost; it is tried again, "
+    "and until then clients that wait are answered late"
+)
+IDLE = "none is alive: what is submitted waits until a `podium worker` starts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +25,14 @@ class Readiness:
     database: str
     storage: str
     graders: str
+    listener: str
+    workers: str
     isolation: dict[str, Any]
 
     @property
     def is_ready(self) -> bool:
-        """Whether every part is in order."""
-        return self.database == self.storage == self.graders == "ok"
+        """Whether every part of this process is in order; workers are others, and may come."""
+        return {self.database, self.storage, self.graders, self.listener} == {"ok"}
 
 
 def readiness(context: Context) -> Readiness:
@@ -35,32 +41,31 @@ def readiness(context: Context) -> Readiness:
         database=_database(context),
         storage=_storage(context),
         graders="ok" if context.graders.is_ready() else "the grader processes are starting",
+        listener="ok" if context.database.hears else DEAF,
+        workers=_workers(context),
         isolation=asdict(context.graders.isolation()),
     )
-
-
-def measure(context: Context) -> None:
-    """Set the gauges that are read rather than counted."""
-    with context.database.read() as session:
-        oldest = submissions.oldest_queued(session)
-        counts = submissions.counts_by_state(session)
-    QUEUED.set(counts.get("queued", 0))
-    age = 0.0 if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
-    OLDEST_QUEUED_SECONDS.set(age)
-    GRADER_BYTES.clear()
-    for pid in context.graders.pids():
-        resident = _resident_bytes(pid)
-        if resident is not None:
-            GRADER_BYTES.labels(pid).set(resident)
 
 
 def _database(context: Context) -> str:
     try:
         context.database.ping()
-        current = schema.is_current(context.database)
+        state = schema.state(context.database)
     except PodiumError as error:
         return str(error)
-    return "ok" if current else "the schema is not this version's: run `podium db upgrade`"
+    # Migrations only add: a newer schema has all that this version needs.
+    return "ok" if state != "older" else "the schema is older than this: run `podium db upgrade`"
+
+
+def _workers(context: Context) -> str:
+    if not context.settings.queues:
+        return "none are needed: this server grades"
+    try:
+        with context.database.read() as session:
+            count = consumers(context, session)
+    except PodiumError:
+        return "not known while the database is away"
+    return f"{count} consumers of the queue are alive" if count else IDLE
 
 
 def _storage(context: Context) -> str:
@@ -74,11 +79,3 @@ def _storage(context: Context) -> str:
     except PodiumError as error:
         return str(error)
     return "ok"
-
-
-def _resident_bytes(pid: int) -> int | None:
-    try:
-        pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
-    except OSError:  # it ended between being listed and being looked at, or this is not Linux
-        return None
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")

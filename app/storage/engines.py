@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+
+from app.errors import BadDatabaseUrl
 
 BUSY_SECONDS = 5.0
 Connect = Callable[[Any, Any], None]
@@ -40,15 +43,23 @@ def database_url(text: str) -> URL:
     'postgresql+psycopg'
 
     Raises:
-        ValueError: it is neither, or a SQLite without a file.
+        BadDatabaseUrl: it is neither, or a SQLite without a file, or no URL at all.
     """
-    url = make_url(text)
+    try:
+        url = make_url(text)
+    except ArgumentError:
+        raise BadDatabaseUrl(  # without the text: there may be a password in it
+            "it is not a URL. Examples: postgresql://user:password@host/database, "
+            "sqlite:////path/podium.db"
+        ) from None
     if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() != "sqlite":
-        raise ValueError(f"the database is SQLite or PostgreSQL, not {url.drivername!r}")
+        raise BadDatabaseUrl(f"the database is SQLite or PostgreSQL, not {url.drivername!r}")
     if url.database in (None, "", ":memory:"):
-        raise ValueError("SQLite needs a file (sqlite:////path/podium.db): memory is not durable")
+        raise BadDatabaseUrl(
+            "SQLite needs a file (sqlite:////path/podium.db): memory is not durable"
+        )
     return url
 
 

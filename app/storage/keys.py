@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.storage.inserts import insert_if_new
+from app.domain.states import Role
 from app.storage.models import ApiKey
 from app.storage.records import KeyRecord
 from app.storage.rows import one, values
 
 TABLE = ApiKey.__table__
 ADD = insert(TABLE)
+FIRST = 0x706F6469756F  # the turn to make the first key
 BY_DIGEST = select(TABLE).where(TABLE.c.digest == bindparam("digest"))
 
 
@@ -23,9 +24,17 @@ def add_key(session: Session, record: KeyRecord) -> KeyRecord:
     return record
 
 
-def add_if_new(session: Session, record: KeyRecord) -> bool:
-    """Store a key unless there is one of this id; says whether it did."""
-    return insert_if_new(session, TABLE, ("id",), values(record))
+def add_first_admin(session: Session, record: KeyRecord) -> bool:
+    """Store a key of an admin where none was ever made; says whether it did.
+
+    PostgreSQL's writers do not see each other's rows before they commit, so they take turns.
+    """
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(select(func.pg_advisory_xact_lock(FIRST)))
+    if session.execute(select(TABLE.c.id).where(TABLE.c.role == Role.ADMIN).limit(1)).first():
+        return False
+    add_key(session, record)
+    return True
 
 
 def find_key(session: Session, digest: str) -> KeyRecord | None:

@@ -16,6 +16,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, text
 
 import app
+from app.errors import SchemaTooNew
 from app.storage.database import Database
 from app.storage.engines import make_engine
 from app.storage.models import Base
@@ -28,9 +29,11 @@ def upgrade(database_url: str, revision: str = "head") -> None:
 
     Raises:
         FileNotFoundError: the migrations are not installed beside the package.
-        CommandError: the revision is unknown, as after going back to an older Podium.
+        SchemaTooNew: a newer Podium migrated the database.
+        CommandError: the revision is unknown.
     """
     with _migrating(database_url) as config:
+        _refuse_newer(config)
         command.upgrade(config, revision)
 
 
@@ -138,6 +141,18 @@ def _config() -> Config:
     return config
 
 
+def _refuse_newer(config: Config) -> None:
+    script = ScriptDirectory.from_config(config)
+    there = MigrationContext.configure(config.attributes["connection"]).get_current_heads()
+    known = {revision.revision for revision in script.walk_revisions()}
+    if unknown := sorted(set(there) - known):
+        raise SchemaTooNew(
+            f"the database has the schema {', '.join(unknown)}, and Podium {app.__version__} knows "
+            f"{script.get_current_head()} and older ones. Run the Podium that migrated it, or let "
+            f"that one take the schema back: podium db downgrade {script.get_current_head()}"
+        )
+
+
 @contextmanager
 def _migrating(database_url: str) -> Iterator[Config]:
     config = _config()
@@ -146,8 +161,12 @@ def _migrating(database_url: str) -> Iterator[Config]:
     try:
         with _alone(engine.url), engine.begin() as connection:
             if connection.dialect.name == "postgresql":
-                connection.execute(text("SET lock_timeout = 0"))
+                # However long others migrate, and however long this takes. But a table in use is
+                # not waited for without end: all who come later would wait behind us.
+                for name in ("lock_timeout", "statement_timeout"):
+                    connection.execute(text(f"SET {name} = 0"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
+                connection.execute(text("SET lock_timeout = '5s'"))
             config.attributes["connection"] = connection
             yield config
             _check_foreign_keys(connection)

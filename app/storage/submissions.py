@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, func, insert, select, update
+from sqlalchemy import Row, and_, bindparam, case, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import COUNTED, SETTLED, SubmissionState
@@ -204,6 +204,20 @@ def counts_by_state(session: Session) -> dict[str, int]:
     query = select(TABLE.c.state, func.count()).group_by(TABLE.c.state)
     found = {state: int(count) for state, count in session.execute(query)}
     return {state.value: found.get(state, 0) for state in SubmissionState}
+
+
+def count_open(session: Session, bounds: Sequence[int]) -> dict[tuple[SubmissionState, int], int]:
+    """How many submissions are queued and being graded, by state and place of their size.
+
+    Place 0 is below the first of `bounds` (bytes, ascending), and so on. What is zero is left out.
+    """
+    place = case(
+        *((TABLE.c.bytes < bound, number) for number, bound in enumerate(bounds)),
+        else_=len(bounds),
+    )
+    is_open = or_(IS_QUEUED, TABLE.c.state == SubmissionState.GRADING)
+    query = select(TABLE.c.state, place, func.count()).where(is_open).group_by(TABLE.c.state, place)
+    return {(state, int(size)): int(count) for state, size, count in session.execute(query)}
 
 
 def oldest_queued(session: Session) -> datetime | None:

@@ -22,6 +22,7 @@ from app.settings import Settings
 from app.storage import schema
 from app.storage.outages import is_outage
 from app.worker.deliveries import Deliveries
+from app.worker.exposition import expose_metrics
 
 log = logging.getLogger("podium.worker")
 WAIT_SECONDS = 1.0  # between looks for a database that is not there, or not migrated yet
@@ -40,12 +41,13 @@ class UnknownQueue(Conflict):
 class Post:
     """What one worker is for: its queues, and how many submissions it takes on at once.
 
-    `adopt` makes its environment the one that grades here.
+    `adopt` makes its environment the one that grades here; `metrics_port` shows its metrics.
     """
 
     queues: tuple[str, ...] = QUEUES
     concurrency: int | None = None
     adopt: bool = False
+    metrics_port: int | None = None
 
 
 def run_worker(settings: Settings, post: Post, on_ready: Callable[[str], None]) -> None:
@@ -54,6 +56,7 @@ def run_worker(settings: Settings, post: Post, on_ready: Callable[[str], None]) 
     Raises:
         NoQueue, UnknownQueue: the settings or the post make no sense.
         OtherEnvironment: this worker's grades could differ from those that are made here.
+        PortTaken: its metrics cannot be shown there.
         GradingFault: no grader can be started.
         BadSettings, StoreAway: the store of files cannot be used.
     """
@@ -71,6 +74,8 @@ def run_worker(settings: Settings, post: Post, on_ready: Callable[[str], None]) 
     require_store(settings)
     context = open_context(settings, grades=True)
     try:
+        if post.metrics_port is not None:
+            log.info("metrics", extra={"url": expose_metrics(context, post.metrics_port)})
         _await_schema(context)
         environment.agree(context.database, adopt=post.adopt)
         context.graders.warm_up()

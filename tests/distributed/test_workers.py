@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -9,11 +10,13 @@ import time
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.distributed.cluster import Cluster, await_that, is_grading, wait_until
 from tests.distributed.test_faults import assert_right, bodies, one_of, slow_competition
 from tests.postgres import Postgres
+from tests.server import free_port
 
 
 def refused(home: Path, *options: str, **settings: Any) -> str:
@@ -146,3 +149,37 @@ def test_what_was_queued_for_an_embedded_server_is_graded_by_workers(
 
     two_servers.worker().start()
     assert_right(two_servers.settled(sent), two_servers.grades())
+
+
+def test_servers_and_workers_tell_prometheus_what_they_do(
+    two_servers: Cluster, tmp_path: Path
+) -> None:
+    server = two_servers.servers[0]
+    folder = slow_competition(tmp_path)
+    run = two_servers.set_up(folder)
+    sent = two_servers.submit_all(run, bodies(folder, 2))
+    with server.client() as client:
+        idle, waiting = client.get("/readyz"), client.get("/metrics").text
+        port = free_port()
+        two_servers.worker("--metrics-port", str(port)).start()
+        second = two_servers.worker("--metrics-port", str(port)).launch()
+        two_servers.settled(sent)
+        await_that(
+            lambda: "podium_submissions_queued 0.0" in client.get("/metrics").text,
+            "settled submissions are counted as queued",
+        )
+        busy, done = client.get("/readyz"), client.get("/metrics").text
+    shown = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
+
+    assert (idle.status_code, busy.status_code) == (200, 200)
+    assert "none is alive" in idle.json()["workers"]
+    assert busy.json()["workers"] == "2 consumers of the queue are alive"
+    assert 'podium_submissions_open{size="small",state="queued"} 2.0' in waiting
+    assert "podium_queue_consumers 0.0" in waiting
+    assert re.search(r"^podium_oldest_queued_seconds (?!0\.0$)", waiting, re.MULTILINE)
+    assert "podium_queue_consumers 2.0" in done
+    assert 'podium_grading_seconds_count{competition="slow"} 2.0' in shown
+    assert 'podium_submissions_settled_total{state="graded"} 2.0' in shown
+    assert re.search(r'^podium_grader_resident_bytes{pid="\d+"} [1-9]', shown, re.MULTILINE)
+    assert second.wait() == 1
+    assert "Choose another --metrics-port" in " ".join(second.log.read_text().split())

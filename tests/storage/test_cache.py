@@ -124,7 +124,7 @@ def test_leases_leave_no_open_file(cache):
     before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208 (PathLib would hold one open itself)
     for number in range(50):
         cache.get(key(number), writing(8 * KB))  # forgotten, not closed
-    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+    assert len(os.listdir("/proc/self/fd")) <= before  # noqa: PTH208
 
 
 def test_what_a_killed_process_was_making_is_swept(cache):

@@ -3,10 +3,10 @@ from __future__ import annotations
 import threading
 
 import pytest
-from alembic.util import CommandError
 from sqlalchemy import inspect, text
 
 import app
+from app.errors import SchemaTooNew
 from app.storage import schema
 from app.storage.database import Database
 from app.storage.engines import make_engine
@@ -86,6 +86,7 @@ def test_upgrading_twice_keeps_what_is_there(database, database_url):
 
 def test_an_empty_database_is_not_current(empty):
     assert not schema.is_current(empty)
+    assert schema.state(empty) == "older"
 
 
 def test_a_database_of_a_newer_podium_is_not_current_and_says_so(database, database_url):
@@ -94,7 +95,8 @@ def test_a_database_of_a_newer_podium_is_not_current_and_says_so(database, datab
     )
 
     assert not schema.is_current(database)
-    with pytest.raises(CommandError, match="9999"):
+    assert schema.state(database) == "newer"
+    with pytest.raises(SchemaTooNew, match="9999"):
         schema.upgrade(database_url)
 
 

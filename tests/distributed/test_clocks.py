@@ -1,0 +1,55 @@
+"""The database's clock is days ahead: what is timed between machines goes by it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from app.storage import schema
+from tests.distributed.cluster import Cluster, await_that, cluster, is_grading, wait_until
+from tests.distributed.test_faults import assert_right, one_of, slow_competition
+from tests.postgres import Postgres
+
+# Found before PostgreSQL's own by every session of the database, ours and the queue's.
+OTHER_CLOCK = """
+CREATE SCHEMA clock;
+CREATE FUNCTION clock.now() RETURNS timestamptz LANGUAGE sql STABLE
+    AS $$ SELECT pg_catalog.now() + interval '3 days' $$;
+ALTER DATABASE {name} SET search_path = public, clock, pg_catalog;
+"""
+
+
+@pytest.fixture
+def skewed(postgres: Postgres, tmp_path: Path) -> Iterator[Cluster]:
+    with postgres.database() as name:
+        schema.upgrade(postgres.url(name))
+        with psycopg.connect(postgres.url(name), autocommit=True) as connection:
+            connection.execute(OTHER_CLOCK.format(name=name))
+        with cluster(postgres.url(name), tmp_path) as made:
+            yield made
+
+
+def test_claims_and_signs_of_life_go_by_the_databases_clock(
+    skewed: Cluster, tmp_path: Path
+) -> None:
+    folder = slow_competition(tmp_path)
+    run = skewed.set_up(folder)
+    victim = skewed.worker().start()
+    sent = skewed.submit_all(run, [one_of(folder, 3, 0.001)])
+    with skewed.servers[0].client() as admin:
+        wait_until(admin, sent[0], is_grading)
+        assert "are alive" in admin.get("/readyz").json()["workers"]
+        claimed, now = skewed.query("SELECT claimed_at, now() FROM submission")[0]
+        victim.kill()
+        skewed.worker().start()
+        found = skewed.settled(sent)
+
+    assert now - datetime.now(UTC) > timedelta(days=2)
+    assert timedelta() <= now - claimed < timedelta(hours=1)
+    assert skewed.query("SELECT attempts FROM submission") == [(2,)]
+    assert_right(found, skewed.grades())
+    await_that(lambda: skewed.jobs() == 0, "the job stays in the queue")

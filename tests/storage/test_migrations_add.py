@@ -1,0 +1,62 @@
+"""Migrations only add, so that servers of the version before serve on while the next migrates."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from alembic.script import ScriptDirectory
+from sqlalchemy import inspect
+
+from app.storage import schema
+from app.storage.engines import make_engine
+
+REVISIONS = [
+    each.revision
+    for each in reversed(list(ScriptDirectory.from_config(schema._config()).walk_revisions()))
+]
+
+
+def shape(url):
+    """What a database has: columns by table, and what its rows must obey beyond their types."""
+    engine = make_engine(url, connections=1, writes=False)
+    with engine.connect() as connection:
+        found = inspect(connection)
+        tables = found.get_table_names()
+        columns = {
+            table: {column["name"]: column for column in found.get_columns(table)}
+            for table in tables
+        }
+        rules = {
+            table: {
+                *(
+                    ("unique", *each["column_names"])
+                    for each in found.get_unique_constraints(table)
+                ),
+                *(("check", each["sqltext"]) for each in found.get_check_constraints(table)),
+                *(("key", *each["constrained_columns"]) for each in found.get_foreign_keys(table)),
+            }
+            for table in tables
+        }
+    engine.dispose()
+    return columns, rules
+
+
+@pytest.mark.parametrize(("old", "new"), list(pairwise(REVISIONS)))
+def test_code_of_the_revision_before_finds_all_it_reads_and_may_write_what_it_wrote(
+    empty_database_url, old, new
+):
+    schema.upgrade(empty_database_url, old)
+    columns, rules = shape(empty_database_url)
+    schema.upgrade(empty_database_url, new)
+    later_columns, later_rules = shape(empty_database_url)
+
+    for table, before in columns.items():
+        after = later_columns[table]
+        for name, column in before.items():
+            assert str(after[name]["type"]) == str(column["type"]), (table, name)
+            assert after[name]["nullable"] >= column["nullable"], (table, name)
+        for name in set(after) - set(before):
+            column = after[name]
+            assert column["nullable"] or column["default"] is not None, (table, name)
+        assert later_rules[table] <= rules[table], table
