@@ -6,13 +6,15 @@ import contextlib
 import json
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from app.services.backup import back_up
+from app.services.backup_folder import verified
+from app.services.restore import NotEmpty, restore
+from app.settings import Settings
 from tests.api.conftest import Podium, Run
 from tests.distributed.cluster import is_settled, wait_until
 from tests.factories import good_submission, write_competition
@@ -22,7 +24,7 @@ from tests.server import PodiumServer
 from tests.worker import PodiumWorker
 
 Place = Callable[[str, str], PodiumServer]
-BEFORE, MOST = 12, 40  # submissions acknowledged before the backup begins, and in all
+BEFORE, LATE = 12, 3  # submissions acknowledged before the backup begins, and during it
 # Long enough that some are queued and one is at work when the backup is made.
 SLOW = """
 import time
@@ -48,6 +50,13 @@ def place(postgres: Postgres, s3: S3Server, tmp_path: Path) -> Iterator[Place]:
             return made
 
         yield make
+
+
+def settings_of(server: PodiumServer) -> Settings:
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        return Settings()
 
 
 def command(server: PodiumServer, *arguments: object) -> subprocess.CompletedProcess[str]:
@@ -91,7 +100,6 @@ def test_a_podium_at_work_comes_back_anywhere(place: Place, kind: str, tmp_path:
     origin = place(kind, "origin")
     folder = write_competition(tmp_path / "folders" / "tiny", metric_py=SLOW)
     sent: dict[int, str] = {}
-    stop = threading.Event()
     with contextlib.ExitStack() as stack, running(origin):
         podium = Podium(origin, folder.parent, stack)
         assert podium.send_folder(folder).status_code == 201
@@ -99,29 +107,26 @@ def test_a_podium_at_work_comes_back_anywhere(place: Place, kind: str, tmp_path:
         for number in range(BEFORE):
             sent[number] = submit(run, folder, number)
 
-        def go_on() -> None:
-            number = BEFORE
-            while not stop.is_set() and number < MOST:
-                sent[number] = submit(run, folder, number)
-                number += 1
-                time.sleep(0.1)
+        def told(step: str, done: int, total: int) -> None:
+            steps.append(step)
+            if len(steps) == 1:  # one table has been read, and the submissions' not yet
+                for late in range(BEFORE, BEFORE + LATE):
+                    sent[late] = submit(run, folder, late)
 
-        sending = threading.Thread(target=go_on)
-        sending.start()
-        backed_up = command(origin, "backup", tmp_path / "backup", "--json")
-        stop.set()
-        sending.join()
-        wait_until(podium.admin, sent[0], is_settled)
-    assert backed_up.returncode == 0, backed_up.stderr
-    rows = json.loads(backed_up.stdout)["rows"]
-    assert BEFORE <= rows["submission"] <= len(sent)
+        steps: list[str] = []
+        made = back_up(settings_of(origin), tmp_path / "backup", told)
+        wait_until(podium.admin, sent[BEFORE], is_settled)
+    assert steps[0] == "reading tables"
+    rows = {table.name: table.file.rows for table in made.tables}
+    assert (len(sent), rows["submission"]) == (BEFORE + LATE, BEFORE)
+    assert verified(tmp_path / "backup", lambda *_: None) == made
     by_id = {submission: number for number, submission in sent.items()}
 
     for other in ("machine", "cluster"):
         target = place(other, f"to-{other}")
         restored = command(target, "restore", tmp_path / "backup", "--json")
         assert restored.returncode == 0, restored.stderr
-        assert json.loads(restored.stdout) == json.loads(backed_up.stdout)
+        assert json.loads(restored.stdout)["rows"] == rows
         target.key = origin.key
         with contextlib.ExitStack() as stack, running(target):
             podium = Podium(target, folder.parent, stack)
@@ -137,9 +142,8 @@ def test_a_podium_at_work_comes_back_anywhere(place: Place, kind: str, tmp_path:
             assert (one["state"], one["grade"]["score"]) == ("graded", pytest.approx(shift(number)))
             assert file.content == good_submission(folder, shift=shift(number))
         assert fresh["grade"]["score"] == pytest.approx(0.5)
-        twice = command(target, "restore", tmp_path / "backup")
-        assert twice.returncode == 1
-        assert "has rows already, in competition_version" in twice.stderr
+        with pytest.raises(NotEmpty, match="has rows already, in competition_version"):
+            restore(settings_of(target), tmp_path / "backup", lambda *_: None)
     sys.stderr.write(
         f"{len(sent)} sent, {rows['submission']} in the backup, {rows['grade']} graded by then\n"
     )
