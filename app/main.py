@@ -26,6 +26,7 @@ from app.api import (
     reported_scores,
     results,
     runs,
+    send,
     service,
     submissions,
     success,
@@ -36,6 +37,7 @@ from app.kaggle_api.door import open_door
 from app.kaggle_api.rooms import ROUTERS as KAGGLE_ROUTERS
 from app.services import environment, first_start, grade
 from app.services.context import Context, open_context, own_data_directory
+from app.services.reception import open_reception
 from app.settings import Settings
 from app.storage import schema
 from app.worker.loop import NoWorker, Worker
@@ -66,6 +68,7 @@ def create_app(
         context.listen()
         worker = NoWorker() if settings.queues else Worker(context)
         stopping = threading.Event()
+        app.state.reception = await run_in_threadpool(open_reception, context)
         await run_in_threadpool(context.blobs.sweep)
         await run_in_threadpool(_resume, context)
         await run_in_threadpool(context.graders.warm_up)
@@ -89,6 +92,8 @@ def create_app(
             stopping.set()
             worker.wake()
             await run_in_threadpool(thread.join)
+            if app.state.reception is not None:
+                await run_in_threadpool(app.state.reception.close)
             await run_in_threadpool(context.close)
             os.close(lock)
 
@@ -100,7 +105,7 @@ def create_app(
         redoc_url=None,
     )
     # The first match answers: what comes most often is looked at first.
-    often = (submissions, runs, competitions, experiments, results, grading_reports)
+    often = (send, submissions, runs, competitions, experiments, results, grading_reports)
     measured = (reported_scores, success, mlagentbench_results)
     for room in (*often, *measured, events, service, problems):
         app.include_router(room.router)

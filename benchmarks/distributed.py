@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import median, quantiles
 
 import httpx
 
-from benchmarks.load import send_many
+from benchmarks import queue
+from benchmarks.load import Answer, send_many
 from benchmarks.server import Server, set_up, submission
 from tests.api.conftest import packed
 from tests.factories import good_submission, write_competition
@@ -38,6 +39,7 @@ def main() -> None:
     try:
         print("Distributed: PostgreSQL, its disk synced, servers and workers on this one machine")
         heavy(postgres)
+        queue.limit(postgres)
         for name, settings, workers in (
             ("embedded, SQLite", {}, 0),
             ("embedded, PostgreSQL", {}, 0),
@@ -132,9 +134,14 @@ def light(name: str, server: Server) -> None:
     answers = send_many(server, LIGHT, CLIENTS, waiting)
     seconds = time.perf_counter() - started
     graded = sum(answer.status == 201 for answer in answers)
-    alone = [1000 * answer.seconds for answer in send_many(server, ALONE, 1, waiting)]
+    alone = send_many(server, ALONE, 1, waiting)
     print(
-        f"  {name:<21}: {graded / seconds:6.0f} sent and graded/s at {CLIENTS} clients that wait; "
-        f"alone, from sent to graded: median {median(alone):5.1f} ms, "
-        f"p99 {quantiles(alone, n=100)[98]:5.1f} ms"
+        f"  {name:<21}: {graded / seconds:6.0f} sent and graded/s at {CLIENTS} clients that wait, "
+        f"{waits(answers)}; one at a time: {waits(alone)}"
     )
+
+
+def waits(answers: Sequence[Answer]) -> str:
+    """From sent to graded: through the server, the queue, a grader, and back."""
+    seconds = [answer.seconds for answer in answers]
+    return f"median {1000 * median(seconds):.1f} ms, p99 {1000 * quantiles(seconds, n=100)[98]:.1f}"

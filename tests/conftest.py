@@ -105,3 +105,12 @@ def own_s3(tmp_path: Path) -> Iterator[S3Server]:
     server = S3Server(tmp_path / "s3").start()
     yield server
     server.stop()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what tests counted, beside whether they passed."""
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, value in report.user_properties:
+            if name == "counts" and report.when == "call":
+                test = report.nodeid.rpartition("::")[2]
+                terminalreporter.write_line(f"{test}: {value}")

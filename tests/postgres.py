@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 from sqlalchemy import make_url
 
@@ -112,9 +113,18 @@ class OwnServer(Postgres):
                 time.sleep(0.02)
 
     def stop(self, how: signal.Signals = signal.SIGINT) -> None:
-        """Stop the server: SIGINT cuts connections and shuts down, SIGQUIT is a crash."""
+        """Stop the server: SIGINT cuts connections and shuts down, SIGQUIT is a crash.
+
+        SIGKILL kills all its processes, as the loss of its machine would. (If the first alone is
+        killed, another may wait for ever for one that is gone, and nobody can start again.)
+        """
         if self._process is None:
             return
+        if how == signal.SIGKILL:
+            self._process.send_signal(signal.SIGSTOP)  # so that it starts no more
+            os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+            for child in psutil.Process(self._process.pid).children():
+                child.kill()
         self._process.send_signal(how)
         try:
             self._process.wait(30)

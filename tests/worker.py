@@ -13,10 +13,14 @@ from tests.server import START_SECONDS, PodiumServer
 
 
 class PodiumWorker:
-    """`podium worker` in a process of its own, with a data directory of its own."""
+    """`podium worker` in a process of its own, with a data directory of its own.
+
+    Its blobs are the server's: in the same store, or through the same directory on this disk.
+    """
 
     def __init__(self, server: PodiumServer, data: Path, *options: str, **settings: Any) -> None:
-        share_files(server.data_dir, data)
+        if "PODIUM_BLOBS_URL" not in server.environment:
+            share_files(server.data_dir, data)
         self.log = data.parent / f"{data.name}.log"
         self.options = options
         self.environment = {

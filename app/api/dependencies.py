@@ -19,25 +19,33 @@ async def context(request: Request) -> Context:
     return found
 
 
+KEY_SCHEME = "key"  # its name in the OpenAPI document
+
+
+def sent_key(request: Request) -> str | None:
+    """The key that came with a request, as a Bearer token or as a Basic password, if one came."""
+    scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
+    match scheme.lower():
+        case "bearer":
+            return credentials.strip()
+        case "basic":
+            with contextlib.suppress(ValueError):
+                return base64.b64decode(credentials).decode().partition(":")[2]
+    return None
+
+
 class KeyScheme(HTTPBearer):
-    """The key that came with a request: as a Bearer token or as a Basic password."""
+    """The key that came with a request, as a dependency."""
 
     async def __call__(self, request: Request) -> str | None:  # type: ignore[override]
         """The key; None where there is none."""
-        scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
-        match scheme.lower():
-            case "bearer":
-                return credentials.strip()
-            case "basic":
-                with contextlib.suppress(ValueError):
-                    return base64.b64decode(credentials).decode().partition(":")[2]
-        return None
+        return sent_key(request)
 
 
 Ctx = Annotated[Context, Depends(context)]
 Key = Annotated[
     str | None,
-    Depends(KeyScheme(scheme_name="key", description="`Authorization: Bearer pod_...`")),
+    Depends(KeyScheme(scheme_name=KEY_SCHEME, description="`Authorization: Bearer pod_...`")),
 ]
 
 

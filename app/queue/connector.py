@@ -11,6 +11,7 @@ import psycopg
 from procrastinate import PsycopgConnector
 from procrastinate.connector import Notify
 from procrastinate.exceptions import ConnectorException
+from psycopg_pool import AsyncConnectionPool
 
 log = logging.getLogger("podium.queue")
 Result = TypeVar("Result")
@@ -34,6 +35,7 @@ class PatientConnector(PsycopgConnector):
             max_size=connections,
             timeout=POOL_SECONDS,
             configure=_commit_each,
+            pool_factory=_unchecked,
             kwargs={
                 "application_name": "podium worker queue",
                 "connect_timeout": 5,
@@ -97,6 +99,12 @@ class PatientConnector(PsycopgConnector):
                 return result
             await asyncio.sleep(pause)
             pause = min(LONGEST_PAUSE, 2 * pause)
+
+
+def _unchecked(**arguments: Any) -> AsyncConnectionPool[Any]:
+    # Without the library's query before every query, which asks whether the connection still is:
+    # where it is not, the query itself says so, and is asked again.
+    return AsyncConnectionPool(**{**arguments, "check": None})
 
 
 async def _commit_each(connection: psycopg.AsyncConnection[Any]) -> None:

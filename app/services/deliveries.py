@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import uuid4
 
 from sqlalchemy.orm import Session
@@ -66,12 +65,11 @@ def take(
     last = {one.submission: one for one in delivered}
     found = claims.find_for_claim(session, {one.submission: one.claimant for one in last.values()})
     alive = jobs.living(session, {f.holder for f in found.values() if f.holder is not None})
-    now = environments.database_now(session)
     taken: dict[str, Taken] = {}
     for one in last.values():
         taken[one.submission] = _taken(session, found.get(one.submission), one, alive, max_attempts)
     claims.take(session, [each.claim for each in taken.values() if each.claim is not None])
-    _settle_lost(session, [f for f in found.values() if _is_spent(taken[f.claim.id], f)], now)
+    _settle_lost(session, [f for f in found.values() if _is_spent(taken[f.claim.id], f)])
     news.publish(session, {f.claim.run_id for f in found.values()})
     return [
         taken[one.submission] if last[one.submission] is one else Taken(None) for one in delivered
@@ -97,7 +95,10 @@ def _is_spent(taken: Taken, found: Found) -> bool:
     return taken.state is SubmissionState.FAILED and not found.state.is_settled
 
 
-def _settle_lost(session: Session, lost: list[Found], now: datetime) -> None:
+def _settle_lost(session: Session, lost: list[Found]) -> None:
+    if not lost:
+        return
+    now = environments.database_now(session)
     submissions.settle_all(
         session,
         [

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from sqlalchemy.orm import Session
+
+from app.errors import PodiumError
 from app.services.caller import Caller, holder_of, require_own_run
 from app.services.context import Context
 from app.services.intake import Received
@@ -14,6 +18,8 @@ from app.storage import runs, submissions
 from app.storage.blobs import Blob
 from app.storage.ids import new_id
 from app.storage.records import RunRecord, SubmissionRecord
+
+Admission = tuple[Caller, RunRecord]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +31,8 @@ class Offer:
     file_name: str | None = None
 
 
-def admit(context: Context, key: str | None, run_id: str) -> tuple[Caller, RunRecord]:
-    """Who is calling, and the open run the bytes are for: asked before a byte is read.
+def admit(context: Context, key: str | None, run_id: str) -> Admission:
+    """Who is calling, and the open run the bytes are for: asked before a byte is stored.
 
     Raises:
         Unauthorized, NotFound: the key is not valid, or not for this run.
@@ -34,9 +40,28 @@ def admit(context: Context, key: str | None, run_id: str) -> tuple[Caller, RunRe
         TakesNoSubmissions: nobody can submit to this competition.
     """
     with context.database.read() as session:
-        caller = holder_of(session, key)
-        require_own_run(caller, run_id)
-        run = runs.get_run(session, run_id)
+        return _admit(context, session, key, run_id)
+
+
+def admit_all(
+    context: Context, asked: Sequence[tuple[str | None, str]]
+) -> list[Admission | PodiumError]:
+    """Like `admit`, for many keys and runs in one look; the error in the place of a refused one."""
+    found: dict[tuple[str | None, str], Admission | PodiumError] = {}
+    with context.database.read() as session:
+        for one in asked:
+            if one not in found:
+                try:
+                    found[one] = _admit(context, session, *one)
+                except PodiumError as refusal:
+                    found[one] = refusal
+    return [found[one] for one in asked]
+
+
+def _admit(context: Context, session: Session, key: str | None, run_id: str) -> Admission:
+    caller = holder_of(session, key)
+    require_own_run(caller, run_id)
+    run = runs.get_run(session, run_id)
     if run is None:
         raise no_run(run_id)
     refuse_closed(run, datetime.now(UTC))

@@ -10,10 +10,11 @@ from app.storage.blobs import BlobStore
 from app.storage.blobs_disk import DiskBlobs
 from app.storage.blobs_s3 import S3Blobs
 from app.storage.cache import FileCache
+from app.storage.settling import settle_abandoned
 
 
 def open_blobs(url: str, options: dict[str, str], *, spool: Path, cache: FileCache) -> BlobStore:
-    """The store at `file:///path` or `s3://bucket/prefix`.
+    """The store at `file:///path` or `s3://bucket/prefix`, with all that was ever stored in it.
 
     `options` are what S3 needs beside the URL; `spool` and `cache` are for a store elsewhere.
 
@@ -27,7 +28,9 @@ def open_blobs(url: str, options: dict[str, str], *, spool: Path, cache: FileCac
         case "file":
             if parts.netloc or not parts.path.startswith("/"):
                 raise _no_url(f"{url!r} names no absolute path: three slashes follow file:")
-            return DiskBlobs(Path(unquote(parts.path)))
+            store = DiskBlobs(Path(unquote(parts.path)))
+            settle_abandoned(store)
+            return store
         case "s3":
             if not parts.netloc:
                 raise _no_url(f"{url!r} names no bucket")

@@ -62,7 +62,7 @@ class Database:
                 raise _unavailable() from error
             raise
         finally:
-            session.close()
+            _close(session)
 
     def write(self, function: Callable[[Session], Result]) -> Result:
         """Run `function` in a transaction and wait until it is committed.
@@ -132,9 +132,19 @@ class Database:
         try:
             session.connection()
         except BaseException:
-            session.close()
+            _close(session)
             raise
         return session
+
+
+def _close(session: Session) -> None:
+    """End a reader's session. What it read stands, also when the database is lost only now."""
+    try:
+        session.close()
+    except Exception as error:
+        session.invalidate()
+        if not is_outage(error):
+            raise
 
 
 def _unavailable() -> Unavailable:

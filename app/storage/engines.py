@@ -93,7 +93,7 @@ def make_engine(
         pool_size=connections,
         max_overflow=0,
         pool_timeout=patience,
-        pool_pre_ping=not is_sqlite,
+        pool_pre_ping=not (is_sqlite or writes),  # the writer finds out, and tries again
         json_serializer=_json,
         hide_parameters=True,  # errors reach logs, and logs hold no rows
         **options,

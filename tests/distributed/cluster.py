@@ -1,12 +1,13 @@
-"""A small cluster of real processes: servers and workers on one PostgreSQL and the same files."""
+"""A small cluster of real processes: servers and workers that share PostgreSQL, S3, and no disk."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ import httpx
 import psycopg
 
 from tests.api.conftest import packed
+from tests.s3 import S3Server
 from tests.server import PodiumServer
-from tests.worker import PodiumWorker, share_files
+from tests.worker import PodiumWorker
 
 HEARTBEAT = 0.5
 PATIENCE_SECONDS = 120
+_numbers = itertools.count(1)
 CLIENTS = 4
 
 
@@ -29,27 +32,35 @@ class Cluster:
     servers: tuple[PodiumServer, PodiumServer]
     url: str
     home: Path
-    stack: contextlib.ExitStack
-    workers: int = 0
+    workers: list[PodiumWorker] = field(default_factory=list)
 
     def worker(self, *options: str, **settings: Any) -> PodiumWorker:
         """One more worker, not started; ended with the test."""
-        self.workers += 1
         made = PodiumWorker(
-            self.servers[0], self.home / f"worker-{self.workers}", *options,
+            self.servers[0], self.home / f"worker-{next(_numbers)}", *options,
             **{"graders": 1, **settings},
         )  # fmt: skip
-        self.stack.callback(lambda: made.kill() if hasattr(made, "process") else None)
+        self.workers.append(made)
         return made
+
+    def clear(self) -> None:
+        """End all workers, and leave nothing that one could find to grade."""
+        for worker in self.workers:
+            if hasattr(worker, "process"):
+                worker.kill()
+        self.workers.clear()
+        self.query("TRUNCATE submission, procrastinate_jobs, procrastinate_workers CASCADE")
 
     def set_up(self, folder: Path) -> dict[str, Any]:
         """Import a competition by the first server; gives a run with its key."""
         with self.servers[0].client() as admin:
             archive = {"archive": ("a.tar.gz", packed(folder))}
-            assert admin.post("/v1/competitions", files=archive).status_code == 201
+            assert admin.post("/v1/competitions", files=archive).status_code in (200, 201)
             admin.post("/v1/experiments", json={"name": "e", "agent": "a", "model": "m"})
-            body = {"experiment": "e", "competition": folder.name, "seed": 0, "feedback": "full"}
-            run: dict[str, Any] = admin.post("/v1/runs", json=body).json()
+            body = {"experiment": "e", "competition": folder.name, "feedback": "full"}
+            answer = admin.post("/v1/runs", json={**body, "seed": next(_numbers)})
+            assert answer.status_code == 201, answer.text
+            run: dict[str, Any] = answer.json()
             return run
 
     def submit_all(self, run: dict[str, Any], bodies: list[bytes], first: int = 0) -> list[str]:
@@ -66,11 +77,13 @@ class Cluster:
         with self.servers[1].client() as admin:
             return [wait_until(admin, one, is_settled) for one in submissions]
 
-    def grades(self) -> dict[int, int]:
-        """How many submissions have how many grades, read from the database itself."""
+    def grades(self, submissions: list[str]) -> dict[int, int]:
+        """How many of these have how many grades, read from the database itself."""
         counted = self.query(
             "SELECT n, count(*) FROM (SELECT (SELECT count(*) FROM grade g "
-            "WHERE g.submission_id = s.id) AS n FROM submission s) AS counts GROUP BY n"
+            "WHERE g.submission_id = s.id) AS n FROM submission s WHERE s.id = ANY(%s)) AS counts "
+            "GROUP BY n",
+            submissions,
         )
         return dict(counted)
 
@@ -80,21 +93,34 @@ class Cluster:
 
     def query(self, statement: str, *values: Any) -> list[Any]:
         with psycopg.connect(self.url, autocommit=True) as connection:
-            return connection.execute(statement, values or None).fetchall()
+            cursor = connection.execute(statement, values or None)
+            return cursor.fetchall() if cursor.description else []
 
 
 @contextlib.contextmanager
-def cluster(url: str, home: Path, **settings: Any) -> Iterator[Cluster]:
-    """Two servers that queue what they take in, on a database of the test's own."""
+def cluster(
+    url: str, home: Path, s3: S3Server, *, starts: bool = True, **settings: Any
+) -> Iterator[Cluster]:
+    """Two servers that queue what they take in, on a database and a bucket of the test's own."""
     with contextlib.ExitStack() as stack:
-        settings = {"dispatch": "queue", "heartbeat_seconds": HEARTBEAT, **settings}
-        share_files(home / "first", home / "second")
+        settings = {
+            "dispatch": "queue",
+            "heartbeat_seconds": HEARTBEAT,
+            "blobs_url": f"s3://{s3.bucket()}/podium",
+            **settings,
+        }
         servers = []
         for name in ("first", "second"):
-            servers.append(PodiumServer(home / name, url, **settings).start())
-            stack.callback(servers[-1].stop)
+            server = PodiumServer(home / name, url, **settings)
+            server.environment |= s3.environment
+            servers.append(server)
+            if starts:
+                server.start()
+                stack.callback(server.stop)
         servers[1].key = servers[0].key
-        yield Cluster((servers[0], servers[1]), url, home, stack)
+        made = Cluster((servers[0], servers[1]), url, home)
+        stack.callback(made.clear)
+        yield made
 
 
 def submit(server: PodiumServer, run: dict[str, Any], number: int, body: bytes) -> str:

@@ -3,19 +3,50 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from app.graders.pool import GraderPool
 from tests.distributed.cluster import Cluster, cluster
+from tests.distributed.judge import Judge, slow_competition
 from tests.postgres import URL, WITHOUT, NoPostgresError, OwnServer, Postgres
+from tests.s3 import S3Server
+
+
+@pytest.fixture(scope="session")
+def lasting(
+    postgres: Postgres,
+    migrated_postgres: str,
+    s3: S3Server,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Cluster]:
+    """Two servers in queue mode, one pair per worker of pytest-xdist."""
+    home = tmp_path_factory.mktemp("cluster")
+    with (
+        postgres.database(migrated_postgres) as name,
+        cluster(postgres.url(name), home, s3) as made,
+    ):
+        yield made
 
 
 @pytest.fixture
-def two_servers(postgres: Postgres, tmp_path: Path) -> Iterator[Cluster]:
-    """Two servers in queue mode, and no worker yet."""
-    with postgres.database() as name, cluster(postgres.url(name), tmp_path) as made:
+def two_servers(lasting: Cluster) -> Iterator[Cluster]:
+    """Two servers in queue mode, with an empty queue and no worker yet."""
+    yield lasting
+    lasting.clear()
+
+
+@pytest.fixture
+def unserved(
+    postgres: Postgres, migrated_postgres: str, s3: S3Server, tmp_path: Path
+) -> Iterator[Cluster]:
+    """The same without its servers: for workers that never get so far as to grade."""
+    with (
+        postgres.database(migrated_postgres) as name,
+        cluster(postgres.url(name), tmp_path, s3, starts=False) as made,
+    ):
         yield made
 
 
@@ -32,3 +63,25 @@ def own_postgres() -> Iterator[OwnServer]:
         pytest.fail(str(error), pytrace=False)
     yield server
     server.remove()
+
+
+@pytest.fixture(scope="session")
+def grader() -> Iterator[GraderPool]:
+    """One grader, to which nothing happens."""
+    with GraderPool(processes=1, seconds=60, memory_mb=1024, cache_mb=64, validates=False) as pool:
+        pool.warm_up()
+        yield pool
+
+
+@pytest.fixture
+def judge(
+    grader: GraderPool, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> Judge:
+    """Says at the end of the tests what it counted."""
+    return Judge(grader, tmp_path / "undisturbed", record_property)
+
+
+@pytest.fixture
+def slow(tmp_path: Path) -> Path:
+    """A competition that takes its time with a file."""
+    return slow_competition(tmp_path)

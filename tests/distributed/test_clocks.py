@@ -11,8 +11,9 @@ import pytest
 
 from app.storage import schema
 from tests.distributed.cluster import Cluster, await_that, cluster, is_grading, wait_until
-from tests.distributed.test_faults import assert_right, one_of, slow_competition
+from tests.distributed.judge import Judge, one_of
 from tests.postgres import Postgres
+from tests.s3 import S3Server
 
 # Found before PostgreSQL's own by every session of the database, ours and the queue's.
 OTHER_CLOCK = """
@@ -24,32 +25,30 @@ ALTER DATABASE {name} SET search_path = public, clock, pg_catalog;
 
 
 @pytest.fixture
-def skewed(postgres: Postgres, tmp_path: Path) -> Iterator[Cluster]:
+def skewed(postgres: Postgres, s3: S3Server, tmp_path: Path) -> Iterator[Cluster]:
     with postgres.database() as name:
         schema.upgrade(postgres.url(name))
         with psycopg.connect(postgres.url(name), autocommit=True) as connection:
             connection.execute(OTHER_CLOCK.format(name=name))
-        with cluster(postgres.url(name), tmp_path) as made:
+        with cluster(postgres.url(name), tmp_path, s3) as made:
             yield made
 
 
 def test_claims_and_signs_of_life_go_by_the_databases_clock(
-    skewed: Cluster, tmp_path: Path
+    skewed: Cluster, judge: Judge, slow: Path
 ) -> None:
-    folder = slow_competition(tmp_path)
-    run = skewed.set_up(folder)
+    run, files = skewed.set_up(slow), [one_of(slow, 3, 0.001)]
     victim = skewed.worker().start()
-    sent = skewed.submit_all(run, [one_of(folder, 3, 0.001)])
+    sent = skewed.submit_all(run, files)
     with skewed.servers[0].client() as admin:
         wait_until(admin, sent[0], is_grading)
         assert "are alive" in admin.get("/readyz").json()["workers"]
         claimed, now = skewed.query("SELECT claimed_at, now() FROM submission")[0]
         victim.kill()
         skewed.worker().start()
-        found = skewed.settled(sent)
 
+    judge.assert_right(skewed, sent, files)
     assert now - datetime.now(UTC) > timedelta(days=2)
     assert timedelta() <= now - claimed < timedelta(hours=1)
     assert skewed.query("SELECT attempts FROM submission") == [(2,)]
-    assert_right(found, skewed.grades())
     await_that(lambda: skewed.jobs() == 0, "the job stays in the queue")

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from tests.distributed.cluster import Cluster, await_that, is_grading, wait_until
-from tests.distributed.test_faults import assert_right, bodies, one_of, slow_competition
+from tests.distributed.judge import Judge, bodies, one_of
 from tests.postgres import Postgres
 from tests.server import free_port
 
@@ -40,6 +39,13 @@ def test_a_worker_without_a_queue_says_what_to_set(tmp_path: Path) -> None:
     assert "set PODIUM_DATABASE_URL to postgresql://" in refused(tmp_path, dispatch="queue")
 
 
+def test_a_wrong_database_url_is_refused(tmp_path: Path) -> None:
+    said = refused(tmp_path, dispatch="queue", database_url="mysql://me:secret@here/podium")
+
+    assert "SQLite or PostgreSQL, not 'mysql'" in said
+    assert "secret" not in said
+
+
 def test_an_unknown_queue_is_named(tmp_path: Path) -> None:
     said = refused(tmp_path, "--queues", "small,huge", dispatch="queue")
 
@@ -47,10 +53,10 @@ def test_an_unknown_queue_is_named(tmp_path: Path) -> None:
 
 
 def test_a_worker_waits_for_a_database_and_says_which(
-    postgres: Postgres, empty_postgres: str, two_servers: Cluster
+    postgres: Postgres, empty_postgres: str, unserved: Cluster
 ) -> None:
-    waiting = two_servers.worker(database_url=postgres.url("podium_nowhere")).launch()
-    unmigrated = two_servers.worker(database_url=postgres.url(empty_postgres)).launch()
+    waiting = unserved.worker(database_url=postgres.url("podium_nowhere")).launch()
+    unmigrated = unserved.worker(database_url=postgres.url(empty_postgres)).launch()
 
     await_that(lambda: '"podium_nowhere\\" does not exist' in waiting.log.read_text(), "silence")
     await_that(lambda: "podium db upgrade" in unmigrated.log.read_text(), "silence")
@@ -58,57 +64,54 @@ def test_a_worker_waits_for_a_database_and_says_which(
         assert worker.process.poll() is None
 
 
-def test_a_schema_from_the_future_is_refused(two_servers: Cluster) -> None:
-    two_servers.query("UPDATE alembic_version SET version_num = '9999' RETURNING 1")
-    worker = two_servers.worker().launch()
+def test_a_schema_from_the_future_is_refused(unserved: Cluster) -> None:
+    unserved.query("UPDATE alembic_version SET version_num = '9999'")
+    worker = unserved.worker().launch()
 
     assert worker.wait() == 1
     assert "newer than this Podium" in " ".join(worker.log.read_text().split())
 
 
 def test_a_worker_of_another_environment_ends_and_hands_back(
-    two_servers: Cluster, tmp_path: Path
+    two_servers: Cluster, judge: Judge, slow: Path
 ) -> None:
-    folder = slow_competition(tmp_path)
-    run = two_servers.set_up(folder)
+    run, files = two_servers.set_up(slow), bodies(slow, 3)
     running = two_servers.worker().start()
-    two_servers.query("UPDATE grading_environment SET podium_version = '0.0.9' RETURNING 1")
-    sent = two_servers.submit_all(run, bodies(folder, 3))
+    two_servers.query("UPDATE grading_environment SET podium_version = '0.0.9'")
+    sent = two_servers.submit_all(run, files)
 
     assert running.wait() == 1
     assert "podium is 0.1.0, not 0.0.9" in " ".join(running.log.read_text().split())
     newcomer = two_servers.worker().launch()
     assert newcomer.wait() == 1
-    assert two_servers.grades() == {0: 3}
+    assert two_servers.grades(sent) == {0: 3}
 
     two_servers.worker("--adopt").start()
-    assert_right(two_servers.settled(sent), two_servers.grades())
+    judge.assert_right(two_servers, sent, files)
     assert two_servers.query("SELECT DISTINCT attempts FROM submission") == [(1,)]
 
 
-def test_a_worker_told_to_stop_finishes_what_it_is_at(two_servers: Cluster, tmp_path: Path) -> None:
-    folder = slow_competition(tmp_path)
-    run = two_servers.set_up(folder)
+def test_a_worker_told_to_stop_finishes_what_it_is_at(
+    two_servers: Cluster, judge: Judge, slow: Path
+) -> None:
+    run, files = two_servers.set_up(slow), [one_of(slow, 2, 0.001), *bodies(slow, 4)[1:]]
     worker = two_servers.worker("--concurrency", "1").start()
-    sent = two_servers.submit_all(run, [one_of(folder, 2, 0.001)])
-    sent += two_servers.submit_all(run, bodies(folder, 4)[1:], first=1)
+    sent = two_servers.submit_all(run, files[:1])
+    sent += two_servers.submit_all(run, files[1:], first=1)
     with two_servers.servers[0].client() as admin:
         wait_until(admin, sent[0], is_grading)
 
     assert worker.stop() == 0
-    assert two_servers.grades() == {0: 3, 1: 1}
+    assert two_servers.grades(sent) == {0: 3, 1: 1}
 
     two_servers.worker().start()
-    assert_right(two_servers.settled(sent), two_servers.grades())
+    judge.assert_right(two_servers, sent, files)
 
 
-def test_what_cannot_be_finished_is_handed_back_at_once(
-    two_servers: Cluster, tmp_path: Path
-) -> None:
-    folder = slow_competition(tmp_path)
-    run = two_servers.set_up(folder)
+def test_what_cannot_be_finished_is_handed_back_at_once(two_servers: Cluster, slow: Path) -> None:
+    run = two_servers.set_up(slow)
     worker = two_servers.worker(drain_seconds=0.5).start()
-    sent = two_servers.submit_all(run, [one_of(folder, 20, 0.001)])
+    sent = two_servers.submit_all(run, [one_of(slow, 20, 0.001)])
     with two_servers.servers[0].client() as admin:
         wait_until(admin, sent[0], is_grading)
 
@@ -118,46 +121,38 @@ def test_what_cannot_be_finished_is_handed_back_at_once(
     assert two_servers.query("SELECT status FROM procrastinate_jobs") == [("todo",)]
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
-def test_a_second_signal_ends_a_worker_now(
-    two_servers: Cluster, tmp_path: Path, end: signal.Signals
-) -> None:
-    folder = slow_competition(tmp_path)
-    run = two_servers.set_up(folder)
+def test_a_second_signal_ends_a_worker_now(two_servers: Cluster, slow: Path) -> None:
+    run = two_servers.set_up(slow)
     worker = two_servers.worker().start()
-    sent = two_servers.submit_all(run, [one_of(folder, 30, 0.001)])
+    sent = two_servers.submit_all(run, [one_of(slow, 30, 0.001)])
     with two_servers.servers[0].client() as admin:
         wait_until(admin, sent[0], is_grading)
     worker.send(signal.SIGTERM)
     time.sleep(0.5)
     assert worker.process.poll() is None
-    worker.send(end)
+    worker.send(signal.SIGINT)
 
-    assert worker.wait(10) == 128 + end
+    assert worker.wait(10) == 128 + signal.SIGINT
 
 
 def test_what_was_queued_for_an_embedded_server_is_graded_by_workers(
-    two_servers: Cluster, tmp_path: Path
+    two_servers: Cluster, judge: Judge, slow: Path
 ) -> None:
-    folder = slow_competition(tmp_path)
-    run = two_servers.set_up(folder)
-    sent = two_servers.submit_all(run, bodies(folder, 5))
-    two_servers.query("DELETE FROM procrastinate_jobs RETURNING id")
+    run, files = two_servers.set_up(slow), bodies(slow, 5)
+    sent = two_servers.submit_all(run, files)
+    two_servers.query("DELETE FROM procrastinate_jobs")
     two_servers.servers[0].stop()
     two_servers.servers[0].start()
     assert two_servers.jobs() == 5
 
     two_servers.worker().start()
-    assert_right(two_servers.settled(sent), two_servers.grades())
+    judge.assert_right(two_servers, sent, files)
 
 
-def test_servers_and_workers_tell_prometheus_what_they_do(
-    two_servers: Cluster, tmp_path: Path
-) -> None:
+def test_servers_and_workers_tell_prometheus_what_they_do(two_servers: Cluster, slow: Path) -> None:
     server = two_servers.servers[0]
-    folder = slow_competition(tmp_path)
-    run = two_servers.set_up(folder)
-    sent = two_servers.submit_all(run, bodies(folder, 2))
+    run = two_servers.set_up(slow)
+    sent = two_servers.submit_all(run, bodies(slow, 2))
     with server.client() as client:
         idle, waiting = client.get("/readyz"), client.get("/metrics").text
         port = free_port()

@@ -17,6 +17,7 @@ from sqlalchemy import make_url, text
 from app.errors import Unavailable
 from app.storage import experiments, schema
 from app.storage.database import Database
+from app.storage.engines import Limits
 from app.storage.ids import new_id
 from tests.postgres import URL, WITHOUT, NoPostgresError, OwnServer
 from tests.storage.make import make_experiment
@@ -105,6 +106,22 @@ def test_writes_outlive_a_server_that_is_started_again(own_server, own_url, how)
         assert 0 < stopped_at < len(acknowledged)
         # Each exactly once: a name stored twice would have been refused, and counted as a failure.
         assert names(database) == sorted(acknowledged)
+
+
+def test_what_was_read_stands_though_the_server_dies_before_the_end(own_server, own_url):
+    limits = Limits(readers=1)
+    database = Database(own_url, limits=limits, write_patience=1.0)
+    try:
+        add(database, "there")
+        for _ in range(3):  # more than the pool has: none is left behind
+            with database.read() as session:
+                found = [each.name for each in experiments.list_page(session, limit=10)]
+                own_server.stop(signal.SIGKILL)
+            assert found == ["there"]
+            own_server.start()
+            assert names(database) == ["there"]
+    finally:
+        database.close()
 
 
 def test_a_server_that_stays_away_is_unavailability_until_it_is_back(own_server, own_url):

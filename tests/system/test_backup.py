@@ -74,10 +74,7 @@ def running(server: PodiumServer) -> Iterator[PodiumServer]:
         stack.callback(server.stop)
         if server.environment.get("PODIUM_DISPATCH") == "queue":
             data = server.data_dir.parent / f"{server.data_dir.name}-worker"
-            worker = PodiumWorker.__new__(PodiumWorker)
-            worker.log, worker.options = data.with_suffix(".log"), ()
-            worker.environment = {**server.environment, "PODIUM_DATA_DIR": str(data)}
-            worker.start()
+            worker = PodiumWorker(server, data).start()
             stack.callback(worker.stop)
         yield server
 
