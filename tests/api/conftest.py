@@ -54,6 +54,11 @@ class Podium:
     folders: Path
     clients: contextlib.ExitStack
 
+    @property
+    def queues(self) -> bool:
+        """Whether a worker grades, and not the server."""
+        return self.server.environment.get("PODIUM_DISPATCH") == "queue"
+
     @functools.cached_property
     def admin(self) -> httpx.Client:
         return self.client(self.server.key)
@@ -113,9 +118,10 @@ def packed(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-# What the tests over HTTP run on, each in turn: a server that grades, on either database, and (by
-# PODIUM_TEST_MODES=sqlite,postgresql,queue) one that queues, with a worker that grades.
-MODES = os.environ.get("PODIUM_TEST_MODES", "sqlite,postgresql").split(",")
+# What the tests over HTTP run on, each in turn: a server on SQLite that grades, and one on
+# PostgreSQL that queues, with a worker that grades. PODIUM_TEST_MODES=postgresql is what lies
+# between: a server on PostgreSQL that grades.
+MODES = os.environ.get("PODIUM_TEST_MODES", "sqlite,queue").split(",")
 
 
 @pytest.fixture(scope="session", params=MODES)

@@ -37,12 +37,15 @@ def skewed(postgres: Postgres, s3: S3Server, tmp_path: Path) -> Iterator[Cluster
 def test_claims_and_signs_of_life_go_by_the_databases_clock(
     skewed: Cluster, judge: Judge, slow: Path
 ) -> None:
-    run, files = skewed.set_up(slow), [one_of(slow, 3, 0.001)]
+    run, files = skewed.set_up(slow), [one_of(slow, 5, 0.001)]
     victim = skewed.worker().start()
-    sent = skewed.submit_all(run, files)
     with skewed.servers[0].client() as admin:
+        await_that(
+            lambda: "are alive" in admin.get("/readyz").json()["workers"],
+            "a living worker is taken for dead",
+        )
+        sent = skewed.submit_all(run, files)
         wait_until(admin, sent[0], is_grading)
-        assert "are alive" in admin.get("/readyz").json()["workers"]
         claimed, now = skewed.query("SELECT claimed_at, now() FROM submission")[0]
         victim.kill()
         skewed.worker().start()

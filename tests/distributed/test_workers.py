@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -149,6 +150,10 @@ def test_what_was_queued_for_an_embedded_server_is_graded_by_workers(
     judge.assert_right(two_servers, sent, files)
 
 
+def shows(client: httpx.Client, line: str) -> bool:
+    return line in client.get("/metrics").text
+
+
 def test_servers_and_workers_tell_prometheus_what_they_do(two_servers: Cluster, slow: Path) -> None:
     server = two_servers.servers[0]
     run = two_servers.set_up(slow)
@@ -159,20 +164,19 @@ def test_servers_and_workers_tell_prometheus_what_they_do(two_servers: Cluster, 
         two_servers.worker("--metrics-port", str(port)).start()
         second = two_servers.worker("--metrics-port", str(port)).launch()
         two_servers.settled(sent)
+        for line in ("podium_submissions_queued 0.0\n", "podium_queue_consumers 2.0\n"):
+            await_that(partial(shows, client, line), f"its metrics never say {line}")
         await_that(
-            lambda: "podium_submissions_queued 0.0" in client.get("/metrics").text,
-            "settled submissions are counted as queued",
+            lambda: client.get("/readyz").json()["workers"] == "2 consumers of the queue are alive",
+            "the worker is not seen",
         )
-        busy, done = client.get("/readyz"), client.get("/metrics").text
     shown = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
 
-    assert (idle.status_code, busy.status_code) == (200, 200)
+    assert idle.status_code == 200
     assert "none is alive" in idle.json()["workers"]
-    assert busy.json()["workers"] == "2 consumers of the queue are alive"
     assert 'podium_submissions_open{size="small",state="queued"} 2.0' in waiting
     assert "podium_queue_consumers 0.0" in waiting
     assert re.search(r"^podium_oldest_queued_seconds (?!0\.0$)", waiting, re.MULTILINE)
-    assert "podium_queue_consumers 2.0" in done
     assert 'podium_grading_seconds_count{competition="slow"} 2.0' in shown
     assert 'podium_submissions_settled_total{state="graded"} 2.0' in shown
     assert re.search(r'^podium_grader_resident_bytes{pid="\d+"} [1-9]', shown, re.MULTILINE)

@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 from tests.api.conftest import WAIT, Podium, Run, packed
+from tests.distributed.cluster import await_that, is_settled, wait_until
+from tests.distributed.test_faults import start_again
 from tests.factories import good_submission, write_competition
 from tests.postgres import OwnServer
 from tests.server import PodiumServer
@@ -152,74 +155,97 @@ def test_a_locked_database_is_waited_for(
     assert time.monotonic() - started >= 1.5
 
 
-def test_a_postgresql_that_is_gone_for_seconds_loses_nothing(
+def test_a_postgresql_killed_under_load_loses_nothing(
     own_server: Callable[..., PodiumServer], tmp_path: Path
 ) -> None:
     folder = write_competition(tmp_path / "tiny")
     postgres = OwnServer()
     try:
         with postgres.database() as name:
-            server = own_server(url=postgres.url(name))
+            server = own_server(url=postgres.url(name), database_patience_seconds=1)
             with contextlib.ExitStack() as stack:
                 podium = Podium(server, tmp_path, stack)
                 assert podium.send_folder(folder).status_code == 201
-                run = podium.run(folder)
-                acknowledged: list[str] = []
+                run = podium.run(folder, feedback="full")
+                acknowledged: dict[int, str] = {}
                 statuses: set[int] = set()
                 stop = threading.Event()
-                sender = threading.Thread(
-                    target=keep_sending, args=(run, folder, acknowledged, statuses, stop)
-                )
-                sender.start()
-                time.sleep(0.5)
-                postgres.stop(signal.SIGQUIT)
-                time.sleep(3)
+                senders = [
+                    threading.Thread(
+                        target=keep_sending, args=(run, folder, first, acknowledged, statuses, stop)
+                    )
+                    for first in (1, 2)
+                ]
+                for sender in senders:
+                    sender.start()
+                await_that(lambda: len(acknowledged) > 10, "nothing is acknowledged")
+                postgres.stop(signal.SIGKILL)
+                await_that(lambda: 503 in statuses, "nobody is told that the database is away")
                 not_ready = podium.client().get("/readyz")
-                postgres.start()
-                time.sleep(2)
+                before = len(acknowledged)
+                start_again(postgres)
+                await_that(lambda: len(acknowledged) > before + 10, "it does not come back")
                 stop.set()
-                sender.join()
-                states = {wait_until_settled(podium, one) for one in acknowledged}
+                for sender in senders:
+                    sender.join()
+                settled = {
+                    number: wait_until_settled(podium, one) for number, one in acknowledged.items()
+                }
+                undisturbed = podium.run(folder, feedback="full")
+                expected = {
+                    number: undisturbed.submit(shifted(folder, number)).json()["grade"]["score"]
+                    for number in (min(settled), max(settled))
+                }
+                with psycopg.connect(postgres.url(name)) as connection:
+                    grades = connection.execute(
+                        "SELECT count(*), count(DISTINCT g.submission_id) FROM grade g "
+                        "JOIN submission s ON s.id = g.submission_id WHERE s.run_id = %s",
+                        (run.id,),
+                    ).fetchone()
             server.stop()
     finally:
         postgres.remove()
 
-    assert len(acknowledged) > 10
-    assert statuses <= {201, 202, 503}
-    assert states == {"graded"}
+    assert statuses <= {200, 201, 202, 503}
+    assert {each["state"] for each in settled.values()} == {"graded"}
+    # One more may have been stored whose acknowledgement nobody got.
+    assert grades is not None
+    assert grades[0] == grades[1] >= len(settled)
+    assert {n: settled[n]["grade"]["score"] for n in expected} == expected
     assert not_ready.status_code == 503
     assert "away" in not_ready.json()["database"]
 
 
+def shifted(folder: Path, number: int) -> bytes:
+    return good_submission(folder, shift=number / 1000)
+
+
 def keep_sending(
-    run: Run, folder: Path, acknowledged: list[str], statuses: set[int], stop: threading.Event
-) -> None:
-    number = 0
+    run: Run, folder: Path, first: int, acknowledged: dict[int, str],
+    statuses: set[int], stop: threading.Event,
+) -> None:  # fmt: skip
+    """Send every second file, from the `first` on, each until it is acknowledged."""
+    number = first
     with httpx.Client(
         base_url=run.client.base_url, headers=run.client.headers, timeout=60, trust_env=False
     ) as agent:
         while not stop.is_set():
-            number += 1
             answer = agent.post(
                 f"/v1/runs/{run.id}/submissions",
-                content=good_submission(folder, shift=number / 1000),
+                content=shifted(folder, number),
                 headers={**WAIT, "Idempotency-Key": str(number)},
             )
             statuses.add(answer.status_code)
-            if answer.status_code in (201, 202):
-                acknowledged.append(answer.json()["id"])
-            else:
+            if answer.status_code == 503:
                 assert int(answer.headers["Retry-After"]) > 0
+                time.sleep(0.05)
+                continue
+            acknowledged[number] = answer.json()["id"]
+            number += 2
 
 
-def wait_until_settled(podium: Podium, submission: str) -> str:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        state: str = podium.admin.get(f"/v1/submissions/{submission}").json()["state"]
-        if state not in ("queued", "grading"):
-            return state
-        time.sleep(0.05)
-    raise AssertionError(f"{submission} is stuck")
+def wait_until_settled(podium: Podium, submission: str) -> dict[str, Any]:
+    return wait_until(podium.admin, submission, is_settled)
 
 
 def test_an_import_that_is_broken_off_leaves_no_version(podium: Podium, tmp_path: Path) -> None:
