@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from app.importers.grading_report import Mismatch
 from app.services.context import Context, open_context
@@ -63,3 +71,20 @@ def file_progress(title: str) -> Iterator[Any]:
     ) as progress:  # fmt: skip
         task = progress.add_task(title, total=None, name="")
         yield lambda name, size: progress.update(task, advance=size, name=name)
+
+
+@contextlib.contextmanager
+def step_progress() -> Iterator[Callable[[str, int, int], None]]:
+    """A progress bar for each step, of which is told what was done and how much it is in all."""
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
+        console=err, transient=True, disable=not err.is_terminal,
+    ) as progress:  # fmt: skip
+        tasks: dict[str, TaskID] = {}
+
+        def told(step: str, done: int, total: int) -> None:
+            if step not in tasks:
+                tasks[step] = progress.add_task(step)
+            progress.update(tasks[step], advance=done, total=total)
+
+        yield told

@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from app import __version__
 from app.cli import (
+    backup,
     competitions,
     database,
     demo,
@@ -74,6 +75,8 @@ app.command("worker")(worker.worker)
 app.command("demo")(demo.demo)
 app.command("check")(competitions.check)
 app.command("grade")(grade.grade)
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore)
 app.command("proxy")(proxy.proxy)
 app.command("report")(results.report)
 imports.app.command("grading-report")(results.import_grading_report)

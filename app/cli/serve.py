@@ -16,6 +16,7 @@ from app.api.requests import request_id
 from app.errors import Conflict
 from app.logs import configure_logs
 from app.main import create_app
+from app.services.store import require_store
 from app.settings import Settings
 from app.storage.arrival import upgrade_when_there
 
@@ -32,6 +33,7 @@ def serve(
     changes = {"host": host, "port": port}
     settings = settings.model_copy(update={k: v for k, v in changes.items() if v is not None})
     configure_logs(settings.log_level, request_id.get)
+    require_store(settings)
     listener = _listen(settings.host, settings.port)
     bound = listener.getsockname()[1]
     settings.data_dir.mkdir(parents=True, exist_ok=True)

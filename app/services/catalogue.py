@@ -43,18 +43,27 @@ class Catalogue:
         self._suites_file = competitions_dir / "suites.toml"
         self._lock = threading.Lock()
         self._entries: OrderedDict[int, Entry] = OrderedDict()
+        self._versions: OrderedDict[int, VersionRecord] = OrderedDict()
 
     def of_version(self, version_id: int) -> Entry:
         """The version with this id, which a run or a submission names."""
+        return self.entry(self.version(version_id))
+
+    def version(self, version_id: int) -> VersionRecord:
+        """The record alone of the version with this id; no file is needed for it."""
         with self._lock:
-            known = self._entries.get(version_id)
+            known = self._versions.get(version_id)
         if known is not None:
             return known
         with self._database.read() as session:
             version = competitions.version_by_id(session, version_id)
         if version is None:
             raise NotFound(f"There is no competition version {version_id}.")
-        return self.entry(version)
+        with self._lock:
+            self._versions[version_id] = version
+            while len(self._versions) > CACHED_VERSIONS:
+                self._versions.popitem(last=False)
+        return version
 
     def entry(self, version: VersionRecord) -> Entry:
         """The version's competition and leaderboard."""

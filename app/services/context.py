@@ -19,12 +19,12 @@ from app.services.catalogue import Catalogue
 from app.services.deliveries import Delivery, Taken, defer, take
 from app.services.intake import Received, take_in
 from app.services.outcomes import Finished, write_outcomes
+from app.services.store import open_store
 from app.services.version_files import VersionFiles
-from app.settings import MEGABYTE, Settings
+from app.settings import Settings
 from app.storage import submissions
 from app.storage.batches import Batch
 from app.storage.blobs import BlobStore
-from app.storage.blobs_url import open_blobs
 from app.storage.cache import FileCache
 from app.storage.database import Database
 from app.storage.engines import Limits
@@ -101,8 +101,7 @@ def open_context(settings: Settings, *, grades: bool | None = None) -> Context:
     grades = not settings.queues if grades is None else grades
     data = settings.data_dir
     data.mkdir(parents=True, exist_ok=True)
-    cache = FileCache(data / "cache", settings.cache_mb * MEGABYTE)
-    blobs = open_blobs(settings.blobs_url, settings.s3_options, spool=data / "uploads", cache=cache)
+    blobs, cache = open_store(settings)
     database = Database(
         settings.database_url,
         write_patience=settings.database_patience_seconds,

@@ -61,5 +61,5 @@ def finish(
 
     None: the claim did not hold any more, and nothing was written.
     """
-    metric = context.catalogue.of_version(claimed.version_id).competition.metric.name
+    metric = context.catalogue.version(claimed.version_id).document["metric"]["name"]
     return context.outcomes.add(Finished(claimed, outcome, metric, datetime.now(UTC)))

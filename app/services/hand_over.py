@@ -6,7 +6,7 @@ import contextlib
 import logging
 from concurrent.futures import Future
 
-from app.errors import DamagedFile
+from app.errors import DamagedFile, Unavailable
 from app.graders.outcomes import Fault, Outcome
 from app.services.context import Context
 
@@ -41,14 +41,17 @@ def hand_over(context: Context, version_id: int, sha256: str) -> Future[Outcome]
         if fetching.cancelled():  # this process is ending
             _cancel(outcome)
 
-    context.fetching.submit(fetch).add_done_callback(given_up)
+    try:
+        context.fetching.submit(fetch).add_done_callback(given_up)
+    except RuntimeError:
+        raise Unavailable("Podium is shutting down.") from None
     return outcome
 
 
 def _grade(context: Context, version_id: int, sha256: str) -> Future[Outcome]:
     with contextlib.ExitStack() as leases:
         try:
-            version = context.catalogue.of_version(version_id).version
+            version = context.catalogue.version(version_id)
             files = leases.enter_context(context.catalogue.files.lease(version, answers=True))
             blob = leases.enter_context(context.blobs.lease(sha256))
         except DamagedFile as error:

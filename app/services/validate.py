@@ -19,7 +19,7 @@ from app.storage.records import RunRecord
 
 def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | Fault]:
     """Let the checking process read the file against the schema and the public ids."""
-    version = context.catalogue.of_version(run.version_id).version
+    version = context.catalogue.version(run.version_id)
     lease = context.catalogue.files.lease(version, answers=False)
     try:
         future = context.graders.validate(lease.path, file)

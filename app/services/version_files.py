@@ -109,6 +109,17 @@ class VersionFiles:
         """Make blobs of the files of a version that lives in this data directory; says how many.
 
         Raises:
+            DamagedFile: as `own_files`.
+        """
+        directory = self.imported_directory(version.slug, version.content_hash)
+        files = self.store(directory, self.own_files(version, on_file))
+        self._database.write(lambda session: version_files.add_files(session, version.id, files))
+        return len(files)
+
+    def own_files(self, version: VersionRecord, on_file: Progress | None = None) -> list[Copy]:
+        """The files of a version that lives in this data directory, found to be what they were.
+
+        Raises:
             DamagedFile: the directory is not here, or its files are not those of the version.
         """
         directory = self.imported_directory(version.slug, version.content_hash)
@@ -124,9 +135,7 @@ class VersionFiles:
                 f"The files in {directory} are not those that were imported as version "
                 f"{version.number} of {version.slug}: bring them back from a backup."
             )
-        files = self.store(directory, copies)
-        self._database.write(lambda session: version_files.add_files(session, version.id, files))
-        return len(files)
+        return copies
 
     def _fetch(self, version: VersionRecord, files: list[VersionFileRecord], target: Path) -> None:
         if not files:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
@@ -60,6 +61,12 @@ def database_url(text: str) -> URL:
             "SQLite needs a file (sqlite:////path/podium.db): memory is not durable"
         )
     return url
+
+
+def sqlite_file(text: str) -> Path | None:
+    """The file of a SQLite database; None: it is a PostgreSQL."""
+    url = database_url(text)
+    return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
 
 
 def make_engine(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fcntl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -47,6 +47,42 @@ def downgrade(database_url: str, revision: str) -> None:
         command.downgrade(config, revision)
 
 
+def fill(
+    database_url: str,
+    revision: str,
+    load: Callable[[Connection], None],
+    finish: Callable[[Connection], None],
+) -> None:
+    """Make the schema as it was at `revision`, `load` rows, bring all up to date, and `finish`.
+
+    One transaction: if anything fails, nothing has happened. The caller sees to it that there are
+    no rows: tables of another revision are removed.
+
+    Raises:
+        FileNotFoundError, CommandError: as `upgrade`.
+    """
+    with _migrating(database_url) as config:
+        connection: Connection = config.attributes["connection"]
+        there = MigrationContext.configure(connection).get_current_revision()
+        if there not in (None, revision):
+            command.downgrade(config, "base")
+        command.upgrade(config, revision)
+        load(connection)
+        command.upgrade(config, "head")
+        finish(connection)
+
+
+def known_revisions() -> set[str]:
+    """The revision this Podium works with, and those it can upgrade from."""
+    script = ScriptDirectory.from_config(_config())
+    return {revision.revision for revision in script.walk_revisions()}
+
+
+def head() -> str:
+    """The revision this Podium works with."""
+    return ScriptDirectory.from_config(_config()).get_current_head() or ""
+
+
 def is_current(database: Database) -> bool:
     """Whether the database has had all migrations of this Podium, and no others."""
     known = set(ScriptDirectory.from_config(_config()).get_heads())
@@ -65,8 +101,7 @@ def state(database: Database) -> Literal["current", "older", "newer"]:
         there = set(MigrationContext.configure(session.connection()).get_current_heads())
     if there == set(script.get_heads()):
         return "current"
-    known = {revision.revision for revision in script.walk_revisions()}
-    return "older" if there <= known else "newer"
+    return "older" if there <= known_revisions() else "newer"
 
 
 def is_ours(name: str | None, kind: str, _: object) -> bool:

@@ -17,6 +17,7 @@ from app.queue.sizes import QUEUES, SMALL, share
 from app.services import environment, grade
 from app.services.context import Context, open_context
 from app.services.environment import OtherEnvironment
+from app.services.store import require_store
 from app.settings import Settings
 from app.storage import schema
 from app.storage.outages import is_outage
@@ -57,6 +58,7 @@ def run_worker(settings: Settings, post: Post, on_ready: Callable[[str], None]) 
         OtherEnvironment: this worker's grades could differ from those that are made here.
         PortTaken: its metrics cannot be shown there.
         GradingFault: no grader can be started.
+        BadSettings, StoreAway: the store of files cannot be used.
     """
     if not settings.queues:
         raise NoQueue(
@@ -69,6 +71,7 @@ def run_worker(settings: Settings, post: Post, on_ready: Callable[[str], None]) 
             f"there is no queue {', '.join(unknown) or '(none named)'}; there are: "
             + ", ".join(QUEUES)
         )
+    require_store(settings)
     context = open_context(settings, grades=True)
     try:
         if post.metrics_port is not None:

@@ -1,0 +1,127 @@
+"""Bring a backup back into an empty Podium: verified first, the rows last and in one piece."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from app.errors import Conflict, DamagedFile
+from app.services.backup_folder import (
+    BLOB_LIST,
+    Manifest,
+    TableFile,
+    Tell,
+    blob_file,
+    table_file,
+    verified,
+)
+from app.services.context import own_data_directory
+from app.services.store import open_store
+from app.settings import Settings
+from app.storage import schema, whole
+from app.storage.database import Database
+from app.storage.engines import database_url, sqlite_file
+from app.storage.parallel import each
+from app.storage.row_files import load_rows, read_lines
+
+AT_ONCE = 8  # files stored side by side
+CHUNK = 1 << 20
+
+
+class NotEmpty(Conflict):
+    """A backup is restored into an empty Podium only."""
+
+
+def restore(settings: Settings, folder: Path, tell: Tell) -> Manifest:
+    """Bring everything back from the backup in `folder`.
+
+    Files come first: without rows nobody sees them, and the same again changes nothing. The rows
+    come last, in one transaction. What was being graded when the backup was made is queued.
+
+    Raises:
+        BadBackup: something is missing, damaged or too new; nothing was written.
+        NotEmpty: there are rows already; nothing was written.
+        DataDirectoryInUse: a server runs on this data directory.
+        BadSettings, StoreAway, StorageFull, Unavailable: no row was written.
+    """
+    lock = own_data_directory(settings.data_dir)
+    try:
+        _require_empty_database(settings)
+        manifest = verified(folder, tell)
+        _store_files(settings, folder, manifest, tell)
+        _store_rows(settings, folder, manifest, tell)
+    finally:
+        os.close(lock)
+    return manifest
+
+
+def _require_empty_database(settings: Settings) -> None:
+    file = sqlite_file(settings.database_url)
+    if file is not None and not file.exists():
+        return  # looking would make it
+    database = Database(settings.database_url)
+    try:
+        with database.read() as session:
+            _require_empty(session.connection(), settings)
+    finally:
+        database.close()
+
+
+def _require_empty(connection: Connection, settings: Settings) -> None:
+    place = database_url(settings.database_url).render_as_string(hide_password=True)
+    filled = whole.tables_with_rows(connection)
+    if filled:
+        raise NotEmpty(
+            f"The database {place} has rows already, in {', '.join(filled)}. Name an empty one by "
+            "PODIUM_DATABASE_URL, or a new PODIUM_DATA_DIR: nothing is overwritten. (A server that "
+            "has started once has made rows.)"
+        )
+    found = whole.revision(connection)
+    if found and found not in schema.known_revisions():
+        raise NotEmpty(
+            f"The database {place} was made by a newer Podium (schema {found}): restore with that "
+            "version, or name a new database."
+        )
+
+
+def _store_files(settings: Settings, folder: Path, manifest: Manifest, tell: Tell) -> None:
+    blobs, cache = open_store(settings)
+
+    def store(line: tuple[str, int]) -> None:
+        sha256, size = line
+        source = blob_file(folder, sha256)
+        with source.open("rb") as file, blobs.new_upload() as upload:
+            while chunk := file.read(CHUNK):
+                upload.write(chunk)
+            stored = upload.finish()
+        if stored.sha256 != sha256:
+            raise DamagedFile(f"{source} changed while it was restored. No row was restored.")
+        tell("storing files", size, manifest.blob_bytes)
+
+    try:
+        blobs.check()
+        for _ in each(store, read_lines(folder / BLOB_LIST), at_once=AT_ONCE):
+            pass
+    finally:
+        cache.close()
+
+
+def _store_rows(settings: Settings, folder: Path, manifest: Manifest, tell: Tell) -> None:
+    def load(connection: Connection) -> None:
+        _require_empty(connection, settings)  # once more: now nobody comes between
+        for table in manifest.tables:
+            _load(connection, folder, table, manifest.rows(), tell)
+
+    def finish(connection: Connection) -> None:
+        whole.queue_again(connection)
+        whole.count_on(connection)
+
+    schema.fill(settings.database_url, manifest.schema, load, finish)
+
+
+def _load(connection: Connection, folder: Path, table: TableFile, total: int, tell: Tell) -> None:
+    rows = read_lines(table_file(folder, table.name))
+    for count in load_rows(connection, table.name, table.columns, rows):
+        tell("storing rows", count, total)

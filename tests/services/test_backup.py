@@ -1,0 +1,261 @@
+"""What is refused: backups that are not whole, and places where nothing may be written."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.errors import DamagedFile, NotFound, PodiumError
+from app.services.backup import NoBackupHere, back_up
+from app.services.backup_folder import BadBackup, verified
+from app.services.context import own_data_directory
+from app.services.restore import NotEmpty, restore
+from app.settings import Settings
+from app.storage import competitions, schema
+from app.storage.database import Database
+from tests.factories import write_competition
+from tests.server import PodiumServer
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of a Podium with one competition, and the competition's answers in it."""
+    home = tmp_path_factory.mktemp("whole")
+    folder = write_competition(home / "folders" / "tiny")
+    origin = PodiumServer(home / "origin")
+    command(origin, "import", "folder", str(folder))
+    # Its files as an older Podium kept them: below the data directory, in no store.
+    shutil.rmtree(origin.data_dir / "blobs")
+    with contextlib.closing(sqlite3.connect(origin.data_dir / "podium.db")) as database:
+        database.execute("DELETE FROM version_file")
+        database.commit()
+    said = command(origin, "backup", str(home / "backup"))
+    assert "6 files" in said
+    assert "6 files" in command(origin, "restore", "--check", str(home / "backup"))
+    assert (home / "backup").stat().st_mode & 0o077 == 0
+    return home / "backup"
+
+
+def command(server: PodiumServer, *arguments: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-m", "app.cli", *arguments],
+        env=server.environment, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+
+
+@pytest.fixture
+def copy(whole: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(whole, tmp_path / "backup"))
+
+
+def settings(data: Path) -> Settings:
+    return Settings(data_dir=data, database_url="", blobs_url="")
+
+
+def silent(step: str, done: int, total: int) -> None:
+    assert 0 <= done <= total, step
+
+
+def refusal(tmp_path: Path, backup: Path) -> str:
+    """Why a backup is not restored into a new Podium, which stays as new as it was."""
+    with pytest.raises(PodiumError) as refused:
+        restore(settings(tmp_path / "new"), backup, silent)
+    assert {path.name for path in (tmp_path / "new").iterdir()} <= {"lock"}
+    return refused.value.detail
+
+
+def some_blob(backup: Path) -> Path:
+    return next(path for path in sorted((backup / "blobs").rglob("*")) if path.is_file())
+
+
+def damage(path: Path) -> Path:
+    path.chmod(0o600)
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    return path
+
+
+def cut(path: Path) -> Path:
+    path.chmod(0o600)
+    path.write_bytes(path.read_bytes()[:-1])
+    return path
+
+
+def remove(path: Path) -> Path:
+    path.unlink()
+    return path
+
+
+def add(path: Path) -> Path:
+    path.write_text("x")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda b: damage(some_blob(b)), "is damaged"),
+        (lambda b: cut(some_blob(b)), "is damaged"),
+        (lambda b: damage(b / "tables/submission.jsonl.gz"), "is damaged"),
+        (lambda b: damage(b / "blobs.jsonl.gz"), "is damaged"),
+        (lambda b: remove(some_blob(b)), "is missing"),
+        (lambda b: remove(b / "tables/grade.jsonl.gz"), "is missing"),
+        (lambda b: remove(b / "blobs.jsonl.gz"), "is missing"),
+        (lambda b: add(some_blob(b).parent / "more"), "is not of this backup"),
+        (lambda b: add(b / "blobs/more"), "is not of this backup"),
+        (lambda b: add(b / "tables/more.jsonl.gz"), "is not of this backup"),
+        (lambda b: add(b / "more"), "is not of this backup"),
+        (lambda b: remove(b / "manifest.json").parent, "was not finished"),
+        (lambda b: add(b / "manifest.json"), "is damaged"),
+        (lambda b: cut(cut(b / "manifest.json")), "is damaged"),
+    ],
+)
+def test_a_backup_that_is_not_whole_is_refused_by_file_and_writes_nothing(
+    copy: Path, tmp_path: Path, change: Callable[[Path], Path], words: str
+) -> None:
+    file = change(copy)
+
+    said = refusal(tmp_path, copy)
+
+    assert str(file) in said
+    assert words in said
+
+
+def change_manifest(backup: Path, **to: Any) -> None:
+    file = backup / "manifest.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **to}))
+
+
+@pytest.mark.parametrize("newer", [{"schema": "9999"}, {"format": 2, "tables": "otherwise"}])
+def test_a_backup_by_a_newer_podium_is_refused(
+    copy: Path, tmp_path: Path, newer: dict[str, Any]
+) -> None:
+    change_manifest(copy, podium="9.9.9", **newer)
+
+    assert "was made by Podium 9.9.9" in refusal(tmp_path, copy)
+
+
+@pytest.mark.parametrize("is_migrated", [False, True])
+def test_a_backup_by_an_older_podium_is_brought_up_to_date(
+    copy: Path, tmp_path: Path, is_migrated: bool
+) -> None:
+    """As Podium kept it one migration earlier: without the table that this one made."""
+    manifest = json.loads((copy / "manifest.json").read_text())
+    tables = [table for table in manifest["tables"] if table["name"] != "grading_environment"]
+    (copy / "tables/grading_environment.jsonl.gz").unlink()
+    change_manifest(copy, schema="0005", tables=tables)
+    new = settings(tmp_path / "new")
+    if is_migrated:
+        new.data_dir.mkdir()
+        schema.upgrade(new.database_url)
+
+    restore(new, copy, silent)
+
+    database = Database(new.database_url)
+    with database.read() as session:
+        latest = competitions.current_version(session, "tiny")
+    assert latest is not None
+    assert latest.number == 1
+    assert not schema.differences(database)
+    database.close()
+
+
+def test_a_database_with_rows_is_left_alone(whole: Path, tmp_path: Path) -> None:
+    new = settings(tmp_path / "new")
+    restore(new, whole, silent)
+    before = (tmp_path / "new/podium.db").read_bytes()
+
+    with pytest.raises(NotEmpty, match="has rows already, in competition_version, version_file"):
+        restore(new, whole, silent)
+
+    assert (tmp_path / "new/podium.db").read_bytes() == before
+
+
+def test_a_restored_podium_backs_up_to_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+    new = settings(tmp_path / "new")
+    first = restore(new, whole, silent)
+
+    second = back_up(new, tmp_path / "again", silent)
+
+    assert (first.tables, first.blobs) == (second.tables, second.blobs)
+    assert verified(tmp_path / "again", silent) == second
+
+
+def test_a_server_in_its_data_directory_is_not_restored_over(whole: Path, tmp_path: Path) -> None:
+    lock = own_data_directory(tmp_path / "new")
+    try:
+        assert "already runs on" in refusal(tmp_path, whole)
+    finally:
+        os.close(lock)
+
+
+def test_a_backup_overwrites_nothing_and_wants_a_podium(whole: Path, tmp_path: Path) -> None:
+    origin = settings(whole.parent / "origin")
+    (tmp_path / "file").write_text("mine")
+
+    with pytest.raises(NoBackupHere, match="is not empty: name a new folder"):
+        back_up(origin, whole, silent)
+    with pytest.raises(NoBackupHere, match="cannot be written"):
+        back_up(origin, tmp_path / "file", silent)
+    with pytest.raises(NotFound, match="There is no Podium to back up"):
+        back_up(settings(tmp_path / "nothing"), tmp_path / "empty", silent)
+
+    assert (tmp_path / "file").read_text() == "mine"
+    assert not (tmp_path / "nothing").exists()
+
+
+def test_a_database_of_another_schema_is_not_backed_up(tmp_path: Path) -> None:
+    old = settings(tmp_path / "old")
+    old.data_dir.mkdir()
+    schema.upgrade(old.database_url, "0004")
+
+    with pytest.raises(NoBackupHere, match="schema is at 0004"):
+        back_up(old, tmp_path / "backup", silent)
+
+    with pytest.raises(BadBackup, match="was not finished"):
+        verified(tmp_path / "backup", silent)
+
+
+def test_a_lost_file_makes_no_backup(whole: Path, tmp_path: Path) -> None:
+    origin = settings(tmp_path / "new")
+    restore(origin, whole, silent)
+    lost = some_blob(origin.data_dir)
+    lost.unlink()
+
+    with pytest.raises(DamagedFile, match=lost.parent.name + lost.name):
+        back_up(origin, tmp_path / "again", silent)
+
+    with pytest.raises(BadBackup, match="was not finished"):
+        verified(tmp_path / "again", silent)
+
+
+def test_a_restore_that_is_killed_leaves_no_rows_and_can_be_done_again(
+    whole: Path, tmp_path: Path
+) -> None:
+    target = PodiumServer(tmp_path / "new")
+    stored = tmp_path / "new/blobs"
+    with subprocess.Popen(
+        [sys.executable, "-m", "app.cli", "restore", str(whole)], env=target.environment
+    ) as process:
+        deadline = time.monotonic() + 60
+        while not stored.exists():
+            assert time.monotonic() < deadline
+        process.kill()
+
+    restore(settings(tmp_path / "new"), whole, silent)
+
+    assert process.returncode == -signal.SIGKILL
+    assert len([path for path in stored.rglob("*") if path.is_file()]) == 6
