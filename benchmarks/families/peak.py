@@ -34,7 +34,7 @@ def peak_memory(place: Place) -> Peak:
     grader = GraderProcess("grade", memory_mb=16_384, cache_mb=8_192)
     try:
         at_first = _memory(grader.pid, "VmRSS")
-        request = ("grade", str(place.version), str(place.submission))
+        request = ("grade", str(place.version), str(place.submission), "")
         grader.ask(request, SECONDS)
         time.sleep(1.0)  # what was used only once is given back
         # The manual page proc(5): writing 5 sets the highest resident size to the present one.
