@@ -58,8 +58,12 @@ class FileCache:
         place = self.root / key
         place.parent.mkdir(parents=True, exist_ok=True)
         size = _size(file)
-        file.rename(place)
-        self._count(size)
+        try:
+            _name(file, place)
+        except FileExistsError:
+            file.unlink()
+        else:
+            self._count(size)
 
     def remove(self, key: str) -> None:
         """Forget one thing, unless somebody uses it."""
@@ -96,12 +100,12 @@ class FileCache:
                 # Locked before others can see it: it cannot be removed before it was used.
                 descriptor = _lock(partial, fcntl.LOCK_SH)
                 try:
-                    partial.rename(place)
+                    _name(partial, place)
                 except OSError as error:
                     os.close(descriptor)
                     if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                         raise
-                    # A directory that another process made meanwhile.
+                    # Another process made it meanwhile.
                     found = self._open(place)
                     return found or self._make(place, make)
         finally:
@@ -116,9 +120,8 @@ class FileCache:
             except FileNotFoundError:
                 return None
             try:
-                now, there = place.stat(), os.fstat(descriptor)
-                if (now.st_dev, now.st_ino) == (there.st_dev, there.st_ino):
-                    os.utime(place, ns=(time.time_ns(), there.st_mtime_ns))
+                if _is_at(descriptor, place):
+                    os.utime(place, ns=(time.time_ns(), os.fstat(descriptor).st_mtime_ns))
                     return Lease(place, descriptor)
             except FileNotFoundError:
                 pass
@@ -172,8 +175,12 @@ class FileCache:
             return False
         gone = self._making / uuid.uuid4().hex
         try:
-            with contextlib.suppress(FileNotFoundError):
-                place.rename(gone)
+            # Another may have removed it before it was locked, and a new one may be in use there.
+            if not _is_at(descriptor, place):
+                return False
+            place.rename(gone)
+        except FileNotFoundError:
+            return False
         finally:
             os.close(descriptor)
         _delete(gone)
@@ -188,6 +195,24 @@ def _lock(path: Path, how: int) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def _is_at(descriptor: int, place: Path) -> bool:
+    now, there = place.stat(), os.fstat(descriptor)
+    return (now.st_dev, now.st_ino) == (there.st_dev, there.st_ino)
+
+
+def _name(made: Path, place: Path) -> None:
+    """Move what was made to its place, where nothing is yet: never over what others may use.
+
+    Raises:
+        OSError: EEXIST or ENOTEMPTY where there is something.
+    """
+    if made.is_dir():
+        made.rename(place)
+    else:
+        place.hardlink_to(made)
+        made.unlink()
 
 
 def _size(path: Path) -> int:

@@ -142,9 +142,11 @@ def test_a_run_closed_by_a_command_ends_its_streams(podium: Podium, tiny: Path) 
 def test_a_quiet_stream_shows_that_it_is_alive(podium: Podium, tiny: Path) -> None:
     run = podium.run(tiny)
     with follow(run.client, run.id) as events:
-        threading.Timer(2.0, close, (podium, run)).start()
+        closing = threading.Timer(2.0, close, (podium, run))
+        closing.start()
         assert events.rest() == [(run.id, "closed")]
         assert events.comments >= 2
+        closing.join()
 
 
 def test_others_runs_do_not_exist_and_keys_are_needed(podium: Podium, tiny: Path) -> None:

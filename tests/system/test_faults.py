@@ -19,7 +19,6 @@ import pytest
 
 from tests.api.conftest import WAIT, Podium, Run, packed
 from tests.distributed.cluster import await_that, is_settled, wait_until
-from tests.distributed.test_faults import start_again
 from tests.factories import good_submission, write_competition
 from tests.postgres import OwnServer
 from tests.server import PodiumServer
@@ -183,7 +182,7 @@ def test_a_postgresql_killed_under_load_loses_nothing(
                 await_that(lambda: 503 in statuses, "nobody is told that the database is away")
                 not_ready = podium.client().get("/readyz")
                 before = len(acknowledged)
-                start_again(postgres)
+                postgres.start()
                 await_that(lambda: len(acknowledged) > before + 10, "it does not come back")
                 stop.set()
                 for sender in senders:
