@@ -32,7 +32,7 @@ fix: install-dev ## format, and mend what ruff can mend
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: install-dev ## measure grading, HTTP and memory beside the reference way (some minutes)
+bench: install-dev ## measure grading beside the reference way, HTTP, memory, workers (15 minutes)
 	$(BIN)/python -m benchmarks $(ARGS)
 
 lock: ## resolve the lock files anew (needs uv)
