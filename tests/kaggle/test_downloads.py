@@ -63,9 +63,8 @@ class CutOnce:
                 self.ranges += b"\r\nRange: bytes=" in data
                 if self.refusals and b"/DownloadDataFiles" in data:
                     self.refusals -= 1
-                    target.shutdown(socket.SHUT_RDWR)
                     source.sendall(TOO_MANY)
-                    source.shutdown(socket.SHUT_RDWR)
+                    target.shutdown(socket.SHUT_RDWR)  # whereupon the other thread ends both
                     return
                 target.sendall(data)
             target.shutdown(socket.SHUT_WR)
