@@ -6,12 +6,11 @@ import io
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel
 
 from app.api.dependencies import Ctx, Researcher
-from app.api.grading_reports import MOST_BYTES, MismatchOut
+from app.api.grading_reports import MOST_BYTES, Name, TakenOut
 from app.api.problems import responses
 from app.api.upload import bounded
 from app.services import mlagentbench_results
@@ -27,16 +26,12 @@ BODY: dict[str, Any] = {
 }
 
 
-class TakenRunsOut(BaseModel):
-    """What came of an import."""
+class TakenRunsOut(TakenOut):
+    """What came of an import of runs."""
 
-    imported: int
-    unchanged: int
     scores: int
     blank_steps: int
     failures: dict[str, int]
-    seeds: list[int]
-    mismatches: list[MismatchOut]
 
 
 @router.post(
@@ -54,7 +49,7 @@ async def import_results(
     response: Response,
     context: Ctx,
     caller: Researcher,
-    name: Annotated[str, Path(max_length=200)],
+    name: Name,
     competition: Annotated[
         str,
         Query(max_length=100, pattern=r"^[A-Za-z0-9-]+$", description="the task the file is of"),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from app.graders.pool import GraderPool
+from tests.crashable import crashable_postgres
 from tests.distributed.cluster import Cluster, cluster
 from tests.distributed.judge import Judge, slow_competition
-from tests.postgres import URL, WITHOUT, NoPostgresError, OwnServer, Postgres
+from tests.postgres import OwnServer, Postgres
 from tests.s3 import S3Server
 
 
@@ -53,16 +53,8 @@ def unserved(
 @pytest.fixture
 def own_postgres() -> Iterator[OwnServer]:
     """A PostgreSQL that a test may crash."""
-    if os.environ.get(WITHOUT) == "1":
-        pytest.skip(f"NOT TESTED ON POSTGRESQL, because {WITHOUT}=1")
-    try:
-        server = OwnServer()
-    except NoPostgresError as error:
-        if os.environ.get(URL):
-            pytest.skip(f"NOT TESTED: the server that {URL} names cannot be crashed by tests")
-        pytest.fail(str(error), pytrace=False)
-    yield server
-    server.remove()
+    with crashable_postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

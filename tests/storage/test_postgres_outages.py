@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import signal
 import tempfile
@@ -19,7 +18,7 @@ from app.storage import experiments, schema
 from app.storage.database import Database
 from app.storage.engines import Limits
 from app.storage.ids import new_id
-from tests.postgres import URL, WITHOUT, NoPostgresError, OwnServer
+from tests.crashable import crashable_postgres
 from tests.storage.make import make_experiment
 from tests.storage.proxy import Proxy
 
@@ -27,16 +26,8 @@ from tests.storage.proxy import Proxy
 @pytest.fixture(scope="module")
 def own_server():
     """A server that these tests may stop."""
-    if os.environ.get(WITHOUT) == "1":
-        pytest.skip(f"NOT TESTED ON POSTGRESQL, because {WITHOUT}=1")
-    try:
-        server = OwnServer()
-    except NoPostgresError as error:
-        if os.environ.get(URL):
-            pytest.skip(f"NOT TESTED: the server that {URL} names cannot be stopped by tests")
-        pytest.fail(str(error), pytrace=False)
-    yield server
-    server.remove()
+    with crashable_postgres() as server:
+        yield server
 
 
 @pytest.fixture

@@ -17,13 +17,13 @@ from sqlalchemy import text
 
 from app.storage.database import Database
 from tests.api.conftest import packed
+from tests.distributed.cluster import is_settled, submit, wait_until
 from tests.factories import good_submission, write_competition
 from tests.server import PodiumServer
 
 CLIENTS = 8
 SUBMISSIONS = 300
 KILLS = 5
-PATIENCE_SECONDS = 120
 
 
 @pytest.fixture
@@ -50,13 +50,11 @@ def test_every_acknowledged_submission_gets_exactly_one_grade(
     killing = threading.Thread(target=kill_five_times, args=(server,))
     killing.start()
     with ThreadPoolExecutor(CLIENTS) as clients:
-        sent = list(
-            clients.map(lambda n: submit_until_acknowledged(server, run, n, bodies[n]), range(300))
-        )
+        sent = list(clients.map(lambda n: send_on(server, run, n, bodies[n]), range(SUBMISSIONS)))
     killing.join()
 
     with server.client() as admin:
-        settled = {one: wait_until_settled(admin, one) for one in sent}
+        settled = {one: wait_until(admin, one, is_settled) for one in sent}
         listed = all_submissions(admin, run["id"])
 
     assert len(set(sent)) == SUBMISSIONS
@@ -87,39 +85,10 @@ def kill_five_times(server: PodiumServer) -> None:
         server.start()
 
 
-def submit_until_acknowledged(
-    server: PodiumServer, run: dict[str, Any], number: int, body: bytes
-) -> str:
-    """What a careful client does: the same key again until somebody answers."""
-    headers = {"Content-Type": "text/csv", "Idempotency-Key": f"file-{number}"}
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            with server.client(run["key"]) as agent:
-                answer = agent.post(
-                    f"/v1/runs/{run['id']}/submissions", content=body, headers=headers
-                )
-        except httpx.TransportError:
-            time.sleep(0.05)
-            continue
-        if answer.status_code == 503:
-            time.sleep(0.05)
-            continue
-        assert answer.status_code in (200, 201, 202), answer.text
-        submission_id: str = answer.json()["id"]
-        time.sleep(0.02)  # spread over the kills
-        return submission_id
-    raise AssertionError(f"file {number} was never acknowledged")
-
-
-def wait_until_settled(admin: httpx.Client, submission_id: str) -> dict[str, Any]:
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        submission: dict[str, Any] = admin.get(f"/v1/submissions/{submission_id}").json()
-        if submission["state"] not in ("queued", "grading"):
-            return submission
-        time.sleep(0.02)
-    raise AssertionError(f"{submission_id} is stuck: {submission}")
+def send_on(server: PodiumServer, run: dict[str, Any], number: int, body: bytes) -> str:
+    submission = submit(server, run, number, body)
+    time.sleep(0.02)  # spread over the kills
+    return submission
 
 
 def all_submissions(admin: httpx.Client, run_id: str) -> list[dict[str, Any]]:
