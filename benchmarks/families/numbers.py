@@ -111,7 +111,7 @@ def questions(rng, rows):
 
 def questions_score(answers, submission):
     answers, submission = aligned(answers, submission, "qa_id")
-    return np.mean([spearmanr(submission[n], answers[n]).correlation for n in QUALITIES])
+    return np.mean([spearmanr(submission[n], answers[n]).statistic for n in QUALITIES])
 
 
 def neutrinos(rng, rows):

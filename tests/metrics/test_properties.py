@@ -1,5 +1,6 @@
 """What holds for every registered metric, whatever it measures."""
 
+import functools
 import math
 import pickle
 
@@ -119,6 +120,8 @@ def test_a_bound_metric_travels_to_another_process(name):
 
     again = pickle.loads(pickle.dumps(bound))
 
+    assert isinstance(again, functools.partial)
+    assert isinstance(bound, functools.partial)
     assert again.func is METRICS[name].function
     assert again.keywords == bound.keywords
 

@@ -10,6 +10,7 @@ import time
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
 
 from app.errors import StorageFull, Unavailable
 from app.storage import experiments
@@ -128,10 +129,10 @@ def test_a_mistake_in_a_query_is_no_outage(path):
 
 
 def _ask_for_nothing(session):
-    try:
+    with pytest.raises(DBAPIError) as failed:
         session.connection().exec_driver_sql("SELECT * FROM nowhere")
-    except Exception as error:
-        raise error.orig from None
+    assert failed.value.orig is not None
+    raise failed.value.orig
 
 
 def test_a_full_disk_is_named_and_keeps_what_was_stored(tmp_path, migrated_sqlite):

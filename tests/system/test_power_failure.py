@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.distributed.cluster import is_settled, wait_until
 from tests.factories import good_submission, write_competition
 from tests.server import PodiumServer
-from tests.system.test_crash import set_up, wait_until_settled
+from tests.system.test_crash import set_up
 
 
 def test_an_acknowledged_file_that_the_disk_had_not_yet_is_there_after_the_next_start(
@@ -27,7 +28,7 @@ def test_an_acknowledged_file_that_the_disk_had_not_yet_is_there_after_the_next_
 
     server.start()
     with server.client() as admin:
-        settled = wait_until_settled(admin, answer.json()["id"])
+        settled = wait_until(admin, answer.json()["id"], is_settled)
         assert settled["state"] == "graded"
         assert admin.get(f"/v1/submissions/{settled['id']}/file").content == body
     assert server.stop() == 0
