@@ -10,7 +10,8 @@ from app.domain.verdict import Rejection, Verdict
 from app.errors import DamagedFile
 from app.graders.versions import LoadedForm, LoadedVersion
 from app.grading.check import check, read_ids
-from app.grading.grade import Graded, grade
+from app.grading.grade import grade
+from app.grading.graded import Graded
 
 
 def warm_up() -> None:

@@ -19,7 +19,7 @@ from app.domain.verdict import Notice, Verdict, Violation, ViolationCode, Warnin
 from app.graders.cache import CacheCounts
 from app.graders.outcomes import Fault, Inspection, Refused
 from app.graders.sandbox import Isolation
-from app.grading.grade import Graded
+from app.grading.graded import Graded
 
 Answer = Graded | Refused | Fault | Inspection | Verdict
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.domain.verdict import Verdict
-from app.grading.grade import Graded
+from app.grading.graded import Graded
 
 FaultKind = Literal[
     "timeout",  # the job took longer than it may

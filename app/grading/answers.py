@@ -21,6 +21,7 @@ from app.grading.checked import Checked
 from app.grading.decoded import MetricInput
 from app.grading.fit import judge_fit, sizes_of_images
 from app.grading.ids import IntArray, PublicIds
+from app.grading.labels import known_names
 from app.grading.sheet import Cells
 
 PUBLIC, PRIVATE, IGNORED = "public", "private", "ignored"
@@ -80,9 +81,11 @@ class Answers:
     ) -> None:
         self._checked = checked
         self._sizes = sizes or {}
-        self.checker = Checker(form, checked.ids, optional=optional)
         self.ids = checked.ids
         self.books = checked.decoded.books()
+        known = {name: known_names(names) for name, names in self.books.items()}
+        found = {name: texts for name, texts in known.items() if texts is not None}
+        self.checker = Checker(form, checked.ids, optional=optional, known=found)
         self.has_usage = private is not None
         self.private = Part(checked, private)
         self.public = None if public is None or not len(public) else Part(checked, public)
@@ -90,6 +93,7 @@ class Answers:
         # The columns as decoded, once more cut into parts, as texts, and twice the ids.
         copies = 2 if self.has_usage else 1
         self.nbytes = copies * checked.decoded.nbytes + texts + 2 * checked.ids.nbytes
+        self.nbytes += sum(texts.nbytes for texts in found.values())
 
     def check(self, data: bytes | memoryview | pa.Buffer) -> Checked:
         """Check and decode a submission.

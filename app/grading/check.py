@@ -27,13 +27,17 @@ from app.grading.ids import IdsDifferError, PublicIds, row_numbers
 from app.grading.numbers import fill_booleans, fill_numbers, is_fast_number
 from app.grading.schema import Schema
 from app.grading.sheet import read_sheet
+from app.grading.short_texts import KnownTexts
 from app.metrics.arrays import BoolArray
 
 SAMPLE_FILE = "public/sample_submission.csv"
 
 
 class Checker:
-    """Checks submissions of one form against one set of public ids. Never sees answers."""
+    """Checks submissions of one form against one set of public ids.
+
+    It never sees answers: `known`, by column, are only the names to look for first.
+    """
 
     def __init__(
         self,
@@ -43,7 +47,9 @@ class Checker:
         keep_unknown: bool = False,
         aliases: Mapping[str, str] | None = None,
         optional: PublicIds | None = None,
+        known: Mapping[str, KnownTexts] | None = None,
     ) -> None:
+        self._known = known or {}
         self._optional = optional
         self._is_needed = None if optional is None else _among(optional, ids)
         self.schema = Schema(form)
@@ -133,7 +139,7 @@ class Checker:
         for (name, column), cells in zip(schema.form.columns.items(), columns, strict=False):
             bounds = schema.bounds.get(name)
             if bounds is None:
-                values = from_arrow(column, schema.books[name], cells)
+                values = from_arrow(column, schema.books[name], cells, self._known.get(name))
                 if values is None:
                     return None
                 others[name] = values

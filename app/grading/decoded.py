@@ -25,6 +25,7 @@ from app.grading.lists import lists_from_arrow, lists_from_cells
 from app.grading.masks import masks_from_arrow, masks_from_cells
 from app.grading.numbers import FloatArray, NumberLike
 from app.grading.sheet import Cells
+from app.grading.short_texts import KnownTexts
 from app.grading.texts import TextArray, texts_from_arrow, texts_from_cells
 from app.metrics.arrays import Boxes, Masks
 
@@ -105,14 +106,20 @@ def declared_book(column: Column) -> pa.StringArray | None:
 
 
 def from_arrow(
-    column: Column, book: pa.StringArray | None, cells: pa.ChunkedArray
+    column: Column,
+    book: pa.StringArray | None,
+    cells: pa.ChunkedArray,
+    known: KnownTexts | None = None,
 ) -> Values | None:
-    """Decode a column that is not number-like at once; None when any cell is not plainly right."""
+    """Decode a column that is not number-like at once; None when any cell is not plainly right.
+
+    `known` are names that labels and lists probably have: those of the answers.
+    """
     match column:
         case LabelColumn():
-            return code(cells, book)
+            return code(cells, book, known)
         case ListColumn():
-            return lists_from_arrow(column, book, cells)
+            return lists_from_arrow(column, book, cells, known)
         case MaskColumn():
             return masks_from_arrow(column, cells)
         case BoxesColumn():

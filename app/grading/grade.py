@@ -2,29 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import pyarrow as pa
 
 from app.domain.competition import Competition
-from app.domain.leaderboard import Leaderboard, Standing
-from app.domain.verdict import Notice
+from app.domain.leaderboard import Leaderboard
 from app.grading.answers import Answers
+from app.grading.graded import Graded
 from app.grading.scorer import Scorer
-
-
-@dataclass(frozen=True, slots=True)
-class Graded:
-    """A graded submission. Scores are unrounded.
-
-    `score` is on the private part of the answers (on all rows where there are no parts) and alone
-    decides the standing; `public_score` is on the public part, None where there is none.
-    """
-
-    score: float
-    public_score: float | None
-    standing: Standing | None
-    warnings: tuple[Notice, ...]
 
 
 def grade(

@@ -15,7 +15,7 @@ from app.grading.findings import Fault, Findings, shorten
 from app.grading.ids import IntArray
 from app.grading.numbers import MISSING, NUMBER
 from app.grading.sheet import Cells
-from app.grading.short_texts import factorize, places_in, short_keys
+from app.grading.short_texts import KnownTexts, factorize, places_in, short_keys
 from app.metrics.arrays import Lists
 
 _MANY = 10_000  # texts, from which on short ones are worth turning into numbers
@@ -57,8 +57,18 @@ class Coded:
         return Lists(codes[self.codes.codes], self.codes.offsets)
 
 
-def code(cells: pa.Array | pa.ChunkedArray, book: pa.StringArray | None) -> Coded | None:
-    """Code texts by a declared book, or by a new one; None when one is not in it, or empty."""
+def known_names(names: pa.StringArray) -> KnownTexts | None:
+    """The answers' names, to be found in submissions; None where looking them up gains nothing."""
+    return KnownTexts.of(names) if len(names) >= _MANY else None
+
+
+def code(
+    cells: pa.Array | pa.ChunkedArray, book: pa.StringArray | None, known: KnownTexts | None = None
+) -> Coded | None:
+    """Code texts by a declared book, or by a new one; None when one is not in it, or empty.
+
+    Where all are among the `known`, those are the new book.
+    """
     if book is not None:
         found = pc.index_in(cells, value_set=book)
         if found.null_count:
@@ -66,6 +76,11 @@ def code(cells: pa.Array | pa.ChunkedArray, book: pa.StringArray | None) -> Code
         return Coded(found.to_numpy().astype(np.int64), book)
     if not len(cells):
         return Coded(np.empty(0, dtype=np.int64), pa.array([], pa.string()))
+    if known is not None and len(cells) >= _MANY:
+        cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+        places = known.places(cells)
+        if places is not None:
+            return Coded(places, known.texts)
     if isinstance(cells, pa.StringArray) and len(cells) >= _MANY:
         keys = short_keys(cells)
         if keys is not None:

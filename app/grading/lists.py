@@ -14,6 +14,7 @@ from app.grading.findings import Fault, Findings
 from app.grading.ids import IntArray
 from app.grading.labels import UNKNOWN, Book, Coded, code
 from app.grading.sheet import Cells
+from app.grading.short_texts import KnownTexts
 from app.grading.tokens import all_match, split_cell, split_cells
 from app.metrics.arrays import Lists
 
@@ -25,7 +26,10 @@ _BAD_LIST = Fault(ViolationCode.BAD_FORMAT, "list is malformed", "lists are malf
 
 
 def lists_from_arrow(
-    column: ListColumn, book: pa.StringArray | None, cells: pa.ChunkedArray
+    column: ListColumn,
+    book: pa.StringArray | None,
+    cells: pa.ChunkedArray,
+    known: KnownTexts | None = None,
 ) -> Coded | None:
     """Decode all cells at once; None when any is not plainly right."""
     if column.empty and pc.any(pc.equal(cells, "")).as_py():
@@ -46,7 +50,7 @@ def lists_from_arrow(
         if plain is None:
             return None
         tokens = plain
-    coded = code(tokens, book)
+    coded = code(tokens, book, known)
     if coded is None or not isinstance(coded.codes, np.ndarray):
         return None
     if column.distinct and _has_repeats(coded.codes, lengths):

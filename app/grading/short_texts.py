@@ -40,6 +40,38 @@ def short_keys(texts: pa.StringArray) -> KeyArray | None:
     return windows[offsets[:-1] - first] & _MASKS[sizes]
 
 
+class KnownTexts:
+    """Short texts and an index of them, made once, in which the texts of many files are found."""
+
+    def __init__(self, texts: pa.StringArray, keys: KeyArray) -> None:
+        self.texts = texts
+        self._index = pd.Index(keys)
+
+    @classmethod
+    def of(cls, texts: pa.StringArray) -> KnownTexts | None:
+        """An index of distinct texts; None where one is too long."""
+        keys = short_keys(texts)
+        return None if keys is None else cls(texts, keys)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the index holds once it is used, roughly: keys, and a table of hashes."""
+        return 40 * len(self.texts)
+
+    def places(self, texts: pa.StringArray) -> IntArray | None:
+        """The place of each text; None where one is not known.
+
+        >>> known = KnownTexts.of(pa.array(["a", "b"]))
+        >>> known.places(pa.array(["b", "b"])), known.places(pa.array(["c"])) is None
+        (array([1, 1]), True)
+        """
+        keys = short_keys(texts)
+        if keys is None:
+            return None
+        found = _places(self._index, keys)
+        return None if found.min(initial=0) < 0 else found
+
+
 def factorize(keys: KeyArray) -> tuple[IntArray, IntArray]:
     """Codes in the order of appearance, and where each code appears first."""
     codes, distinct = pd.factorize(keys)
@@ -51,5 +83,9 @@ def factorize(keys: KeyArray) -> tuple[IntArray, IntArray]:
 
 def places_in(keys: KeyArray, book: KeyArray) -> IntArray:
     """The place of each key in `book`, whose keys are distinct; -1 where it is not there."""
-    found: IntArray = pd.Index(book).get_indexer(pd.Index(keys)).astype(np.int64, copy=False)
+    return _places(pd.Index(book), keys)
+
+
+def _places(index: pd.Index, keys: KeyArray) -> IntArray:
+    found: IntArray = index.get_indexer(pd.Index(keys)).astype(np.int64, copy=False)
     return found

@@ -11,7 +11,7 @@ from app import __version__
 from app.domain.states import SubmissionState
 from app.domain.verdict import Verdict, problem_document
 from app.graders.outcomes import Fault, Outcome, Refused
-from app.grading.grade import Graded
+from app.grading.graded import Graded
 from app.services.environment import environment
 from app.storage import claims, faults, grades, news, submissions
 from app.storage.records import ClaimRecord, GradeRecord, SettledRecord

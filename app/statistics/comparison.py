@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.stats import binomtest, nct
-from scipy.stats import t as student
+from scipy.special import bdtr, nctdtr, stdtr, stdtrit
 
 from app.statistics.attempts import RATES, Grid
 from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem, t_interval
@@ -63,7 +61,7 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
     differences[np.abs(differences) < 1e-9] = 0.0
     count = differences.size
     mean, sem = mean_and_sem(differences)
-    p = None if not sem else float(2 * student.sf(abs(mean) / sem, count - 1))
+    p = None if not sem else float(2 * stdtr(count - 1, -abs(mean) / sem))
     return Comparison(
         competitions=count,
         a_mean=float(ours.mean()),
@@ -82,7 +80,7 @@ def sign_test(differences: NDArray[np.float64]) -> SignTest:
     """The exact two-sided sign test of "neither is ahead more often"."""
     ahead, behind = int((differences > 0).sum()), int((differences < 0).sum())
     decided = ahead + behind
-    p = float(binomtest(ahead, decided).pvalue) if decided else 1.0
+    p = min(1.0, 2 * float(bdtr(min(ahead, behind), decided, 0.5))) if decided else 1.0
     return SignTest(ahead, behind, differences.size - decided, p)
 
 
@@ -93,12 +91,15 @@ def detectable_difference(
     if sem == 0.0:
         return 0.0
     freedom = count - 1
-    critical = float(student.ppf(1 - level / 2, freedom))
+    critical = float(stdtrit(freedom, 1 - level / 2))
 
     def lack(shift: float) -> float:
         # The far tail of the noncentral t is nothing, and beyond SciPy's range NaN.
-        wrong_way = np.nan_to_num(nct.cdf(-critical, freedom, shift))
-        return float(nct.sf(critical, freedom, shift) + wrong_way) - power
+        wrong_way = np.nan_to_num(nctdtr(freedom, shift, -critical))
+        return float(1.0 - nctdtr(freedom, shift, critical) + wrong_way) - power
+
+    # Here, since it takes half a second that only a comparison needs.
+    from scipy.optimize import brentq
 
     enough = 1.0
     while lack(enough) < 0:

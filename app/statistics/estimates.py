@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 Array = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -57,7 +57,7 @@ def t_interval(mean: float, sem: float, count: int, level: float = 0.95) -> Inte
 
 @lru_cache(maxsize=1024)
 def _t_quantile(share: float, freedom: int) -> float:
-    return float(student.ppf(share, freedom))
+    return float(stdtrit(freedom, share))
 
 
 def cluster_bootstrap(

@@ -14,7 +14,7 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from app.statistics.efficiency import Efficiency, Spent, efficiency
 from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem
@@ -167,7 +167,7 @@ def wilson(successes: int, runs: int, level: float = 0.95) -> Interval:
     >>> [round(end, 1) for end in wilson(0, 8)], [round(end, 1) for end in wilson(4, 8)]
     ([0.0, 32.4], [21.5, 78.5])
     """
-    z = float(norm.ppf(0.5 + level / 2))
+    z = float(ndtri(0.5 + level / 2))
     share, square = successes / runs, z * z
     middle = (share + square / (2 * runs)) / (1 + square / runs)
     reach = z / (1 + square / runs) * sqrt(share * (1 - share) / runs + square / (4 * runs * runs))

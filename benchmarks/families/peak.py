@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.graders.process import GraderProcess
-from app.grading.grade import Graded
+from app.grading.graded import Graded
 from benchmarks.families.measure import Place
 
 MEGABYTE = 1e6

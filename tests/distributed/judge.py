@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from app.graders.pool import GraderPool
-from app.grading.grade import Graded
+from app.grading.graded import Graded
 from tests.distributed.cluster import Cluster
 from tests.factories import good_submission, write_competition, write_submission
 

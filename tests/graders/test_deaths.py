@@ -18,7 +18,7 @@ from app.errors import GradingFault, Unavailable
 from app.graders import lane
 from app.graders.outcomes import Fault
 from app.graders.pool import GraderPool
-from app.grading.grade import Graded
+from app.grading.graded import Graded
 from tests.graders.conftest import wait_until
 
 SLEEPER = (

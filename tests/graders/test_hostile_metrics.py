@@ -7,7 +7,7 @@ import time
 import pytest
 
 from app.graders.outcomes import Fault
-from app.grading.grade import Graded
+from app.grading.graded import Graded
 from tests.graders.conftest import SECONDS
 
 

@@ -6,7 +6,7 @@ import pytest
 from app.domain.medals import Medal
 from app.domain.verdict import ViolationCode, WarningCode
 from app.graders.outcomes import Fault, Refused
-from app.grading.grade import Graded
+from app.grading.graded import Graded
 from tests.factories import (
     good_submission,
     sample_submission,

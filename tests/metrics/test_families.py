@@ -39,7 +39,7 @@ def test_labels_that_weigh_alike_are_rows_weighted_by_their_labels():
 
 def test_kendalls_tau_counts_the_pairs_in_the_wrong_order():
     rng = np.random.default_rng(3)
-    sizes = [1, 2, 9, 30, 5]
+    sizes = [1, 2, 9, 1600, 30, 5, 9, 0, 80]  # the long row is counted by halves
     orders = [rng.permutation(size) for size in sizes]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     true = Lists(np.concatenate([np.arange(size) for size in sizes]), offsets)

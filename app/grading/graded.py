@@ -1,0 +1,22 @@
+"""What a grading gives. Apart from what grades, so that a server need not load that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.domain.leaderboard import Standing
+from app.domain.verdict import Notice
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A graded submission. Scores are unrounded.
+
+    `score` is on the private part of the answers (on all rows where there are no parts) and alone
+    decides the standing; `public_score` is on the public part, None where there is none.
+    """
+
+    score: float
+    public_score: float | None
+    standing: Standing | None
+    warnings: tuple[Notice, ...]
