@@ -141,7 +141,7 @@ def podium_way(
     competition = declare(task)
     sample = answers_file.read_bytes()  # only its ids are read
     answers = decode_answers(
-        answers_file.read_bytes(), competition, read_ids(sample, competition.form)
+        answers_file.read_bytes(), competition, read_ids(sample, competition.form), frames=False
     )
     scorer = scorer_for(competition, None)
     board = Leaderboard.full(

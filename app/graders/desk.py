@@ -12,6 +12,7 @@ from app.errors import BadCompetition, DamagedFile, MetricFault
 from app.graders import jobs, versions
 from app.graders.cache import VersionCache
 from app.graders.inspection import inspect_job
+from app.graders.kernel import give_back_memory
 from app.graders.messages import Answer, Reply
 from app.graders.outcomes import Fault, Refused
 
@@ -33,7 +34,7 @@ class Desk:
             }
             self._counts = forms.counts
         else:
-            loaded = VersionCache(budget, load=versions.load_version, size=versions.version_bytes)
+            loaded = VersionCache(budget, load=_load, size=versions.version_bytes)
             self._jobs = {
                 "grade": lambda where, file, sha256: jobs.grade_job(
                     loaded.get(Path(where)), Path(file), sha256
@@ -70,6 +71,13 @@ class Desk:
         except BaseException as error:
             # SystemExit too: whatever a metric does, the grader says what became of its job.
             return Fault("internal", place_of(error))
+
+
+def _load(version_dir: Path) -> versions.LoadedVersion:
+    loaded = versions.load_version(version_dir)
+    # Decoding takes several times what stays, and no grading needs so much again.
+    give_back_memory()
+    return loaded
 
 
 def place_of(error: BaseException) -> str:

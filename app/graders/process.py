@@ -20,7 +20,7 @@ from typing import Literal
 
 import app
 from app.graders.messages import Reply, read_message
-from app.graders.numerics import NUMERICS
+from app.graders.numerics import MEMORY, NUMERICS
 from app.graders.sandbox import Isolation
 from app.graders.wire import receive_before, send
 
@@ -132,6 +132,6 @@ def _environment() -> dict[str, str]:
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "PYTHONPATH": str(Path(app.__file__).parents[1]),
-        "MALLOC_ARENA_MAX": "2",
         **NUMERICS,
+        **MEMORY,
     }

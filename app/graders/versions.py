@@ -69,12 +69,12 @@ def load_version(version_dir: Path) -> LoadedVersion:
     """
     competition = load_competition(version_dir)
     ids = load_ids(version_dir, competition)
+    scorer = load_scorer(version_dir, competition)
+    answers = decode_answers(
+        read_answers(version_dir, competition), competition, ids, frames=scorer.takes_frames
+    )
     return LoadedVersion(
-        competition,
-        load_scorer(version_dir, competition),
-        ids,
-        decode_answers(read_answers(version_dir, competition), competition, ids),
-        load_leaderboard(version_dir, competition),
+        competition, scorer, ids, answers, load_leaderboard(version_dir, competition)
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from app.domain.columns import MaskColumn
 from app.domain.competition import Competition
 from app.domain.form import USAGE_COLUMN, SubmissionForm
 from app.domain.verdict import Rejection
@@ -78,7 +80,10 @@ class Answers:
         private: IntArray | None,
         sizes: dict[str, IntArray] | None = None,
         optional: PublicIds | None = None,
+        *,
+        frames: bool = True,
     ) -> None:
+        self._frames = frames
         self._checked = checked
         self._sizes = sizes or {}
         self.ids = checked.ids
@@ -101,14 +106,18 @@ class Answers:
         Raises:
             Rejection: with every problem of the file.
         """
-        checked = self.checker.check(data)
-        return judge_fit(self._checked, self._sizes, checked)
+        checked = judge_fit(self._checked, self._sizes, self.checker.check(data))
+        return checked if self._frames else replace(checked, texts={})
 
 
-def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Answers:
+def decode_answers(
+    data: bytes, competition: Competition, ids: PublicIds, *, frames: bool = True
+) -> Answers:
     """Decode the answers file.
 
-    Rows that `Usage` calls Ignored must be there, but their values need not make sense.
+    Without `frames` no metric can ask for DataFrames: only what is declared is kept, which in a
+    test set with its features is a small part. Rows that `Usage` calls Ignored must be there, but
+    their values need not make sense.
 
     Raises:
         BadCompetition: with every problem of the file.
@@ -119,7 +128,12 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
     optional = None
     if form.optional_ids:
         optional, ids = ids, read_ids(data, form, file)
-    checker = Checker(form, ids, keep_unknown=True, aliases=aliases)
+    needed = _needed_texts(competition)
+
+    def keep(name: str) -> bool:
+        return frames or name in needed or _means_usage(name)
+
+    checker = Checker(form, ids, keep=keep, aliases=aliases)
     # Unscored rows known by a prediction column may hold what is no prediction: to be skipped.
     is_plain = not set(competition.answers.unscored) & set(competition.form.columns)
     checked = checker.check_fast(data) if is_plain else None
@@ -137,14 +151,15 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
             raise bad_file(file, rejection) from None
     for name in checked.texts:
         declared = name in competition.form.columns
-        if not declared and name != USAGE_COLUMN and name.strip().casefold() == "usage":
+        if not declared and name != USAGE_COLUMN and _means_usage(name):
             message = f"write this column's name as {USAGE_COLUMN}"
             raise BadCompetition([{"file": file, "key": name, "message": message}])
     sizes = sizes_of_images(competition.form.columns, checked, file)
     unscored = _unscored(checked, competition, skipped)
+    kept = checked if frames else replace(checked, texts={})
     if USAGE_COLUMN not in checked.texts:
         scored = None if unscored is None else _some(np.flatnonzero(~unscored), file, "scored")
-        return Answers(checked, competition.form, None, scored, sizes, optional)
+        return Answers(kept, competition.form, None, scored, sizes, optional, frames=frames)
     usages = pc.index_in(_plain(checked.texts[USAGE_COLUMN]), value_set=_USAGES)
     if usages.null_count:
         row = pc.index(usages.is_null(), True).as_py() + 1
@@ -155,7 +170,18 @@ def decode_answers(data: bytes, competition: Competition, ids: PublicIds) -> Ans
     counts = np.True_ if unscored is None else ~unscored
     public, private = (np.flatnonzero((codes == code) & counts) for code in (0, 1))
     private = _some(private, file, "Private")
-    return Answers(checked, competition.form, public, private, sizes, optional)
+    return Answers(kept, competition.form, public, private, sizes, optional, frames=frames)
+
+
+def _needed_texts(competition: Competition) -> set[str]:
+    """The columns beside the declared ones that say how answers are to be read."""
+    masks = [c for c in competition.form.columns.values() if isinstance(c, MaskColumn)]
+    sizes = [key for mask in masks for key in (mask.height, mask.width) if isinstance(key, str)]
+    return {USAGE_COLUMN, *competition.answers.unscored, *sizes}
+
+
+def _means_usage(name: str) -> bool:
+    return name.strip().casefold() == USAGE_COLUMN.casefold()
 
 
 def _some(rows: IntArray, file: str, what: str) -> IntArray:

@@ -7,7 +7,7 @@ fast way accepts is one that the exact way accepts, with the same values to the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +44,7 @@ class Checker:
         form: SubmissionForm,
         ids: PublicIds,
         *,
-        keep_unknown: bool = False,
+        keep: Callable[[str], bool] | None = None,
         aliases: Mapping[str, str] | None = None,
         optional: PublicIds | None = None,
         known: Mapping[str, KnownTexts] | None = None,
@@ -54,12 +54,12 @@ class Checker:
         self._is_needed = None if optional is None else _among(optional, ids)
         self.schema = Schema(form)
         self.ids = ids
-        self._keep_unknown = keep_unknown
+        self._keep = keep
         wanted = dict.fromkeys(form.id, pa.string())
         for name, column in form.columns.items():
             wanted[name] = pa.float64() if is_fast_number(column) else pa.string()
         self._aliases = form.aliases if aliases is None else aliases
-        self._reader = FastReader(wanted, keep_unknown=keep_unknown, aliases=self._aliases)
+        self._reader = FastReader(wanted, keep=keep, aliases=self._aliases)
 
     def check(self, data: bytes | memoryview | pa.Buffer) -> Checked:
         """Check and decode a submission.
@@ -109,7 +109,7 @@ class Checker:
             self.schema,
             self.ids,
             data,
-            keep_unknown=self._keep_unknown,
+            keep_unknown=self._keep is not None,
             rows_to_skip=rows_to_skip,
             aliases=self._aliases,
             optional=self._optional,

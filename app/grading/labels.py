@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -18,6 +19,7 @@ from app.grading.sheet import Cells
 from app.grading.short_texts import KnownTexts, factorize, places_in, short_keys
 from app.metrics.arrays import Lists
 
+_SPREAD = 8  # how many times as many as numbers there are may a table of them have
 _MANY = 10_000  # texts, from which on short ones are worth turning into numbers
 
 _MISSING = Fault(
@@ -93,6 +95,21 @@ def code(
     if pc.index(coded.dictionary, "").as_py() >= 0:
         return None
     return Coded(coded.indices.to_numpy().astype(np.int64), coded.dictionary)
+
+
+def code_numbers(numbers: pa.Int64Array, book: pa.StringArray | None) -> Coded | None:
+    """Code whole numbers, none of them negative, as `code` does their decimal texts."""
+    if book is not None or not len(numbers):
+        return code(numbers.cast(pa.string()), book)
+    values = numbers.to_numpy()
+    if int(values.max()) > _SPREAD * len(values) + _MANY:
+        codes, distinct = pd.factorize(values)
+    else:  # a table of all numbers there could be is quicker than one of hashes
+        is_there = np.zeros(int(values.max()) + 1, dtype=bool)
+        is_there[values] = True
+        distinct = np.flatnonzero(is_there)
+        codes = (np.cumsum(is_there) - 1)[values]
+    return Coded(codes.astype(np.int64, copy=False), pa.array(distinct).cast(pa.string()))
 
 
 def _places_in(names: pa.StringArray, book: pa.StringArray) -> IntArray:

@@ -12,7 +12,7 @@ from app.domain.columns import ListColumn
 from app.domain.verdict import ViolationCode
 from app.grading.findings import Fault, Findings
 from app.grading.ids import IntArray
-from app.grading.labels import UNKNOWN, Book, Coded, code
+from app.grading.labels import UNKNOWN, Book, Coded, code, code_numbers
 from app.grading.sheet import Cells
 from app.grading.short_texts import KnownTexts
 from app.grading.tokens import all_match, split_cell, split_cells
@@ -46,11 +46,12 @@ def lists_from_arrow(
     if column.pattern is not None and not all_match(tokens, column.pattern):
         return None
     if column.items == "integer":
-        plain = _whole_numbers(column, tokens)
-        if plain is None:
+        numbers = _whole_numbers(column, tokens)
+        if numbers is None:
             return None
-        tokens = plain
-    coded = code(tokens, book, known)
+        coded = code_numbers(numbers, book)
+    else:
+        coded = code(tokens, book, known)
     if coded is None or not isinstance(coded.codes, np.ndarray):
         return None
     if column.distinct and _has_repeats(coded.codes, lengths):
@@ -58,8 +59,8 @@ def lists_from_arrow(
     return Coded(Lists(coded.codes, offsets), coded.names)
 
 
-def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.StringArray | None:
-    """The tokens as plain decimal numbers; None when one is none, or is out of range."""
+def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.Int64Array | None:
+    """The tokens as numbers; None when one is none, or is out of range."""
     if not pc.all(pc.ascii_is_decimal(tokens), min_count=0).as_py():
         return None
     if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS:
@@ -68,7 +69,7 @@ def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.StringArray
     low, high = pc.min(numbers).as_py(), pc.max(numbers).as_py()
     if low is not None and not (column.min or 0) <= low <= high <= _largest(column):
         return None
-    return numbers.cast(pa.string())
+    return numbers
 
 
 def _largest(column: ListColumn) -> int:

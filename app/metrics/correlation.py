@@ -5,6 +5,8 @@ Constant predictions say nothing about the answers: their correlation counts as 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from app.metrics.arrays import FloatArray, mean_over_columns
@@ -26,8 +28,19 @@ def pearson_corrcoef(y_true: FloatArray, y_pred: FloatArray) -> float:
     return mean_over_columns(_pearson, y_true, y_pred)
 
 
-@metric(kinds=NUMBERS, columns="any")
-def spearman_corrcoef(y_true: FloatArray, y_pred: FloatArray) -> float:
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """The ranks of each column."""
+
+    columns: list[FloatArray]
+
+
+def _ranked(values: FloatArray) -> _Ranked:
+    return _Ranked([_ranks(column) for column in values.reshape(len(values), -1).T])
+
+
+@metric(kinds=NUMBERS, columns="any", prepare=_ranked)
+def spearman_corrcoef(y_true: FloatArray | _Ranked, y_pred: FloatArray) -> float:
     """Spearman's rho, from -1 to 1: Pearson's r of the ranks, tied values sharing their mean rank.
 
     Raises:
@@ -36,7 +49,9 @@ def spearman_corrcoef(y_true: FloatArray, y_pred: FloatArray) -> float:
     >>> spearman_corrcoef(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 99.0]))
     1.0
     """
-    return mean_over_columns(_spearman, y_true, y_pred)
+    true = y_true if isinstance(y_true, _Ranked) else _ranked(y_true)
+    pairs = zip(true.columns, _ranked(y_pred).columns, strict=True)
+    return sum((_pearson(a, b) for a, b in pairs), start=0.0) / len(true.columns)
 
 
 def _pearson(y_true: FloatArray, y_pred: FloatArray) -> float:
@@ -58,10 +73,6 @@ def _unit(values: FloatArray) -> FloatArray:
     values -= values.mean()
     values /= np.sqrt(values @ values)
     return values
-
-
-def _spearman(y_true: FloatArray, y_pred: FloatArray) -> float:
-    return _pearson(_ranks(y_true), _ranks(y_pred))
 
 
 def _ranks(values: FloatArray) -> FloatArray:

@@ -67,10 +67,11 @@ def top_k_error(y_true: Lists, y_pred: Lists, *, k: Annotated[int, Field(ge=1)])
     items = max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1
     row = row_of_each(y_pred.offsets)
     within = np.arange(len(row), dtype=np.int64) - y_pred.offsets[row] < k
-    ranked = row[within] * items + y_pred.codes[within]
-    relevant = row_of_each(y_true.offsets) * items + y_true.codes
-    hit = np.unique(row[within][np.isin(ranked, relevant)])
-    return (rows - len(hit)) / rows
+    row, codes = row[within], y_pred.codes[within]
+    relevant = distinct(row_of_each(y_true.offsets) * items + y_true.codes)
+    has_hit = np.zeros(rows, dtype=bool)
+    has_hit[row[_places_of_hits(row * items + codes, relevant)[0]]] = True
+    return (rows - int(np.count_nonzero(has_hit))) / rows
 
 
 def _orders_permutations(form: SubmissionForm, parameters: Mapping[str, Any]) -> list[str]:
@@ -179,9 +180,15 @@ def _descending_pairs(offsets: IntArray, places: IntArray, rows: IntArray) -> in
 
 def _first_hits(ranked: IntArray, relevant: IntArray) -> IntArray:
     """Where an item of `ranked` is in `relevant` (ascending) for the first time, ascending."""
-    found = np.minimum(np.searchsorted(relevant, ranked), len(relevant) - 1)
-    is_hit = relevant[found] == ranked
-    hits = np.flatnonzero(is_hit)
+    hits, found = _places_of_hits(ranked, relevant)
     _, first = np.unique(found[hits], return_index=True)
     first.sort()
     return hits[first]
+
+
+def _places_of_hits(ranked: IntArray, relevant: IntArray) -> tuple[IntArray, IntArray]:
+    """Where `ranked` has something of `relevant` (ascending); and where each was looked for."""
+    if not len(relevant):
+        return np.empty(0, dtype=np.int64), np.zeros(len(ranked), dtype=np.int64)
+    found = np.minimum(np.searchsorted(relevant, ranked), len(relevant) - 1)
+    return np.flatnonzero(relevant[found] == ranked), found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 from rapidfuzz.distance import Levenshtein
@@ -38,14 +39,23 @@ def normalized_levenshtein_error(y_true: Lists, y_pred: Lists) -> float:
     """
     if not len(y_true.codes):
         raise ValueError("the error is undefined: the answers have no item")
-    rows = (
-        [side.codes[a:b].tolist() for a, b in pairwise(side.offsets)] for side in (y_true, y_pred)
-    )
-    return sum(map(Levenshtein.distance, *rows)) / len(y_true.codes)
+    distances = map(Levenshtein.distance, _by_row(y_true), _by_row(y_pred))
+    return sum(distances) / len(y_true.codes)
 
 
-@metric(kinds={"text"})
-def mean_word_jaccard_score(y_true: TextArray, y_pred: TextArray) -> float:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The distinct words of each row."""
+
+    rows: list[set[str]]
+
+
+def _words(texts: TextArray) -> _Words:
+    return _Words([set(text.lower().split()) for text in texts])
+
+
+@metric(kinds={"text"}, prepare=_words)
+def mean_word_jaccard_score(y_true: TextArray | _Words, y_pred: TextArray) -> float:
     """The mean over rows of shared / all distinct words, in lower case and parted by white space.
 
     A row where both texts have no word counts 0.
@@ -54,14 +64,15 @@ def mean_word_jaccard_score(y_true: TextArray, y_pred: TextArray) -> float:
     >>> mean_word_jaccard_score(np.array(["Big cats", "a"]), np.array(["big dogs", "a a"]))
     0.6666666666666666
     """
+    true = y_true if isinstance(y_true, _Words) else _words(y_true)
     total = 0.0
-    for true, predicted in zip(y_true, y_pred, strict=True):
-        a, b = set(true.lower().split()), set(predicted.lower().split())
+    for a, b in zip(true.rows, _words(y_pred).rows, strict=True):
         shared = len(a & b)
         if shared:
             total += shared / (len(a) + len(b) - shared)
-    return total / len(y_true)
+    return total / len(y_pred)
 
 
 def _by_row(lists: Lists) -> list[list[int]]:
-    return [lists.codes[a:b].tolist() for a, b in pairwise(lists.offsets.tolist())]
+    codes = lists.codes.tolist()
+    return [codes[a:b] for a, b in pairwise(lists.offsets.tolist())]

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from app.domain.board import board_of
+from app.graders.jobs import warm_up
 from app.grading.answers import decode_answers
 from app.grading.check import SAMPLE_FILE, read_ids
 from app.grading.grade import grade
@@ -93,12 +94,13 @@ def _plain(values: object) -> pa.Array:
 
 def ways(family: Family, place: Place) -> tuple[Callable[[], float], Callable[[], float]]:
     """The reference way, nothing kept between gradings; and Podium's, with answers decoded."""
+    warm_up()
     competition = declared(family.slug)
     sample = (place.version / SAMPLE_FILE).read_bytes()
     ids = read_ids(sample, competition.submission)
     private = place.version / "private" / competition.answers.file
-    answers = decode_answers(private.read_bytes(), competition, ids)
     scorer = scorer_for(competition, own_metric(family.slug))
+    answers = decode_answers(private.read_bytes(), competition, ids, frames=scorer.takes_frames)
     board = board_of(competition, None)
     read_original = family.read_original or _read
 

@@ -76,7 +76,9 @@ class Vectors:
         sample = (self.folder / "public" / "sample_submission.csv").read_bytes()
         self.ids = read_ids(sample, self.competition.submission)
         answers = (self.folder / "private" / self.competition.answers.file).read_bytes()
-        self.answers = decode_answers(answers, self.competition, self.ids)
+        self.answers = decode_answers(
+            answers, self.competition, self.ids, frames=self.scorer.takes_frames
+        )
         self.cases = json.loads((self.data / slug / "cases.json").read_text(encoding="utf-8"))
 
     def read(self, case):
