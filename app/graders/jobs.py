@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -37,14 +38,14 @@ def grade_job(loaded: LoadedVersion, file: Path, sha256: str) -> Graded:
         MetricFault: the metric failed.
         DamagedFile: it is not there, or has other bytes than `sha256` (if given) says.
     """
-    data = _read(file, sha256)
+    data = partial(_read, file, sha256)
     return grade(data, loaded.competition, loaded.answers, loaded.leaderboard, loaded.scorer)
 
 
 def validate_job(loaded: LoadedForm, file: Path) -> Verdict:
     """Check one submission file's form. No answers are in reach."""
     try:
-        return Verdict(warnings=loaded.checker.check(file.read_bytes()).warnings)
+        return Verdict(warnings=loaded.checker.check(file.read_bytes).warnings)
     except Rejection as rejection:
         return rejection.verdict
 

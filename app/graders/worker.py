@@ -9,13 +9,17 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import select
 import socket
 import sys
 import threading
 import traceback
 
+from app.graders.kernel import give_back_memory
 from app.graders.sandbox import confine, limit_memory
 from app.graders.wire import receive, send
+
+IDLE_SECONDS = 0.5  # without a job, after which a grader keeps no more memory than it must
 
 
 def main(role: str, descriptor: int, server: int, memory_mb: int, cache_mb: int) -> None:
@@ -36,6 +40,9 @@ def main(role: str, descriptor: int, server: int, memory_mb: int, cache_mb: int)
     threads = threading.active_count()
     while True:
         try:
+            if not select.select([channel], [], [], IDLE_SECONDS)[0]:
+                # Not after each grading: the next one would pay for the same memory again.
+                give_back_memory()
             request = receive(channel)
         except (EOFError, OSError):
             return

@@ -18,7 +18,7 @@ from app.domain.competition import Competition
 from app.domain.form import USAGE_COLUMN, SubmissionForm
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
-from app.grading.check import Checker, bad_file, read_ids
+from app.grading.check import Checker, FileData, bad_file, read_ids
 from app.grading.checked import Checked
 from app.grading.decoded import MetricInput
 from app.grading.fit import judge_fit, sizes_of_images
@@ -83,31 +83,31 @@ class Answers:
         *,
         frames: bool = True,
     ) -> None:
-        self._frames = frames
         self._checked = checked
         self._sizes = sizes or {}
         self.ids = checked.ids
         self.books = checked.decoded.books()
         known = {name: known_names(names) for name, names in self.books.items()}
         found = {name: texts for name, texts in known.items() if texts is not None}
-        self.checker = Checker(form, checked.ids, optional=optional, known=found)
+        self.checker = Checker(form, checked.ids, optional=optional, known=found, texts=frames)
         self.has_usage = private is not None
         self.private = Part(checked, private)
         self.public = None if public is None or not len(public) else Part(checked, public)
         texts = sum(int(column.nbytes) for column in checked.texts.values())
-        # The columns as decoded, once more cut into parts, as texts, and twice the ids.
-        copies = 2 if self.has_usage else 1
-        self.nbytes = copies * checked.decoded.nbytes + texts + 2 * checked.ids.nbytes
-        self.nbytes += sum(texts.nbytes for texts in found.values())
+        # The columns as decoded, once more cut into parts, as texts, and twice the ids; all of it
+        # again as a DataFrame; and what finds names.
+        parts = (2 if self.has_usage else 1) * checked.decoded.nbytes
+        ids = checked.ids.nbytes + (0 if optional is None else optional.nbytes)
+        self.nbytes = parts + texts + 2 * ids + (parts + texts + ids if frames else 0)
+        self.nbytes += sum(names.nbytes for names in found.values())
 
-    def check(self, data: bytes | memoryview | pa.Buffer) -> Checked:
+    def check(self, data: FileData) -> Checked:
         """Check and decode a submission.
 
         Raises:
             Rejection: with every problem of the file.
         """
-        checked = judge_fit(self._checked, self._sizes, self.checker.check(data))
-        return checked if self._frames else replace(checked, texts={})
+        return judge_fit(self._checked, self._sizes, self.checker.check(data))
 
 
 def decode_answers(

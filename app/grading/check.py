@@ -8,6 +8,8 @@ fast way accepts is one that the exact way accepts, with the same values to the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -32,11 +34,16 @@ from app.metrics.arrays import BoolArray
 
 SAMPLE_FILE = "public/sample_submission.csv"
 
+# A file's bytes; or what gives them, each time anew, so that they need not stay in memory.
+Source = Callable[[], bytes]
+FileData: TypeAlias = bytes | memoryview | pa.Buffer | Source
+
 
 class Checker:
     """Checks submissions of one form against one set of public ids.
 
-    It never sees answers: `known`, by column, are only the names to look for first.
+    It never sees answers: `known`, by column, are only the names to look for first. `texts` says
+    whether columns that are not number-like are also kept as written.
     """
 
     def __init__(
@@ -48,8 +55,10 @@ class Checker:
         aliases: Mapping[str, str] | None = None,
         optional: PublicIds | None = None,
         known: Mapping[str, KnownTexts] | None = None,
+        texts: bool = True,
     ) -> None:
         self._known = known or {}
+        self._texts = texts
         self._optional = optional
         self._is_needed = None if optional is None else _among(optional, ids)
         self.schema = Schema(form)
@@ -61,43 +70,40 @@ class Checker:
         self._aliases = form.aliases if aliases is None else aliases
         self._reader = FastReader(wanted, keep=keep, aliases=self._aliases)
 
-    def check(self, data: bytes | memoryview | pa.Buffer) -> Checked:
+    def check(self, data: FileData) -> Checked:
         """Check and decode a submission.
 
         Raises:
             Rejection: with every problem of the file.
         """
-        if not isinstance(data, bytes):
-            data = bytes(data)
-        checked = self.check_fast(data)
-        return self.check_exactly(data) if checked is None else checked
+        read = data if callable(data) else partial(bytes, data)
+        checked = self.check_fast(read)
+        return self.check_exactly(read()) if checked is None else checked
 
-    def check_fast(self, data: bytes) -> Checked | None:
+    def check_fast(self, data: bytes | Source) -> Checked | None:
         """The fast way; None when the file has anything unusual about it."""
-        table = self._reader.read(data)
+        # No name for the bytes here: with the reader's they are let go of.
+        table = self._reader.read(data() if callable(data) else data)
         if table is None or (table.notices and self.schema.form.unknown_columns == "refuse"):
             return None
         ids = len(self.ids.columns)
         try:
-            columns = self._needed_rows(self._with_ids(table.columns))
+            columns = list(self._needed_rows(self._with_ids(table.columns)))
             if len(columns[0]) != self.ids.rows:
                 return None
             order = self.ids.order(columns[:ids])
         except IdsDifferError:
             return None
-        decoded = self._decode(columns[ids:])
+        named = zip(table.names, columns[len(columns) - len(table.names) :], strict=True)
+        texts = {name: cells for name, cells in named if self._texts and self.schema.is_raw(name)}
+        notices = table.notices
+        del table, named, columns[:ids]
+        decoded = self._decode(columns)
         if decoded is None:
             return None
         if order is not None:
             decoded = decoded.take(order)
-        texts = {
-            name: column
-            for name, column in zip(
-                table.names, columns[len(columns) - len(table.names) :], strict=True
-            )
-            if self.schema.is_raw(name)
-        }
-        return Checked(self.schema, self.ids, decoded, table.notices, texts, order)
+        return Checked(self.schema, self.ids, decoded, notices, texts, order)
 
     def check_exactly(self, data: bytes, rows_to_skip: RowsToSkip | None = None) -> Checked:
         """The exact way.
@@ -131,12 +137,15 @@ class Checker:
         mask = pa.array(needed)
         return [column.filter(mask) for column in columns]
 
-    def _decode(self, columns: Sequence[pa.ChunkedArray]) -> Decoded | None:
+    def _decode(self, columns: list[pa.ChunkedArray]) -> Decoded | None:
+        """Decode the columns; each is taken out, and need not stay beside what it becomes."""
         schema = self.schema
+        columns.reverse()
         numbers = np.empty((self.ids.rows, len(schema.bounds)), order="F")
         others: dict[str, Values] = {}
         place = 0
-        for (name, column), cells in zip(schema.form.columns.items(), columns, strict=False):
+        for name, column in schema.form.columns.items():
+            cells = columns.pop()
             bounds = schema.bounds.get(name)
             if bounds is None:
                 values = from_arrow(column, schema.books[name], cells, self._known.get(name))
@@ -160,7 +169,7 @@ def _among(every: PublicIds, some: PublicIds) -> BoolArray:
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def check(data: bytes | memoryview | pa.Buffer, form: SubmissionForm, ids: PublicIds) -> Checked:
+def check(data: FileData, form: SubmissionForm, ids: PublicIds) -> Checked:
     """Check one submission; `Checker` is for many.
 
     Raises:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import pyarrow as pa
-
 from app.domain.competition import Competition
 from app.domain.leaderboard import Leaderboard
 from app.grading.answers import Answers
+from app.grading.check import FileData
 from app.grading.graded import Graded
 from app.grading.scorer import Scorer
 
 
 def grade(
-    data: bytes | memoryview | pa.Buffer,
+    data: FileData,
     competition: Competition,
     answers: Answers,
     leaderboard: Leaderboard | None,

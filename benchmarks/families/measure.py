@@ -78,10 +78,15 @@ def _write_answers(family: Family, data: Data, file: Path, original: Path) -> No
 
 
 def write_csv(columns: Columns, file: Path) -> None:
-    """Write columns as a CSV file, floats by their shortest digits."""
-    arrays = {name: _plain(values) for name, values in columns.items()}
-    options = pacsv.WriteOptions(quoting_style="needed", quoting_header="needed")
-    pacsv.write_csv(pa.table(arrays), file, options)
+    """Write columns as pandas would: floats by their shortest digits, quotes only where needed."""
+    table = pa.table({name: _plain(values) for name, values in columns.items()})
+    try:
+        pacsv.write_csv(table, file, pacsv.WriteOptions(quoting_style="none"))
+    except pa.ArrowInvalid:  # a text holds a comma, a quote or a line end
+        pacsv.write_csv(table, file, pacsv.WriteOptions(quoting_style="needed"))
+    text = file.read_bytes()
+    header, end, rows = text.partition(b"\n")
+    file.write_bytes(header.replace(b'"', b"") + end + rows)
 
 
 def _plain(values: object) -> pa.Array:
@@ -109,7 +114,7 @@ def ways(family: Family, place: Place) -> tuple[Callable[[], float], Callable[[]
         return float(family.reference(read_original(place.original), submission))
 
     def podium() -> float:
-        return grade(place.submission.read_bytes(), competition, answers, board, scorer).score
+        return grade(place.submission.read_bytes, competition, answers, board, scorer).score
 
     return reference, podium
 

@@ -178,6 +178,69 @@ def test_answers_know_about_how_much_memory_they_take():
     assert 8_000 + ids.nbytes <= answers.nbytes <= 3 * (8_000 + ids.nbytes)
 
 
+def test_what_no_metric_can_ask_for_is_not_kept():
+    data = b"id,x,feature,Usage\na,1,k,Public\nb,2,l,Private\nc,3,m,Ignored\nd,4,n,Private\n"
+    whole = decode_answers(data, competition(), IDS)
+    lean = decode_answers(data, competition(), IDS, frames=False)
+
+    assert whole.private.frame()["feature"].tolist() == ["l", "n"]
+    assert lean.nbytes < whole.nbytes
+    assert lean.private.rows.tolist() == [1, 3]
+    assert lean.private.arrays.tolist() == [2.0, 4.0]
+    submission = b"id,x\nd,4\nb,3\nc,3\na,1\n"
+    scorer = scorer_for(competition(), None)
+    scores = [grade(submission, competition(), a, None, scorer).score for a in (whole, lean)]
+    assert scores[0] == scores[1] == pytest.approx(0.5**0.5)
+
+
+@pytest.mark.parametrize("frames", [True, False])
+def test_a_misspelt_usage_is_named_whatever_is_kept(frames):
+    data = MARKED.replace(b"Usage", b" usage")
+    with pytest.raises(BadCompetition) as caught:
+        decode_answers(data, competition(), IDS, frames=frames)
+
+    assert caught.value.problems[0]["key"] == " usage"
+
+
+@pytest.mark.parametrize("kind", ["label", "list"])
+@pytest.mark.parametrize("strange", [(), (7, 4321)], ids=["all known", "strangers"])
+def test_many_names_are_found_as_few_are(kind, strange):
+    rng = np.random.default_rng(2)
+    rows = [f"r{n}" for n in range(12_000)]
+    names = [f"n{n:x}" for n in rng.permutation(len(rows))]
+    tiny = competition(f'x = {{ kind = "{kind}" }}', metric="accuracy_score")
+    lines = "".join(f"{row},{name}\n" for row, name in zip(rows, names, strict=True))
+    answers = decode_answers(("id,x\n" + lines).encode(), tiny, public_ids(rows))
+    given = [f"new{n}" if n in strange else names[-n] for n in range(len(rows))]
+    data = "id,x\n" + "".join(f"{row},{name}\n" for row, name in zip(rows, given, strict=True))
+
+    fast = answers.checker.check_fast(data.encode())
+    assert fast is not None
+    both = (fast, answers.checker.check_exactly(data.encode()))
+    codes = [checked.decoded.arrays(answers.books) for checked in both]
+    true, *coded = (
+        side if kind == "label" else side.codes for side in (answers.private.arrays, *codes)
+    )
+    code_of = dict(zip(names, true.tolist(), strict=True))
+    for side in coded:
+        assert [code_of.get(name, -1) for name in given] == [
+            code if code <= true.max() else -1 for code in side.tolist()
+        ]
+
+
+@pytest.mark.parametrize("largest", [9, 10**17], ids=["close together", "far apart"])
+def test_whole_numbers_are_coded_whatever_their_range(largest):
+    columns = 'x = { kind = "list", items = "integer" }'
+    data = f"id,x\na,5 {largest}\nb,05\nc,7 5\nd,{largest}\n".encode()
+    tiny = competition(columns, metric="top_k_error", parameters="{ k = 1 }")
+    answers = decode_answers(data, tiny, IDS)
+    five, seven, most = (answers.private.arrays.codes[place] for place in (0, 3, 1))
+
+    assert len({five, seven, most}) == 3
+    assert answers.private.arrays.codes.tolist() == [five, most, five, seven, five, most]
+    assert answers.checker.check_fast(data) is not None
+
+
 @pytest.mark.parametrize(
     ("columns", "metric", "cells"),
     [

@@ -42,8 +42,30 @@ def test_it_accepts_every_common_way_of_writing_the_same_table(data):
     assert judge.check(data).warnings == ()
 
 
-@pytest.mark.parametrize("wrap", [bytes, memoryview, pa.py_buffer])
-def test_it_reads_bytes_views_and_buffers(wrap):
+def test_a_quoted_header_alone_is_nothing_unusual():
+    judge = checker()
+    data = b'"id","x"\na,1\nb,2\nc,3\n'
+
+    assert judge.check_fast(data) is not None
+    assert numbers(judge, data) == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("quote", ["", '"'])
+def test_a_line_may_be_longer_than_what_is_read_at_once(quote):
+    judge = checker('x = { kind = "text" }')
+    longest = "long " * 500_000
+    data = f"id,x\na,k\nb,{quote}{longest}{quote}\nc,m\n".encode()
+
+    assert judge.check_fast(data) is not None
+    assert accepted(judge, data).decoded.others["x"].tolist() == ["k", longest, "m"]
+
+
+def lent(data):
+    return lambda: data
+
+
+@pytest.mark.parametrize("wrap", [bytes, memoryview, pa.py_buffer, lent])
+def test_it_reads_bytes_views_and_buffers_and_what_gives_bytes(wrap):
     checked = checker().check(wrap(GOOD))
 
     assert checked.decoded.numbers[:, 0].tolist() == [1.0, 2.0, 3.0]
