@@ -24,6 +24,7 @@ from sklearn.metrics import accuracy_score, log_loss, roc_auc_score, root_mean_s
 
 from app.domain.competition import Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
+from app.graders.jobs import warm_up
 from app.grading.answers import decode_answers
 from app.grading.check import read_ids
 from app.grading.grade import grade
@@ -76,6 +77,7 @@ TASKS = (
 
 
 def main() -> None:
+    warm_up()  # as a grader does first
     print("Grading: milliseconds, medians; the ways take turns")
     print(f"{'metric':<26}{'rows':>9}{'reference':>11}{'podium':>9}{'parse':>9}"
           f"{'ref/podium':>12}{'podium/parse':>14}")  # fmt: skip
