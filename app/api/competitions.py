@@ -12,17 +12,17 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
 from app.api import present
-from app.api.dependencies import Admin, Anyone, Ctx, Cursor, Limit, Researcher, Slug
-from app.api.files import is_known, leased_file, not_modified
-from app.api.problems import responses
-from app.api.schemas import (
+from app.api.competition_schemas import (
     CompetitionImported,
     CompetitionOut,
     FileOut,
     LeaderboardOut,
-    Page,
     StandingOut,
 )
+from app.api.dependencies import Admin, Anyone, Ctx, Cursor, Limit, Researcher, Slug
+from app.api.files import is_known, leased_file, not_modified
+from app.api.problems import responses
+from app.api.schemas import Page
 from app.api.upload import receive_file_part
 from app.errors import NotFound
 from app.services import competitions, imports

@@ -12,8 +12,9 @@ from fastapi import APIRouter, Header, Request
 from app.api import present
 from app.api.dependencies import Anyone, Ctx, Id, Key
 from app.api.problems import responses
-from app.api.schemas import RunOut, SubmissionOut
+from app.api.schemas import RunOut
 from app.api.streams import HEARTBEAT, PER_RUN_KEY, EventStream, Streams
+from app.api.submission_schemas import SubmissionOut
 from app.api.threads import in_thread
 from app.errors import NotFound, Unauthorized, Unavailable
 from app.services import reported_scores, runs

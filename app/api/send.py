@@ -14,7 +14,7 @@ from app.api import present
 from app.api.dependencies import KEY_SCHEME, sent_key
 from app.api.plain import PlainRoute
 from app.api.problems import responses
-from app.api.schemas import SubmissionOut
+from app.api.submission_schemas import SubmissionOut
 from app.api.threads import in_thread
 from app.api.upload import CSV_BODY, receive_blob, small_body
 from app.errors import BadRequest, Invalid

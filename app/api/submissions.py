@@ -13,7 +13,8 @@ from app.api.bodies import Selection
 from app.api.dependencies import Anyone, Ctx, Cursor, Id, Key, Limit
 from app.api.files import leased_file
 from app.api.problems import responses
-from app.api.schemas import Page, RunOut, SubmissionOut, VerdictOut
+from app.api.schemas import Page, RunOut
+from app.api.submission_schemas import SubmissionOut, VerdictOut
 from app.api.threads import in_thread
 from app.api.upload import CSV_BODY, receive_csv
 from app.services import disclose, reported_scores, runs, submit, validate
