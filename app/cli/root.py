@@ -17,6 +17,7 @@ from app.cli import (
     grade,
     imports,
     keys,
+    prepare,
     proxy,
     results,
     runs,
@@ -74,6 +75,7 @@ app.command("serve")(serve.serve)
 app.command("worker")(worker.worker)
 app.command("demo")(demo.demo)
 app.command("check")(competitions.check)
+app.command("prepare")(prepare.prepare)
 app.command("grade")(grade.grade)
 app.command("backup")(backup.backup)
 app.command("restore")(backup.restore)

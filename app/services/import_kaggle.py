@@ -6,8 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -24,16 +22,10 @@ from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_source import About, Source
 from app.services.context import Context
 from app.services.imports import MAX_FILES, Imported, Progress, import_folder
+from app.services.prepare import PREPARE, run_prepare
 
 COPIES = 3  # of the data on disk at once: the archive, unpacked, and prepared
 Told = Callable[[str], None]
-PREPARE = (
-    "import importlib.util, pathlib, sys\n"
-    "spec = importlib.util.spec_from_file_location('prepare', sys.argv[1])\n"
-    "module = importlib.util.module_from_spec(spec)\n"
-    "spec.loader.exec_module(module)\n"
-    "module.prepare(*map(pathlib.Path, sys.argv[2:]))\n"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +64,7 @@ def readiness(context: Context, source: Source, slug: str) -> Readiness:
             f"{slug}/rules in a browser, with the account of these credentials"
         )
     folder = context.settings.competitions_dir / slug
-    if (folder / TOML).is_file() and not (folder / "prepare.py").is_file():
+    if (folder / TOML).is_file() and not (folder / PREPARE).is_file():
         obstacles.append(f"{folder} has no prepare.py: nothing says what becomes of the files")
     if not about.files:
         obstacles.append("it has no files")
@@ -112,7 +104,6 @@ def _prepared(context: Context, folder: Path, archive: Path, scratch: Path, tell
     """A copy of the folder with what its prepare.py makes of the archive."""
     slug = folder.name
     whole, raw = scratch / slug, scratch / "raw"
-    shutil.copytree(folder, whole, ignore=shutil.ignore_patterns("public", "private"))
     if zipfile.is_zipfile(archive):
         tell(f"{slug}: unpacking")
         unpack_files(
@@ -121,19 +112,8 @@ def _prepared(context: Context, folder: Path, archive: Path, scratch: Path, tell
     else:
         raw.mkdir(parents=True)
         shutil.copy2(archive, raw)
-    for part in ("public", "private"):
-        (whole / part).mkdir()
     tell(f"{slug}: preparing")
-    arguments = [str(whole / "prepare.py"), str(raw), str(whole / "public"),
-                 str(whole / "private")]  # fmt: skip
-    ran = subprocess.run(  # noqa: S603 (a prepare.py is trusted as its folder is: see docs/operations.md)
-        [sys.executable, "-c", PREPARE, *arguments],
-        capture_output=True, text=True, check=False, cwd=scratch,
-        env={k: v for k, v in os.environ.items() if not k.startswith(("KAGGLE", "PODIUM"))},
-    )  # fmt: skip
-    if ran.returncode:
-        last = (ran.stderr.strip().splitlines() or ["it was killed"])[-1]
-        raise BadCompetition([{"file": f"{slug}/prepare.py", "key": "", "message": last[:500]}])
+    run_prepare(folder, raw, whole)
     return whole
 
 

@@ -19,7 +19,7 @@ COMMANDS = [
     ["import", "archive"], ["competitions"], ["competitions", "list"], ["competitions", "show"],
     ["competitions", "lint"], ["keys"], ["keys", "create"], ["keys", "list"], ["keys", "revoke"],
     ["runs"], ["runs", "create"], ["db"], ["db", "upgrade"], ["db", "downgrade"], ["db", "check"],
-    ["backup"], ["restore"],
+    ["backup"], ["restore"], ["prepare"],
 ]  # fmt: skip
 
 

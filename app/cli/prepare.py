@@ -1,0 +1,42 @@
+"""`podium prepare`: from raw files to a folder that can be imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.output import AsJson, err, out, print_json
+from app.services.checks import folders_in
+from app.services.prepare import prepare as prepare_one
+from app.settings import Settings
+
+Slugs = Annotated[list[str], typer.Argument(help="competitions that have a prepare.py")]
+Raw = Annotated[
+    Path,
+    typer.Option(
+        help="the raw files: SLUG/ or SLUG.zip in it; of a single competition also itself",
+        exists=True,
+        file_okay=False,
+    ),
+]
+
+
+def prepare(slugs: Slugs, raw: Raw, as_json: AsJson = False) -> None:
+    """Make public and private files of raw ones, by a competition's own prepare.py.
+
+    The result lies in the data directory, below `prepared`. Nothing is imported yet.
+    """
+    settings = Settings()
+    done = []
+    folders = folders_in(settings.competitions_dir, slugs)
+    for folder in folders:
+        with err.status(f"{folder.name}: preparing"):
+            made = prepare_one(folder, raw, settings.data_dir, alone=len(folders) == 1)
+        done.append({"slug": folder.name, "folder": made})
+        if not as_json:
+            news = f"{folder.name}: prepared. To take it in: podium import folder {made}"
+            out.print(news, markup=False, highlight=False, soft_wrap=True)
+    if as_json:
+        print_json(done)

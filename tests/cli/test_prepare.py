@@ -1,0 +1,105 @@
+"""`podium prepare`: raw files become a folder that can be imported, or nothing changes."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import Command
+
+BIKE = Path(__file__).parents[2] / "competitions" / "bike-sharing-demand"
+
+
+@pytest.fixture
+def bike(tmp_path: Path) -> Path:
+    """The bundled competition where the command looks, without what is to be made again."""
+    return shutil.copytree(
+        BIKE, tmp_path / "competitions" / BIKE.name,
+        ignore=shutil.ignore_patterns("public", "private"),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def raw(tmp_path: Path) -> Path:
+    """A directory with Kaggle's train.csv: all labelled hours."""
+    tables = [
+        pd.read_csv(BIKE / name)
+        for name in ("public/train.csv.gz", "public/test.csv.gz", "private/answers.csv.gz")
+    ]
+    train, test, answers = tables
+    hours = pd.concat([train, test.merge(answers.drop(columns="Usage"), on="datetime")])
+    folder = tmp_path / "raw" / BIKE.name
+    folder.mkdir(parents=True)
+    hours.to_csv(folder / "train.csv", index=False)
+    return folder.parent
+
+
+def test_raw_files_become_what_can_be_imported(podium: Command, bike: Path, raw: Path) -> None:
+    done = podium("prepare", bike.name, "--raw", raw)
+
+    assert done.returncode == 0, done.stderr
+    made = Path(done.stdout.split("podium import folder ")[1].strip())
+    for part in ("public", "private"):
+        for file in (BIKE / part).iterdir():
+            again = (made / part / file.name).read_bytes()
+            assert gzip.decompress(again) == gzip.decompress(file.read_bytes())
+    imported = podium("import", "folder", made)
+    assert imported.returncode == 0, imported.stderr
+    assert "version 1" in imported.stdout
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["files", "archive"])
+def test_a_single_competitions_files_may_lie_there_themselves(
+    podium: Command, bike: Path, raw: Path, packed: bool
+) -> None:
+    where = raw / bike.name
+    if packed:
+        with zipfile.ZipFile(raw / f"{bike.name}.zip", "w") as archive:
+            archive.write(where / "train.csv", "train.csv")
+        shutil.rmtree(where)
+        where = raw
+
+    done = podium("prepare", bike.name, "--raw", where, "--json")
+
+    (one,) = json.loads(done.stdout)
+    assert one["slug"] == bike.name
+    assert (Path(one["folder"]) / "private" / "answers.csv.gz").is_file()
+
+
+def test_what_cannot_be_prepared_is_named(
+    podium: Command, bike: Path, tiny: Path, raw: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "empty").mkdir()
+
+    no_folder = podium("prepare", "nowhere", "--raw", raw)
+    no_script = podium("prepare", tiny.name, "--raw", raw)
+    no_files = podium("prepare", bike.name, "--raw", tmp_path / "empty")
+    no_directory = podium("prepare", bike.name, "--raw", tmp_path / "nowhere")
+
+    assert [d.returncode for d in (no_folder, no_script, no_files)] == [1, 1, 1]
+    assert no_directory.returncode == 2
+    assert "There is no competition folder" in no_folder.stderr
+    assert "has no prepare.py" in no_script.stderr
+    assert f"neither a folder {bike.name} nor {bike.name}.zip" in no_files.stderr
+
+
+def test_a_failing_prepare_leaves_what_was_prepared_before(
+    podium: Command, bike: Path, raw: Path
+) -> None:
+    (made,) = json.loads(podium("prepare", bike.name, "--raw", raw, "--json").stdout)
+    before = sorted(Path(made["folder"]).rglob("*"))
+    (raw / bike.name / "train.csv").write_text("datetime,count\n")
+
+    failed = podium("prepare", bike.name, "--raw", raw)
+
+    assert failed.returncode == 1
+    assert f"{bike.name}/prepare.py" in failed.stderr
+    assert "Usecols do not match columns" in failed.stderr
+    assert sorted(Path(made["folder"]).rglob("*")) == before
+    assert [p.name for p in Path(made["folder"]).parent.iterdir()] == [bike.name]
