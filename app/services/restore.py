@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -21,6 +22,7 @@ from app.services.context import own_data_directory
 from app.services.store import open_store
 from app.settings import Settings
 from app.storage import schema, whole
+from app.storage.blobs import BlobStore
 from app.storage.database import Database
 from app.storage.engines import database_url, sqlite_file
 from app.storage.parallel import each
@@ -98,14 +100,27 @@ def _store_files(settings: Settings, folder: Path, manifest: Manifest, tell: Tel
             stored = upload.finish()
         if stored.sha256 != sha256:
             raise DamagedFile(f"{source} changed while it was restored. No row was restored.")
+        _read_again(blobs, sha256, Path(scratch))
         tell("storing files", size, manifest.blob_bytes)
 
     try:
         blobs.check()
-        for _ in each(store, read_lines(folder / BLOB_LIST), at_once=AT_ONCE):
-            pass
+        with tempfile.TemporaryDirectory(prefix=".restoring-", dir=settings.data_dir) as scratch:
+            for _ in each(store, read_lines(folder / BLOB_LIST), at_once=AT_ONCE):
+                pass
     finally:
         cache.close()
+
+
+def _read_again(blobs: BlobStore, sha256: str, scratch: Path) -> None:
+    """Make sure that the store has these very bytes: it may have had a file of this name before."""
+    copy = scratch / sha256
+    try:
+        blobs.fetch(sha256, copy)
+    except DamagedFile as error:
+        advice = "Remove it there and restore again; no row was restored."
+        raise DamagedFile(f"{error.detail} {advice}") from None
+    copy.unlink()
 
 
 def _store_rows(settings: Settings, folder: Path, manifest: Manifest, tell: Tell) -> None:

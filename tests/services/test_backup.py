@@ -173,6 +173,22 @@ def test_a_backup_by_an_older_podium_is_brought_up_to_date(
     database.close()
 
 
+def test_a_damaged_file_that_the_new_place_had_before_is_named(whole: Path, tmp_path: Path) -> None:
+    source = some_blob(whole)
+    there = tmp_path / "new" / "blobs" / source.relative_to(whole / "blobs")
+    there.parent.mkdir(parents=True)
+    there.write_bytes(b"\0" * source.stat().st_size)
+
+    with pytest.raises(DamagedFile, match=r"has other bytes under .* Remove it there"):
+        restore(settings(tmp_path / "new"), whole, silent)
+
+    assert not (tmp_path / "new" / "podium.db").exists()
+    there.unlink()
+    restore(settings(tmp_path / "new"), whole, silent)
+    assert there.read_bytes() == source.read_bytes()
+    assert not list((tmp_path / "new").glob(".restoring-*"))
+
+
 def test_a_database_with_rows_is_left_alone(whole: Path, tmp_path: Path) -> None:
     new = settings(tmp_path / "new")
     restore(new, whole, silent)
