@@ -19,7 +19,7 @@ from app.graders.kernel import give_back_memory
 from app.graders.sandbox import confine, limit_memory
 from app.graders.wire import receive, send
 
-IDLE_SECONDS = 0.5  # without a job, after which a grader keeps no more memory than it must
+IDLE_MILLISECONDS = 500  # without a job, and a grader keeps no more memory than it must
 
 
 def main(role: str, descriptor: int, server: int, memory_mb: int, cache_mb: int) -> None:
@@ -38,9 +38,11 @@ def main(role: str, descriptor: int, server: int, memory_mb: int, cache_mb: int)
         raise
     send(channel, isolation)
     threads = threading.active_count()
+    jobs = select.poll()
+    jobs.register(channel, select.POLLIN)
     while True:
         try:
-            if not select.select([channel], [], [], IDLE_SECONDS)[0]:
+            if not jobs.poll(IDLE_MILLISECONDS):
                 # Not after each grading: the next one would pay for the same memory again.
                 give_back_memory()
             request = receive(channel)

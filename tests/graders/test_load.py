@@ -1,12 +1,17 @@
 """Many jobs: all come to their right end, at the needed pace, and memory stays flat."""
 
+import os
+import resource
 import time
+from pathlib import Path
 
 import psutil
 import pytest
 
 from app.graders.outcomes import Refused
 from app.graders.pool import GraderPool
+from app.graders.process import GraderProcess
+from app.grading.graded import Graded
 from tests.factories import good_submission, write_competition, write_submission
 from tests.graders.conftest import wait_until
 
@@ -46,6 +51,46 @@ def test_answers_leave_the_cache_when_its_budget_is_used_up(tmp_path):
         (counts,) = [counts for counts in pool.caches().values() if counts.misses]
         assert counts.evictions > 0
         assert 0 < counts.kept_bytes <= 1024 * 1024
+
+
+def test_an_idle_grader_gives_back_what_a_large_file_took(tmp_path):
+    folder = write_competition(tmp_path / "large" / "v1", rows=400_000)
+    file = write_submission(tmp_path / "large.csv", good_submission(folder))
+    grader = GraderProcess("grade", memory_mb=2000, cache_mb=16)
+    try:
+        reply = grader.ask(("grade", str(folder), str(file), ""), 60)
+        assert isinstance(reply.answer, Graded)
+        process = psutil.Process(grader.pid)
+        largest = max(process.memory_info().rss, peak(grader.pid))
+        wait_until(lambda: process.memory_info().rss < largest - file.stat().st_size)
+    finally:
+        grader.kill()
+
+
+def peak(pid: int) -> int:
+    """The most that a process ever took, in bytes: proc(5)."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    (line,) = [line for line in status.splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) * 1024
+
+
+def test_a_server_with_many_open_files_has_graders_too(tiny, tiny_file):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= hard < 3000:
+        pytest.skip("this machine lets nobody have so many open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 3000), hard))
+    many = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        grader = GraderProcess("grade", memory_mb=400, cache_mb=16)
+        try:
+            reply = grader.ask(("grade", str(tiny), str(tiny_file), ""), 60)
+        finally:
+            grader.kill()
+        assert isinstance(reply.answer, Graded)
+    finally:
+        for descriptor in many:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def test_memory_stays_flat_over_two_thousand_gradings(tmp_path):
