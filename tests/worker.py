@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.server import START_SECONDS, PodiumServer
+from tests.signals import send_signal
 
 
 class PodiumWorker:
@@ -50,7 +51,7 @@ class PodiumWorker:
         return self
 
     def send(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
+        send_signal(self.process, number)
 
     def wait(self, seconds: float = 60) -> int:
         status = self.process.wait(seconds)

@@ -37,7 +37,9 @@ def short_keys(texts: pa.StringArray) -> KeyArray | None:
     whole = np.zeros(int(offsets[-1]) - first + _WIDTH, dtype=np.uint8)
     whole[:-_WIDTH] = np.frombuffer(data, dtype=np.uint8)[first : int(offsets[-1])]
     windows = np.ndarray((len(whole) - _WIDTH + 1,), dtype="<u8", buffer=whole, strides=(1,))
-    return windows[offsets[:-1] - first] & _MASKS[sizes]
+    keys: KeyArray = windows[offsets[:-1] - first]
+    keys &= _MASKS[sizes]
+    return keys
 
 
 class KnownTexts:

@@ -29,10 +29,7 @@ def multilabel_f1_score(
     0.5
     """
     items = max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1
-    # One number for "this label in this row", each once.
-    true, predicted = (
-        distinct(row_of_each(side.offsets) * items + side.codes) for side in (y_true, y_pred)
-    )
+    true, predicted = _pairs(y_true, items), _pairs(y_pred, items)
     # Two ascending runs one after the other: a stable sort only merges them.
     both_sides = np.sort(np.concatenate([true, predicted]), kind="stable")
     shared = both_sides[1:][both_sides[1:] == both_sides[:-1]]
@@ -45,6 +42,14 @@ def multilabel_f1_score(
     total += _per_row(predicted, items, rows)
     scores = np.divide(2 * both, total, out=np.ones(rows), where=total > 0)
     return float(scores.sum()) / rows
+
+
+def _pairs(lists: Lists, items: int) -> IntArray:
+    """One number for "this label in this row", each once, ascending."""
+    pairs = row_of_each(lists.offsets)
+    pairs *= items
+    pairs += lists.codes
+    return distinct(pairs)
 
 
 def _per_row(pairs: IntArray, items: int, rows: int) -> IntArray:

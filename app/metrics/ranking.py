@@ -43,7 +43,8 @@ def mean_average_precision_at_k_score(
     if not len(relevant):
         raise ValueError("MAP@k is undefined: no row of the answers has a relevant item")
     row = row_of_each(y_pred.offsets)
-    place = np.arange(len(row), dtype=np.int64) - y_pred.offsets[row]
+    place = np.arange(len(row), dtype=np.int64)
+    place -= y_pred.offsets[row]
     within = place < k
     row, place, codes = row[within], place[within], y_pred.codes[within]
     hits = _first_hits(row * items + codes, relevant)
@@ -127,7 +128,8 @@ def places_of_items(y_true: Lists, y_pred: Lists) -> IntArray | None:
         if not np.array_equal(y_true.codes[by_item], y_pred.codes[submitted]):
             return None
         places[submitted] = by_item
-    return places - y_true.offsets[row]
+    places -= y_true.offsets[row]
+    return places
 
 
 def _repeats(places: IntArray) -> bool:

@@ -15,6 +15,7 @@ from tests.api.conftest import Podium
 from tests.factories import good_submission, write_competition
 from tests.postgres import Postgres
 from tests.server import PodiumServer
+from tests.signals import send_signal
 
 # Slow where the file says so: it keeps a server's grader from everything behind it.
 SLOW = """
@@ -57,7 +58,7 @@ def test_a_client_waits_here_for_what_is_graded_there(
         podium = Podium(here, tmp_path, stack)
         assert podium.send_folder(folder).status_code == 201
         run = podium.run(folder, feedback="full")
-        there.process.send_signal(signal.SIGSTOP)
+        send_signal(there.process, signal.SIGSTOP)
         try:
             for _ in range(CLAIMED_PER_GRADER):
                 sent = run.submit(slow, Prefer="return=minimal")
