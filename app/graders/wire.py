@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import io
 import pickle
 import socket
 import struct
 import time
 from collections.abc import Callable
+from enum import Enum
+from typing import Any
 
 _SIZE = struct.Struct("<Q")
 LARGEST_MESSAGE = 64 * 1024 * 1024  # a verdict is a few kB; more than this is no message of ours
 _GLANCE_SECONDS = 0.25  # how often a waiting server looks whether the grader is still alive
 
 
+class _Writer(pickle.Pickler):
+    def reducer_override(self, thing: object) -> Any:
+        """Words by their values: Python 3.11.2 would write a call of getattr, which no one may send."""
+        return (type(thing), (thing.value,)) if isinstance(thing, Enum) else NotImplemented
+
+
 def send(channel: socket.socket, message: object) -> None:
     """Send one message."""
-    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    written = io.BytesIO()
+    _Writer(written, pickle.HIGHEST_PROTOCOL).dump(message)
+    data = written.getvalue()
     channel.sendall(_SIZE.pack(len(data)) + data)
 
 
