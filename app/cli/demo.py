@@ -41,6 +41,10 @@ def demo(
             run = _set_up_run(url, key)
             out.print("An agent starts. It holds an address and the key of one run, nothing else.")
             told = _run_agent(url, run)
+            if told["submission"]["grade"] is None:
+                raise GradingFault(
+                    f"The agent's file was not graded: {told['submission']['message']}"
+                )
             demo_report.show(told)
             if not once:
                 demo_report.how_to_go_on(url, key, run)

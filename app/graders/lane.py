@@ -14,7 +14,14 @@ from typing import Any
 from app.graders.cache import CacheCounts
 from app.graders.messages import Answer
 from app.graders.outcomes import Fault, FaultKind
-from app.graders.process import DiedError, GraderProcess, NotDeliveredError, NotStartedError, Role
+from app.graders.process import (
+    DiedError,
+    GraderProcess,
+    NonsenseError,
+    NotDeliveredError,
+    NotStartedError,
+    Role,
+)
 from app.graders.sandbox import Isolation
 
 log = logging.getLogger("podium.graders")
@@ -153,6 +160,9 @@ class Lane:
                 return self._fault("timeout", f"after {self._limits.seconds:g} seconds")
             except DiedError:
                 return self._fault("crashed", self._discard())
+            except NonsenseError as error:
+                self._discard()
+                return self._fault("crashed", str(error))
             self.cache = reply.cache
             if isinstance(reply.answer, Fault):
                 self.counts[reply.answer.kind] += 1

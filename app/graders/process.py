@@ -33,7 +33,11 @@ class NotStartedError(Exception):
 
 
 class DiedError(Exception):
-    """The grader is gone, or talks nonsense, which is treated the same."""
+    """The grader is gone."""
+
+
+class NonsenseError(Exception):
+    """The grader sent what is no answer; the message says what, in words of ours."""
 
 
 class NotDeliveredError(Exception):
@@ -96,6 +100,7 @@ class GraderProcess:
             TimeoutError: it took longer than `seconds`. The grader is still at it: kill it.
             NotDeliveredError: the grader was gone already; the job was not begun.
             DiedError: the grader ended before it answered.
+            NonsenseError: what it sent is no answer. Kill it.
         """
         deadline = time.monotonic() + seconds
         try:
@@ -109,10 +114,12 @@ class GraderProcess:
             reply = read_message(receive_before(self._channel, deadline, self.is_alive))
         except TimeoutError:
             raise
-        except (EOFError, OSError, pickle.UnpicklingError) as error:
+        except (EOFError, OSError) as error:
             raise DiedError(type(error).__name__) from error
+        except pickle.UnpicklingError as error:
+            raise NonsenseError(str(error)) from error
         if not isinstance(reply, Reply):
-            raise DiedError(f"it sent a {type(reply).__name__}")
+            raise NonsenseError(f"it sent a {type(reply).__name__}")
         return reply
 
     def kill(self) -> int:

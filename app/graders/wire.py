@@ -18,7 +18,7 @@ _GLANCE_SECONDS = 0.25  # how often a waiting server looks whether the grader is
 
 class _Writer(pickle.Pickler):
     def reducer_override(self, thing: object) -> Any:
-        """Words by their values: Python 3.11.2 would write a call of getattr, which no one may send."""
+        """Words by their values: Python 3.11.2 writes a call of getattr, which none may send."""
         return (type(thing), (thing.value,)) if isinstance(thing, Enum) else NotImplemented
 
 

@@ -156,6 +156,22 @@ def test_a_metric_that_writes_nonsense_to_all_files_loses_only_its_own_job(run):
     assert fault.kind in {"crashed", "timeout"}
 
 
+def test_an_answer_that_no_grader_may_send_is_told_as_that(run):
+    fault = run(
+        """
+        data = pickle.dumps(os.getcwd)
+        for number in range(3, 100):
+            try:
+                os.write(number, struct.pack("<Q", len(data)) + data)
+            except OSError:
+                pass
+        time.sleep(60)
+        """,
+        "import os, pickle, struct, time",
+    )
+    assert fault == Fault("crashed", "not a message: UnpicklingError")
+
+
 def test_a_metric_finds_none_of_the_servers_environment(pool, with_metric, monkeypatch):
     body = """
     names = set(os.environ) | {
