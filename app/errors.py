@@ -65,7 +65,10 @@ class Forbidden(PodiumError):
 
 
 class NotFound(PodiumError):
-    """There is nothing at this address for this key."""
+    """What was asked for is not there.
+
+    Over HTTP: not there for this key. Another key may find it.
+    """
 
     status = 404
 

@@ -29,3 +29,5 @@ MEMORY = {
     "MALLOC_ARENA_MAX": "2",
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
 }
+
+LIBRARIES = NUMERICS | MEMORY

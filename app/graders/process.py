@@ -20,7 +20,7 @@ from typing import Literal
 
 import app
 from app.graders.messages import Reply, read_message
-from app.graders.numerics import MEMORY, NUMERICS
+from app.graders.numerics import LIBRARIES
 from app.graders.sandbox import Isolation
 from app.graders.wire import receive_before, send
 
@@ -139,6 +139,5 @@ def _environment() -> dict[str, str]:
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",
         "PYTHONPATH": str(Path(app.__file__).parents[1]),
-        **NUMERICS,
-        **MEMORY,
+        **LIBRARIES,
     }

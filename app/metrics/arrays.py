@@ -92,6 +92,18 @@ def row_of_each(offsets: IntArray) -> IntArray:
     return np.repeat(np.arange(len(offsets) - 1, dtype=np.int64), np.diff(offsets))
 
 
+def items_in_rows(lists: Lists, items: int) -> IntArray:
+    """One number for "this item in this row", where codes are below `items`; each once, ascending.
+
+    >>> items_in_rows(Lists(np.array([2, 0, 2, 1]), np.array([0, 3, 4])), 3)
+    array([0, 2, 4])
+    """
+    numbers = row_of_each(lists.offsets)
+    numbers *= items
+    numbers += lists.codes
+    return distinct(numbers)
+
+
 def sum_by_row(values: IntArray, offsets: IntArray) -> IntArray:
     """The sum of each row's entries, 0 for a row without any.
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from app.domain.form import SubmissionForm
-from app.metrics.arrays import FloatArray, IntArray, Lists, distinct, row_of_each
+from app.metrics.arrays import FloatArray, IntArray, Lists, items_in_rows
 from app.metrics.registry import metric
 
 
@@ -29,7 +29,7 @@ def multilabel_f1_score(
     0.5
     """
     items = max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1
-    true, predicted = _pairs(y_true, items), _pairs(y_pred, items)
+    true, predicted = items_in_rows(y_true, items), items_in_rows(y_pred, items)
     # Two ascending runs one after the other: a stable sort only merges them.
     both_sides = np.sort(np.concatenate([true, predicted]), kind="stable")
     shared = both_sides[1:][both_sides[1:] == both_sides[:-1]]
@@ -42,14 +42,6 @@ def multilabel_f1_score(
     total += _per_row(predicted, items, rows)
     scores = np.divide(2 * both, total, out=np.ones(rows), where=total > 0)
     return float(scores.sum()) / rows
-
-
-def _pairs(lists: Lists, items: int) -> IntArray:
-    """One number for "this label in this row", each once, ascending."""
-    pairs = row_of_each(lists.offsets)
-    pairs *= items
-    pairs += lists.codes
-    return distinct(pairs)
 
 
 def _per_row(pairs: IntArray, items: int, rows: int) -> IntArray:

@@ -10,11 +10,11 @@ from pydantic import Field
 
 from app.domain.columns import ListColumn
 from app.domain.form import SubmissionForm
-from app.metrics.arrays import IntArray, Lists, distinct, row_of_each
+from app.metrics.arrays import IntArray, Lists, items_in_rows, row_of_each
 from app.metrics.registry import metric
 
 _LONG = 1500  # items of a row, up to which each pair is looked at
-_TABLE = 4096  # rows looked at together: a table that the processor's cache holds
+_CELLS = 1 << 18  # of rows looked at together: a table that the processor's cache holds
 
 
 @metric(kinds={"list"})
@@ -38,8 +38,8 @@ def mean_average_precision_at_k_score(
     """
     rows = len(y_true)
     items = max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1
-    # One number for "this item in this row", so that all rows are matched at once.
-    relevant = distinct(row_of_each(y_true.offsets) * items + y_true.codes)
+    # All rows are matched at once.
+    relevant = items_in_rows(y_true, items)
     if not len(relevant):
         raise ValueError("MAP@k is undefined: no row of the answers has a relevant item")
     row = row_of_each(y_pred.offsets)
@@ -69,7 +69,7 @@ def top_k_error(y_true: Lists, y_pred: Lists, *, k: Annotated[int, Field(ge=1)])
     row = row_of_each(y_pred.offsets)
     within = np.arange(len(row), dtype=np.int64) - y_pred.offsets[row] < k
     row, codes = row[within], y_pred.codes[within]
-    relevant = distinct(row_of_each(y_true.offsets) * items + y_true.codes)
+    relevant = items_in_rows(y_true, items)
     has_hit = np.zeros(rows, dtype=bool)
     has_hit[row[_places_of_hits(row * items + codes, relevant)[0]]] = True
     return (rows - int(np.count_nonzero(has_hit))) / rows
@@ -149,7 +149,7 @@ def _inversions(offsets: IntArray, places: IntArray) -> int:
     while start < len(by_size) and sizes[start] <= _LONG:
         # Rows of much the same size share a table, so that little of it is filled up.
         similar = int(np.searchsorted(sizes, sizes[start] * 5 // 4, side="right"))
-        end = min(similar, start + _TABLE)
+        end = min(similar, start + _CELLS // int(sizes[start]))
         found += _descending_pairs(offsets, places, by_size[start:end])
         start = end
     for row in by_size[start:].tolist():

@@ -33,7 +33,7 @@ def prepare(folder: Path, raw: Path, data_dir: Path, *, alone: bool) -> Path:
 
     Raises:
         NotFound: there is no prepare.py, or there are no raw files.
-        BadCompetition: prepare.py failed.
+        BadCompetition: the archive cannot be unpacked, or prepare.py failed.
     """
     slug = folder.name
     if not (folder / PREPARE).is_file():
@@ -43,8 +43,7 @@ def prepare(folder: Path, raw: Path, data_dir: Path, *, alone: bool) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".preparing-", dir=target.parent) as scratch:
         if there.is_file():
-            unpack_files(there, Path(scratch, "raw"), max_files=MAX_FILES, max_bytes=MAX_BYTES)
-            there = Path(scratch, "raw")
+            there = _unpacked(there, Path(scratch, "raw"))
         whole = Path(scratch, slug)
         run_prepare(folder, there, whole)
         shutil.rmtree(target, ignore_errors=True)
@@ -71,6 +70,15 @@ def run_prepare(folder: Path, raw: Path, whole: Path) -> None:
         last = (ran.stderr.strip().splitlines() or ["it was killed"])[-1]
         file = f"{folder.name}/{PREPARE}"
         raise BadCompetition([{"file": file, "key": "", "message": last[:500]}])
+
+
+def _unpacked(archive: Path, into: Path) -> Path:
+    try:
+        unpack_files(archive, into, max_files=MAX_FILES, max_bytes=MAX_BYTES)
+    except BadCompetition as error:
+        problems = [{**problem, "file": str(archive)} for problem in error.problems]
+        raise BadCompetition(problems) from None
+    return into
 
 
 def _raw_files(raw: Path, slug: str, *, alone: bool) -> Path:

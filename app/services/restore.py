@@ -105,7 +105,9 @@ def _store_files(settings: Settings, folder: Path, manifest: Manifest, tell: Tel
 
     try:
         blobs.check()
-        with tempfile.TemporaryDirectory(prefix=".restoring-", dir=settings.data_dir) as scratch:
+        work = settings.data_dir / "tmp"  # what a killed process leaves there, the next one removes
+        work.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=work) as scratch:
             for _ in each(store, read_lines(folder / BLOB_LIST), at_once=AT_ONCE):
                 pass
     finally:

@@ -84,7 +84,10 @@ def _ways(
     ours, podium = ways(family, place)
     if checkout is None:
         return ours, podium, ""
-    original = peers_way(checkout, family.slug, place)
+    try:
+        original = peers_way(checkout, family.slug, place)
+    except (FileNotFoundError, ImportError, ValueError) as error:
+        sys.exit(f"{checkout} cannot be measured: {error}")
     try:
         original()
     except Exception as error:

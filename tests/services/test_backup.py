@@ -186,7 +186,7 @@ def test_a_damaged_file_that_the_new_place_had_before_is_named(whole: Path, tmp_
     there.unlink()
     restore(settings(tmp_path / "new"), whole, silent)
     assert there.read_bytes() == source.read_bytes()
-    assert not list((tmp_path / "new").glob(".restoring-*"))
+    assert not list((tmp_path / "new" / "tmp").iterdir())
 
 
 def test_a_database_with_rows_is_left_alone(whole: Path, tmp_path: Path) -> None:
