@@ -18,28 +18,30 @@ from fastapi.openapi.utils import get_openapi
 from app import __version__
 from app.api import (
     competitions,
+    create_submission,
     events,
     experiments,
     grading_reports,
     mlagentbench_results,
-    problems,
     reported_scores,
     results,
     runs,
-    send,
     service,
     submissions,
     success,
 )
-from app.api.requests import RequestRecorder
-from app.api.streams import Streams
-from app.kaggle_api.door import open_door
-from app.kaggle_api.rooms import ROUTERS as KAGGLE_ROUTERS
-from app.services import environment, first_start, grade
-from app.services.context import Context, open_context, own_data_directory
-from app.services.reception import open_reception
+from app.api.http import problems
+from app.api.http.event_stream import StreamLimit
+from app.api.http.request_log import RequestRecorder
+from app.kaggle_api.deps import open_state
+from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
+from app.services.grading import grade
+from app.services.operations import bootstrap
+from app.services.runtime import environment
+from app.services.runtime.context import Context, lock_data_directory, open_context
+from app.services.submissions.batch_receiver import open_batch_receiver
 from app.settings import Settings
-from app.storage import schema
+from app.storage.database import migrations
 from app.worker.loop import NoWorker, Worker
 
 log = logging.getLogger("podium")
@@ -56,31 +58,31 @@ def create_app(
     """The application. Its lifespan opens the context and runs the grading loop.
 
     `on_ready` is told once requests can be served: with the first admin key, where this start
-    made one, else with None. From then on `app.state.wind_up()`, called from any thread or signal
+    made one, else with None. From then on `app.state.shutdown()`, called from any thread or signal
     handler, ends what waits or streams, so that the server can stop at once.
     """
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        lock = own_data_directory(settings.data_dir)
-        await run_in_threadpool(schema.upgrade, settings.database_url)
+        lock = lock_data_directory(settings.data_dir)
+        await run_in_threadpool(migrations.upgrade, settings.database_url)
         context = await run_in_threadpool(open_context, settings)
         context.listen()
         worker = NoWorker() if settings.queues else Worker(context)
         stopping = threading.Event()
-        app.state.reception = await run_in_threadpool(open_reception, context)
+        app.state.batch_receiver = await run_in_threadpool(open_batch_receiver, context)
         await run_in_threadpool(context.blobs.sweep)
         await run_in_threadpool(_resume, context)
         await run_in_threadpool(context.graders.warm_up)
-        await run_in_threadpool(first_start.import_bundled, context)
-        key = await run_in_threadpool(first_start.first_admin_key, context)
+        await run_in_threadpool(bootstrap.import_bundled, context)
+        key = await run_in_threadpool(bootstrap.first_admin_key, context)
         thread = threading.Thread(
             target=worker.run, args=(lambda idle: stopping.is_set(),), name="grading-loop"
         )
         app.state.context, app.state.worker = context, worker
         loop = asyncio.get_running_loop()
-        app.state.wind_up = lambda: loop.call_soon_threadsafe(context.announcements.close)
-        app.state.kaggle = open_door(context)
+        app.state.shutdown = lambda: loop.call_soon_threadsafe(context.notifications.close)
+        app.state.kaggle = open_state(context)
         thread.start()
         # What is here now stays: the collector need not look through it again and again.
         gc.collect()
@@ -92,8 +94,8 @@ def create_app(
             stopping.set()
             worker.wake()
             await run_in_threadpool(thread.join)
-            if app.state.reception is not None:
-                await run_in_threadpool(app.state.reception.close)
+            if app.state.batch_receiver is not None:
+                await run_in_threadpool(app.state.batch_receiver.close)
             await run_in_threadpool(context.close)
             os.close(lock)
 
@@ -105,13 +107,21 @@ def create_app(
         redoc_url=None,
     )
     # The first match answers: what comes most often is looked at first.
-    often = (send, submissions, runs, competitions, experiments, results, grading_reports)
+    often = (
+        create_submission,
+        submissions,
+        runs,
+        competitions,
+        experiments,
+        results,
+        grading_reports,
+    )
     measured = (reported_scores, success, mlagentbench_results)
     for room in (*often, *measured, events, service, problems):
         app.include_router(room.router)
     for router in KAGGLE_ROUTERS:
         app.include_router(router)
-    app.state.streams = Streams(settings.event_streams)
+    app.state.streams = StreamLimit(settings.event_streams)
     problems.install(app)
     app.add_middleware(RequestRecorder)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]

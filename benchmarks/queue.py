@@ -12,11 +12,11 @@ import time
 from sqlalchemy import text
 
 from app.queue import jobs
-from app.queue.consumer import Consumer, Terms
+from app.queue.consumer import Consumer, ConsumerConfig
 from app.queue.sizes import SMALL
-from app.storage import schema
-from app.storage.database import Database
-from app.storage.outages import is_outage
+from app.storage.database import migrations
+from app.storage.database.database import Database
+from app.storage.database.errors import is_outage
 from tests.postgres import OwnServer
 
 WARM = 200
@@ -30,7 +30,7 @@ def limit(postgres: OwnServer) -> None:
     """Jobs a second, from the first one queued to the last one ended, by number of consumers."""
     with postgres.database() as name:
         url = postgres.url(name)
-        schema.upgrade(url)
+        migrations.upgrade(url)
         database = Database(url)
         try:
             found = [f"{number}: {speed(database, url, number):.0f}/s" for number in CONSUMERS]
@@ -74,7 +74,7 @@ async def consume(url: str) -> None:
 
     consumer = Consumer(
         url,
-        Terms([([SMALL], AT_ONCE)], heartbeat=5.0, drain=5.0),
+        ConsumerConfig([([SMALL], AT_ONCE)], heartbeat=5.0, drain=5.0),
         grade=nothing,
         defer_forgotten=none_forgotten,
         is_outage=is_outage,

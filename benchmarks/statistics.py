@@ -17,14 +17,14 @@ from pathlib import Path
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from app.services import results
-from app.services.context import Context, open_context
-from app.services.results import GroupBy, Scope
+from app.services.results import experiment_results
+from app.services.results.experiment_results import GroupBy, ResultFilter
+from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.statistics.attempts import Padding
 from app.statistics.estimates import resampling_weights
-from app.storage import schema
-from app.storage.models import CompetitionVersion, Experiment, Grade, Run, Submission
+from app.storage.database import migrations
+from app.storage.database.models import CompetitionVersion, Experiment, Grade, Run, Submission
 
 COMPETITIONS, SEEDS, EXPERIMENTS, SENT = 75, 16, 40, 3
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -35,7 +35,7 @@ def main() -> None:
     """Fill a database, then ask as researchers do."""
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as home:
         settings = Settings(data_dir=Path(home))
-        schema.upgrade(settings.database_url)
+        migrations.upgrade(settings.database_url)
         context = open_context(settings)
         try:
             slugs = context.catalogue.suite("mle-bench")[:COMPETITIONS]
@@ -48,22 +48,22 @@ def main() -> None:
 
 def measure(context: Context) -> None:
     """Print the time of each question: the first time, and the middle one of the others."""
-    whole = Scope("mle-bench", Padding.NONE)
+    whole = ResultFilter("mle-bench", Padding.NONE)
     by = GroupBy.COMPLEXITY
     runs = COMPETITIONS * SEEDS
     print(f"{EXPERIMENTS} experiments of {runs} runs, {SENT} submissions each; 10,000 resamples")
     questions: dict[str, Callable[[], object]] = {
-        "medal rates of one experiment": lambda: results.medal_rates(
+        "medal rates of one experiment": lambda: experiment_results.medal_rates(
             context, "agent-00", whole, by
         ),
-        "medal rates of all 40": lambda: results.board(context, whole, by),
-        "pass@1..8 of one": lambda: results.pass_at_k(
+        "medal rates of all 40": lambda: experiment_results.experiment_board(context, whole, by),
+        "pass@1..8 of one": lambda: experiment_results.pass_at_k(
             context, "agent-00", whole, tuple(range(1, 9)), "any_medal"
         ),
-        "two compared": lambda: results.compare(
+        "two compared": lambda: experiment_results.compare(
             context, "agent-00", "agent-01", whole, "any_medal"
         ),
-        "item table of all 40": lambda: results.items(context, whole, "any_medal"),
+        "item table of all 40": lambda: experiment_results.items(context, whole, "any_medal"),
     }
     for name, ask in questions.items():
         resampling_weights.cache_clear()

@@ -1,4 +1,4 @@
-"""Alembic's entry: runs migrations on the connection given by `app.storage.schema`.
+"""Alembic's entry: runs migrations on the connection given by `app.storage.database.migrations`.
 
 By hand: `alembic -x url=sqlite:///podium.db ...`.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from alembic import context
 from sqlalchemy import Connection
 
-from app.storage.engines import make_engine
-from app.storage.models import Base
-from app.storage.schema import is_ours
+from app.storage.database.engine import make_engine
+from app.storage.database.migrations import is_ours
+from app.storage.database.models import Base
 
 
 def run(connection: Connection) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.storage import schema
-from app.storage.database import Database
+from app.storage.database import migrations
+from app.storage.database.database import Database
 from tests.postgres import WITHOUT, NoPostgresError, Postgres, any_server
 from tests.s3 import S3Server
 
@@ -31,7 +31,7 @@ def postgres() -> Iterator[Postgres]:
 def migrated_postgres(postgres: Postgres) -> Iterator[str]:
     """The name of a migrated PostgreSQL database to copy."""
     with postgres.database() as name:
-        schema.upgrade(postgres.url(name))
+        migrations.upgrade(postgres.url(name))
         yield name
 
 
@@ -39,7 +39,7 @@ def migrated_postgres(postgres: Postgres) -> Iterator[str]:
 def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated SQLite file to copy."""
     path = tmp_path_factory.mktemp("sqlite") / "migrated.db"
-    schema.upgrade(f"sqlite:///{path}")
+    migrations.upgrade(f"sqlite:///{path}")
     return path
 
 

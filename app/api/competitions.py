@@ -11,21 +11,21 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
-from app.api import present
-from app.api.competition_schemas import (
+from app.api import serializers
+from app.api.dependencies import Admin, Anyone, Ctx, Cursor, Limit, Researcher, Slug
+from app.api.http.file_responses import is_known, leased_file, not_modified
+from app.api.http.problems import responses
+from app.api.http.upload import receive_file_part
+from app.api.schemas.competitions import (
     CompetitionImported,
     CompetitionOut,
     FileOut,
     LeaderboardOut,
     StandingOut,
 )
-from app.api.dependencies import Admin, Anyone, Ctx, Cursor, Limit, Researcher, Slug
-from app.api.files import is_known, leased_file, not_modified
-from app.api.problems import responses
-from app.api.schemas import Page
-from app.api.upload import receive_file_part
+from app.api.schemas.runs import Page
 from app.errors import NotFound
-from app.services import competitions, imports
+from app.services.competitions import import_folder, queries
 
 router = APIRouter(prefix="/v1/competitions", tags=["competitions"])
 BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -63,10 +63,10 @@ def list_competitions(
     cursor: Cursor = None,
 ) -> Any:
     """Competitions by slug; a run's key sees its own."""
-    found, after = competitions.page(
+    found, after = queries.page(
         context, caller, suite=suite, tag=tag, q=q, after=cursor, limit=limit
     )
-    items = [present.competition(context, entry, run) for entry, run in found]
+    items = [serializers.competition(context, entry, run) for entry, run in found]
     return {"items": items, "next_cursor": after}
 
 
@@ -88,18 +88,20 @@ async def import_competition(
     try:
         with (scratch / "archive").open("wb") as file:
             await receive_file_part(request, "archive", file, context.settings.max_upload_bytes)
-        imported = await run_in_threadpool(imports.import_archive, context, scratch / "archive")
+        imported = await run_in_threadpool(
+            import_folder.import_archive, context, scratch / "archive"
+        )
     finally:
         await run_in_threadpool(shutil.rmtree, scratch, ignore_errors=True)
     response.status_code = 201 if imported.created else 200
     entry = context.catalogue.entry(imported.version)
-    return {**present.competition(context, entry, None), "lint": imported.version.lint}
+    return {**serializers.competition(context, entry, None), "lint": imported.version.lint}
 
 
 @router.get("/{slug}", response_model=CompetitionOut, responses=responses(401, 404, 422))
 def show_competition(context: Ctx, caller: Anyone, slug: Slug) -> Any:
     """One competition."""
-    return present.competition(context, *competitions.find(context, caller, slug))
+    return serializers.competition(context, *queries.find(context, caller, slug))
 
 
 @router.get(
@@ -112,15 +114,13 @@ def show_competition(context: Ctx, caller: Anyone, slug: Slug) -> Any:
 )
 def show_description(context: Ctx, caller: Anyone, slug: Slug) -> Response:
     """The task, as the agent reads it."""
-    return PlainTextResponse(
-        competitions.description(context, caller, slug), media_type="text/markdown"
-    )
+    return PlainTextResponse(queries.description(context, caller, slug), media_type="text/markdown")
 
 
 @router.get("/{slug}/files", response_model=Page[FileOut], responses=responses(401, 404, 422))
 def list_files(context: Ctx, caller: Anyone, slug: Slug) -> Any:
     """The public files."""
-    entry, _ = competitions.find(context, caller, slug)
+    entry, _ = queries.find(context, caller, slug)
     return {"items": entry.version.files, "next_cursor": None}
 
 
@@ -133,7 +133,7 @@ def public_file(
     name: Annotated[str, Path(max_length=500)],
 ) -> Response:
     """A public file's bytes; `Range`, `If-Range` and `If-None-Match` are understood."""
-    entry, sha256 = competitions.public_file(context, caller, slug, name)
+    entry, sha256 = queries.public_file(context, caller, slug, name)
     if is_known(request, sha256):
         return not_modified(sha256)
     lease = context.catalogue.files.lease_public(entry.version, name, sha256)
@@ -143,7 +143,7 @@ def public_file(
 @router.get("/{slug}/sample-submission", response_class=Response, responses=FILE_RESPONSES)
 def sample_submission(request: Request, context: Ctx, caller: Anyone, slug: Slug) -> Response:
     """The sample submission's bytes."""
-    return public_file(request, context, caller, slug, competitions.SAMPLE)
+    return public_file(request, context, caller, slug, queries.SAMPLE)
 
 
 @router.get(
@@ -156,9 +156,9 @@ def sample_submission(request: Request, context: Ctx, caller: Anyone, slug: Slug
 )
 def show_leaderboard(request: Request, context: Ctx, caller: Researcher, slug: Slug) -> Any:
     """The human leaderboard, best first; `Accept: text/csv` gives place and score of each team."""
-    entry, board = competitions.leaderboard(context, caller, slug)
+    entry, board = queries.leaderboard(context, caller, slug)
     if "text/csv" not in request.headers.get("Accept", ""):
-        lines = present.board_lines(entry.competition, board)
+        lines = serializers.board_lines(entry.competition, board)
         version = entry.version
         return {
             **lines, "competition": slug, "version": version.number, "scores": board.scores
@@ -180,4 +180,4 @@ def show_standing(
     score: Annotated[float, Query(allow_inf_nan=False, description="the score to place")],
 ) -> Any:
     """Where a score would stand among the human teams; nothing is submitted."""
-    return competitions.standing(context, caller, slug, score)
+    return queries.standing(context, caller, slug, score)

@@ -9,8 +9,8 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 from fastapi.security import HTTPBearer
 
-from app.services.caller import Caller, authenticate, require_admin, require_researcher
-from app.services.context import Context
+from app.services.auth import Caller, authenticate, require_admin, require_researcher
+from app.services.runtime.context import Context
 
 
 async def context(request: Request) -> Context:

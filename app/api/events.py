@@ -9,18 +9,18 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Request
 
-from app.api import present
+from app.api import serializers
 from app.api.dependencies import Anyone, Ctx, Id, Key
-from app.api.problems import responses
-from app.api.schemas import RunOut
-from app.api.streams import HEARTBEAT, PER_RUN_KEY, EventStream, Streams
-from app.api.submission_schemas import SubmissionOut
-from app.api.threads import in_thread
+from app.api.http.event_stream import HEARTBEAT, PER_RUN_KEY, EventStreamResponse, StreamLimit
+from app.api.http.problems import responses
+from app.api.http.threads import run_in_thread
+from app.api.schemas.runs import RunOut
+from app.api.schemas.submissions import SubmissionOut
 from app.errors import NotFound, Unauthorized, Unavailable
-from app.services import reported_scores, runs
-from app.services.caller import Caller
-from app.services.context import Context
-from app.services.follow import Event, Follower, Look, Position
+from app.services.auth import Caller
+from app.services.experiments import reported_scores, runs
+from app.services.runtime.context import Context
+from app.services.submissions.run_events import Event, EventCursor, EventPage, RunEvents
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 RETRY = "retry: 2000\n\n"  # milliseconds until a client comes again after a lost connection
@@ -48,7 +48,7 @@ LastEventId = Annotated[
 @router.get(
     "/{run_id}/events",
     status_code=200,  # FastAPI finds no default for it in the class
-    response_class=EventStream,
+    response_class=EventStreamResponse,
     responses={
         200: {
             "description": "Events, as they happen",
@@ -74,38 +74,38 @@ def follow_run(
     comes when nothing else does. The stream ends when the run is closed and all is settled, when
     it is an hour old (PODIUM_EVENT_STREAM_SECONDS), or when the server stops: then come again.
     """
-    since = Position.parse(last_event_id) if last_event_id else Position()
+    since = EventCursor.parse(last_event_id) if last_event_id else EventCursor()
     runs.find(context, caller, run_id)
-    follower = Follower(context, key, run_id, since)
-    events = partial(_events, request.app.state.streams, context, caller, run_id, follower)
-    return EventStream(events, context.settings.event_stream_seconds)
+    run_events = RunEvents(context, key, run_id, since)
+    events = partial(_events, request.app.state.streams, context, caller, run_id, run_events)
+    return EventStreamResponse(events, context.settings.event_stream_seconds)
 
 
 async def _events(
-    streams: Streams, context: Context, caller: Caller, run_id: str, follower: Follower
+    streams: StreamLimit, context: Context, caller: Caller, run_id: str, run_events: RunEvents
 ) -> AsyncGenerator[str]:
     most = PER_RUN_KEY if caller.is_run else streams.limit
-    announcements = context.announcements
+    notifications = context.notifications
     begun = False
-    with streams.room(caller.key_id, most), announcements.expect(run_id) as changed:
-        while not announcements.is_closed:
+    with streams.slot(caller.key_id, most), notifications.subscribe(run_id) as changed:
+        while not notifications.is_closed:
             changed.clear()
             try:
-                found, text = await in_thread(_look, context, caller, follower)
+                found, text = await run_in_thread(_look, context, caller, run_events)
             except (Unavailable, Unauthorized, NotFound) as error:
                 if not begun:
                     raise
                 if not isinstance(error, Unavailable):
                     return  # the key was revoked, or has expired
             else:
-                if found.over and not begun and not text:
+                if found.finished and not begun and not text:
                     return
                 if text or not begun:
                     yield text if begun else RETRY + text
                 begun = True
-                if found.over:
+                if found.finished:
                     return
-                if not found.whole:
+                if not found.complete:
                     continue
             try:
                 await asyncio.wait_for(changed.wait(), context.settings.event_heartbeat_seconds)
@@ -117,17 +117,17 @@ async def _events(
             raise Unavailable("Podium is shutting down.")
 
 
-def _look(context: Context, caller: Caller, follower: Follower) -> tuple[Look, str]:
-    found = follower.look()
+def _look(context: Context, caller: Caller, run_events: RunEvents) -> tuple[EventPage, str]:
+    found = run_events.next_page()
     return found, "".join(_text(context, caller, event) for event in found.events)
 
 
 def _text(context: Context, caller: Caller, event: Event) -> str:
     if event.submission is None:
-        outside = reported_scores.outside(context, caller, [event.run.id])[event.run.id]
-        run = present.run(context, event.run, outside)
+        outside = reported_scores.external_info(context, caller, [event.run.id])[event.run.id]
+        run = serializers.run(context, event.run, outside)
         name, body = "run", RunOut.model_validate(run).model_dump_json()
     else:
-        shown = present.submission(context, event.submission)
+        shown = serializers.submission(context, event.submission)
         name, body = "submission", SubmissionOut.model_validate(shown).model_dump_json()
     return f"event: {name}\nid: {event.position}\ndata: {body}\n\n"

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Response
 
-from app.api import present
-from app.api.bodies import ExperimentIn
+from app.api import serializers
 from app.api.dependencies import Ctx, Cursor, Limit, Researcher
-from app.api.problems import responses
-from app.api.schemas import ExperimentOut, Page
-from app.services import experiments
-from app.services.experiments import NewExperiment
+from app.api.http.problems import responses
+from app.api.schemas.requests import ExperimentIn
+from app.api.schemas.runs import ExperimentOut, Page
+from app.services.experiments import experiments
+from app.services.experiments.experiments import NewExperiment
 
 router = APIRouter(prefix="/v1/experiments", tags=["experiments"])
 
@@ -41,7 +41,7 @@ def create_experiment(
         ),
     )
     response.status_code = 201 if created else 200
-    return present.experiment(record)
+    return serializers.experiment(record)
 
 
 @router.get("", response_model=Page[ExperimentOut], responses=responses(401, 403, 422))
@@ -50,7 +50,7 @@ def list_experiments(
 ) -> Any:
     """Experiments by name."""
     found, after = experiments.page(context, cursor, limit)
-    return {"items": [present.experiment(one) for one in found], "next_cursor": after}
+    return {"items": [serializers.experiment(one) for one in found], "next_cursor": after}
 
 
 @router.get("/{name}", response_model=ExperimentOut, responses=responses(401, 403, 404, 422))
@@ -58,4 +58,4 @@ def show_experiment(
     context: Ctx, caller: Researcher, name: Annotated[str, Path(max_length=200)]
 ) -> Any:
     """One experiment."""
-    return present.experiment(experiments.find(context, name))
+    return serializers.experiment(experiments.find(context, name))

@@ -12,10 +12,10 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
 from app.api.dependencies import Ctx, Researcher
-from app.api.problems import responses
-from app.api.upload import bounded
-from app.services import grading_reports
-from app.services.grading_reports import Source
+from app.api.http.problems import responses
+from app.api.http.upload import bounded
+from app.services.results import grading_reports
+from app.services.results.grading_reports import ReportSource
 from app.settings import MEGABYTE
 
 router = APIRouter(prefix="/v1/experiments", tags=["results"])
@@ -42,7 +42,7 @@ class MismatchOut(BaseModel):
     note: str
 
 
-class TakenOut(BaseModel):
+class ImportedReportsOut(BaseModel):
     """What came of an import."""
 
     imported: int
@@ -54,9 +54,9 @@ class TakenOut(BaseModel):
 @router.post(
     "/{name}/grading-reports",
     status_code=201,
-    response_model=TakenOut,
+    response_model=ImportedReportsOut,
     responses={
-        200: {"model": TakenOut, "description": "All of it had been imported before"},
+        200: {"model": ImportedReportsOut, "description": "All of it had been imported before"},
         **responses(400, 401, 403, 404, 409, 413, 422),
     },
     openapi_extra=BODY,
@@ -78,10 +78,10 @@ async def import_report(
     async for chunk in bounded(request, MOST_BYTES):
         body.write(chunk)
     taken = await run_in_threadpool(
-        grading_reports.take_in,
+        grading_reports.import_reports,
         context,
         name,
-        [Source(body.getvalue())],
+        [ReportSource(body.getvalue())],
         seed=seed,
         repeats=repeats == "seeds",
     )
@@ -99,5 +99,5 @@ async def import_report(
 )
 def export_report(context: Ctx, caller: Researcher, name: Name, seed: Seed = 0) -> Response:
     """The results of one seed as MLE-bench writes them: a grading_report.json."""
-    document = grading_reports.give_out(context, name, seed)
+    document = grading_reports.export_report(context, name, seed)
     return Response(json.dumps(document, indent=2), media_type="application/json")

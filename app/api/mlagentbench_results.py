@@ -10,11 +10,11 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from app.api.dependencies import Ctx, Researcher
-from app.api.grading_reports import MOST_BYTES, Name, TakenOut
-from app.api.problems import responses
-from app.api.upload import bounded
-from app.services import mlagentbench_results
-from app.services.mlagentbench_results import EvaluationFile
+from app.api.grading_reports import MOST_BYTES, ImportedReportsOut, Name
+from app.api.http.problems import responses
+from app.api.http.upload import bounded
+from app.services.results import mlagentbench_results
+from app.services.results.mlagentbench_results import EvaluationFile
 
 router = APIRouter(prefix="/v1/experiments", tags=["results"])
 BODY: dict[str, Any] = {
@@ -26,7 +26,7 @@ BODY: dict[str, Any] = {
 }
 
 
-class TakenRunsOut(TakenOut):
+class ImportedRunsOut(ImportedReportsOut):
     """What came of an import of runs."""
 
     scores: int
@@ -37,9 +37,9 @@ class TakenRunsOut(TakenOut):
 @router.post(
     "/{name}/mlagentbench-results",
     status_code=201,
-    response_model=TakenRunsOut,
+    response_model=ImportedRunsOut,
     responses={
-        200: {"model": TakenRunsOut, "description": "All of it had been imported before"},
+        200: {"model": ImportedRunsOut, "description": "All of it had been imported before"},
         **responses(400, 401, 403, 404, 409, 413, 422),
     },
     openapi_extra=BODY,
@@ -72,7 +72,7 @@ async def import_results(
     async for chunk in bounded(request, MOST_BYTES):
         body.write(chunk)
     taken = await run_in_threadpool(
-        mlagentbench_results.take_in,
+        mlagentbench_results.import_evaluation,
         context,
         name,
         EvaluationFile(body.getvalue(), file, competition),

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from app.api.dependencies import Ctx, Id, Limit, Researcher
-from app.api.problems import responses
-from app.api.reported_schemas import ReportedScoreIn, ReportedScoreOut
-from app.api.schemas import Page
-from app.services import reported_scores
-from app.services.reported_scores import NewScore, Reported
+from app.api.http.problems import responses
+from app.api.schemas.reported_scores import ReportedScoreIn, ReportedScoreOut
+from app.api.schemas.runs import Page
+from app.services.experiments import reported_scores
+from app.services.experiments.reported_scores import NewScore, Reported
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 After = Annotated[

@@ -9,22 +9,22 @@ from typing import Any
 from fastapi import Request
 
 from app.api.tables import answer, markdown_table
-from app.services import rate_report as report
-from app.services.anytime import Curves
-from app.services.attempts import Facts
-from app.services.competition_results import Line
-from app.services.results import Basis, Scope
+from app.reports import medal_rates as report
+from app.services.results.attempts import CompetitionInfo
+from app.services.results.competition_results import CompetitionResult
+from app.services.results.experiment_results import ResultContext, ResultFilter
+from app.services.results.medals_over_time import Curves
 from app.statistics.attempts import RATES
 from app.statistics.comparison import Comparison
-from app.statistics.items import Item
-from app.statistics.passes import PassAtK
+from app.statistics.item_analysis import Item
+from app.statistics.pass_at_k import PassAtK
 from app.statistics.percentiles import PERCENTILES
 from app.statistics.rates import GroupRates
 
 Rates = Mapping[str, GroupRates]
 
 
-def medal_rates(request: Request, basis: Basis, groups: Rates) -> Any:
+def medal_rates(request: Request, basis: ResultContext, groups: Rates) -> Any:
     """An experiment's medal rates."""
 
     def markdown() -> str:
@@ -34,7 +34,7 @@ def medal_rates(request: Request, basis: Basis, groups: Rates) -> Any:
     return answer(request, document, report.rates_rows(basis, groups), markdown)
 
 
-def rates_markdown(basis: Basis, groups: Rates) -> str:
+def rates_markdown(basis: ResultContext, groups: Rates) -> str:
     """The row as MLE-bench's README prints it, all rates below, and what one has to know."""
     row = markdown_table(
         report.board_header(list(groups)), [report.board_row(basis, groups, list(groups))]
@@ -51,7 +51,7 @@ def rates_markdown(basis: Basis, groups: Rates) -> str:
 
 
 def board(
-    request: Request, rows: Sequence[tuple[Basis, Rates]], absent: Sequence[tuple[str, str]]
+    request: Request, rows: Sequence[tuple[ResultContext, Rates]], absent: Sequence[tuple[str, str]]
 ) -> Any:
     """All experiments' medal rates."""
     document = {
@@ -73,7 +73,7 @@ def board(
     return answer(request, document, flat, markdown)
 
 
-def pass_at_k(request: Request, basis: Basis, found: Sequence[PassAtK], rate: str) -> Any:
+def pass_at_k(request: Request, basis: ResultContext, found: Sequence[PassAtK], rate: str) -> Any:
     """An experiment's pass@k."""
     document = {
         **report.basis_document(basis), "rate": rate, "pass_at_k": [asdict(one) for one in found],
@@ -102,7 +102,9 @@ def pass_at_k(request: Request, basis: Basis, found: Sequence[PassAtK], rate: st
     return answer(request, document, rows, markdown)
 
 
-def comparison(request: Request, a: Basis, b: Basis, found: Comparison, rate: str) -> Any:
+def comparison(
+    request: Request, a: ResultContext, b: ResultContext, found: Comparison, rate: str
+) -> Any:
     """Two experiments side by side."""
     document = {
         "a": report.basis_document(a),
@@ -140,7 +142,11 @@ def comparison(request: Request, a: Basis, b: Basis, found: Comparison, rate: st
 
 
 def items(
-    request: Request, scope: Scope, experiments: Sequence[str], found: Sequence[Item], rate: str
+    request: Request,
+    scope: ResultFilter,
+    experiments: Sequence[str],
+    found: Sequence[Item],
+    rate: str,
 ) -> Any:
     """A suite's item table."""
     rows = [asdict(one) for one in found]
@@ -191,7 +197,11 @@ def curves(request: Request, name: str, found: Curves) -> Any:
 
 
 def competition(
-    request: Request, slug: str, convention: str, facts: Facts, lines: Sequence[Line]
+    request: Request,
+    slug: str,
+    convention: str,
+    facts: CompetitionInfo,
+    lines: Sequence[CompetitionResult],
 ) -> Any:
     """All attempts at a competition."""
     rows = [asdict(line) for line in lines]

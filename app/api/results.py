@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 
 from app.api import result_views as view
 from app.api.dependencies import Ctx, Researcher, Slug
-from app.api.problems import responses
-from app.api.result_schemas import (
+from app.api.http.problems import responses
+from app.api.schemas.results import (
     BoardOut,
     ComparisonOut,
     CompetitionResultsOut,
@@ -20,9 +20,9 @@ from app.api.result_schemas import (
 )
 from app.api.tables import FORMS
 from app.errors import Invalid
-from app.services import anytime, competition_results, results
-from app.services.anytime import Axis
-from app.services.results import Excluded, GroupBy, Scope
+from app.services.results import competition_results, experiment_results, medals_over_time
+from app.services.results.experiment_results import Excluded, GroupBy, ResultFilter
+from app.services.results.medals_over_time import Axis
 from app.statistics.attempts import Padding
 
 router = APIRouter(prefix="/v1", tags=["results"])
@@ -59,13 +59,13 @@ def scope(
     excluded: Annotated[
         Excluded, Query(description="leave flagged competitions out, or count failures there")
     ] = Excluded.DROP,
-) -> Scope:
+) -> ResultFilter:
     """Which attempts count, and how."""
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
-    return Scope(suite or None, padding, flags, excluded)
+    return ResultFilter(suite or None, padding, flags, excluded)
 
 
-InScope = Annotated[Scope, Depends(scope)]
+InScope = Annotated[ResultFilter, Depends(scope)]
 
 
 @router.get("/experiments/{name}/medal-rates", response_model=MedalRatesOut, responses=ANSWERS)
@@ -78,7 +78,9 @@ def show_medal_rates(
     group_by: Group = None,
 ) -> Any:
     """The share of attempts that won each medal: mean, SEM and intervals, in percent."""
-    return view.medal_rates(request, *results.medal_rates(context, name, scope, group_by))
+    return view.medal_rates(
+        request, *experiment_results.medal_rates(context, name, scope, group_by)
+    )
 
 
 @router.get("/medal-rates", response_model=BoardOut, responses=ANSWERS)
@@ -86,7 +88,7 @@ def show_board(
     request: Request, context: Ctx, caller: Researcher, scope: InScope, group_by: Group = None
 ) -> Any:
     """The medal rates of all experiments, best first; those that cannot be counted are named."""
-    return view.board(request, *results.board(context, scope, group_by))
+    return view.board(request, *experiment_results.experiment_board(context, scope, group_by))
 
 
 @router.get("/experiments/{name}/pass-at-k", response_model=PassAtKOut, responses=ANSWERS)
@@ -101,7 +103,9 @@ def show_pass_at_k(
 ) -> Any:
     """The chance that the best of k attempts counts; k is one or several numbers, with commas."""
     ks = tuple(sorted({int(each) for each in k.split(",")}))
-    return view.pass_at_k(request, *results.pass_at_k(context, name, scope, ks, rate), rate)
+    return view.pass_at_k(
+        request, *experiment_results.pass_at_k(context, name, scope, ks, rate), rate
+    )
 
 
 @router.get("/compare", response_model=ComparisonOut, responses=ANSWERS)
@@ -117,7 +121,7 @@ def compare_experiments(
     """Two experiments, paired over competitions: the difference a - b and what it is worth."""
     if a == b:
         raise Invalid("Compare an experiment with another one.")
-    return view.comparison(request, *results.compare(context, a, b, scope, rate), rate)
+    return view.comparison(request, *experiment_results.compare(context, a, b, scope, rate), rate)
 
 
 @router.get("/experiments/{name}/medals-over-time", response_model=CurvesOut, responses=ANSWERS)
@@ -139,7 +143,7 @@ def show_medals_over_time(
 ) -> Any:
     """Medals held after so many hours, tokens or dollars, and what choosing the final one cost."""
     moments = tuple(sorted({float(each) for each in at.split(",") if each}))
-    found = anytime.curves(context, name, suite or None, axis, moments)
+    found = medals_over_time.curves(context, name, suite or None, axis, moments)
     return view.curves(request, name, found)
 
 
@@ -169,5 +173,5 @@ def show_items(
     rate: Rate = "any_medal",
 ) -> Any:
     """What each competition of a suite tells about the experiments that were at it."""
-    scope = Scope(suite_name, padding)
-    return view.items(request, scope, *results.items(context, scope, rate), rate)
+    scope = ResultFilter(suite_name, padding)
+    return view.items(request, scope, *experiment_results.items(context, scope, rate), rate)

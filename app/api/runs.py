@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from app.api import present
-from app.api.bodies import RunChange, RunIn
+from app.api import serializers
 from app.api.dependencies import Anyone, Ctx, Cursor, Id, Limit, Researcher
-from app.api.problems import responses
-from app.api.schemas import ExposureOut, Page, RunCreated, RunOut
-from app.services import reported_scores, runs
-from app.services.reported_scores import Outside
-from app.services.runs import NewRun
+from app.api.http.problems import responses
+from app.api.schemas.requests import RunChange, RunIn
+from app.api.schemas.runs import ExposureOut, Page, RunCreated, RunOut
+from app.services.experiments import reported_scores, runs
+from app.services.experiments.reported_scores import ExternalInfo
+from app.services.experiments.runs import NewRun
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 Filter = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]
@@ -37,7 +37,7 @@ def create_run(context: Ctx, caller: Researcher, body: RunIn) -> Any:
             limits=body.limits.model_dump(exclude_none=True),
         ),
     )
-    return {**present.run(context, run, Outside(0, None)), "key": key}
+    return {**serializers.run(context, run, ExternalInfo(0, None)), "key": key}
 
 
 @router.get("", response_model=Page[RunOut], responses=responses(401, 422))
@@ -53,8 +53,8 @@ def list_runs(
     found, after = runs.page(
         context, caller, experiment=experiment, competition=competition, after=cursor, limit=limit
     )
-    outside = reported_scores.outside(context, caller, [one.id for one in found])
-    items = [present.run(context, one, outside[one.id]) for one in found]
+    outside = reported_scores.external_info(context, caller, [one.id for one in found])
+    items = [serializers.run(context, one, outside[one.id]) for one in found]
     return {"items": items, "next_cursor": after}
 
 
@@ -62,7 +62,9 @@ def list_runs(
 def show_run(context: Ctx, caller: Anyone, run_id: Id) -> Any:
     """One run."""
     run = runs.find(context, caller, run_id)
-    return present.run(context, run, reported_scores.outside(context, caller, [run_id])[run_id])
+    return serializers.run(
+        context, run, reported_scores.external_info(context, caller, [run_id])[run_id]
+    )
 
 
 @router.patch("/{run_id}", response_model=RunOut, responses=responses(401, 403, 404, 422))
@@ -75,7 +77,9 @@ def change_run(context: Ctx, caller: Researcher, run_id: Id, body: RunChange) ->
         usage=None if body.usage is None else body.usage.model_dump(exclude_none=True),
         failure=None if body.failure is None else body.failure.value,
     )
-    return present.run(context, changed, reported_scores.outside(context, caller, [run_id])[run_id])
+    return serializers.run(
+        context, changed, reported_scores.external_info(context, caller, [run_id])[run_id]
+    )
 
 
 @router.get("/{run_id}/exposure", response_model=ExposureOut, responses=responses(401, 404, 422))

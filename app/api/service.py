@@ -11,8 +11,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from app import __version__
 from app.api.dependencies import Ctx
-from app.api.problems import responses
-from app.services import gauges, health
+from app.api.http.problems import responses
+from app.services.operations import gauges, health
 
 router = APIRouter(tags=["service"])
 READINESS = {

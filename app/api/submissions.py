@@ -8,16 +8,17 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 
-from app.api import present
-from app.api.bodies import Selection
+from app.api import serializers
 from app.api.dependencies import Anyone, Ctx, Cursor, Id, Key, Limit
-from app.api.files import leased_file
-from app.api.problems import responses
-from app.api.schemas import Page, RunOut
-from app.api.submission_schemas import SubmissionOut, VerdictOut
-from app.api.threads import in_thread
-from app.api.upload import CSV_BODY, receive_csv
-from app.services import disclose, reported_scores, runs, submit, validate
+from app.api.http.file_responses import leased_file
+from app.api.http.problems import responses
+from app.api.http.threads import run_in_thread
+from app.api.http.upload import CSV_BODY, receive_csv
+from app.api.schemas.requests import Selection
+from app.api.schemas.runs import Page, RunOut
+from app.api.schemas.submissions import SubmissionOut, VerdictOut
+from app.services.experiments import reported_scores, runs
+from app.services.submissions import disclose, submit, validate
 
 router = APIRouter(prefix="/v1", tags=["submissions"])
 
@@ -33,7 +34,7 @@ def list_submissions(
     """The run's submissions, oldest first."""
     run = runs.find(context, caller, run_id)
     found, after = disclose.page(context, caller, run, cursor, limit)
-    return {"items": [present.submission(context, one) for one in found], "next_cursor": after}
+    return {"items": [serializers.submission(context, one) for one in found], "next_cursor": after}
 
 
 @router.get(
@@ -43,7 +44,7 @@ def list_submissions(
 )
 def show_submission(context: Ctx, caller: Anyone, submission_id: Id) -> Any:
     """One submission, with as much of its grade as the run's policy allows this key."""
-    return present.submission(context, disclose.show(context, caller, submission_id))
+    return serializers.submission(context, disclose.show(context, caller, submission_id))
 
 
 @router.get(
@@ -73,16 +74,16 @@ def submission_file(context: Ctx, caller: Anyone, submission_id: Id) -> FileResp
 )
 async def validate_file(request: Request, context: Ctx, key: Key, run_id: Id) -> Any:
     """Check a file's form against the declared schema and the public ids; nothing is stored."""
-    caller, run = await in_thread(submit.admit, context, key, run_id)
-    upload = await in_thread(context.blobs.new_upload)
+    caller, run = await run_in_thread(submit.admit, context, key, run_id)
+    upload = await run_in_thread(context.blobs.new_upload)
     try:
         await receive_csv(request, upload, context.settings.max_upload_bytes)
-        future = await in_thread(validate.start, context, run, upload.close())
+        future = await run_in_thread(validate.start, context, run, upload.close())
         found = await asyncio.wrap_future(future)
     finally:
         upload.discard()
-    verdict = await in_thread(validate.settle, context, caller, run, found)
-    return present.verdict(verdict)
+    verdict = await run_in_thread(validate.finish, context, caller, run, found)
+    return serializers.verdict(verdict)
 
 
 @router.put(
@@ -93,4 +94,6 @@ async def validate_file(request: Request, context: Ctx, key: Key, run_id: Id) ->
 def select_submission(context: Ctx, caller: Anyone, run_id: Id, body: Selection) -> Any:
     """Choose the run's final submission; without a choice the last valid one is final."""
     chosen = runs.select(context, caller, run_id, body.submission)
-    return present.run(context, chosen, reported_scores.outside(context, caller, [run_id])[run_id])
+    return serializers.run(
+        context, chosen, reported_scores.external_info(context, caller, [run_id])[run_id]
+    )

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 
 from app.api import success_views as view
 from app.api.dependencies import Ctx, Id, Researcher
-from app.api.problems import responses
+from app.api.http.problems import responses
 from app.api.results import scope
-from app.api.success_schemas import OutcomesOut, SuccessRatesOut, TrajectoryOut
+from app.api.schemas.success import OutcomesOut, SuccessRatesOut, TrajectoryOut
 from app.api.tables import FORMS
-from app.services import run_outcomes, success, trajectory
-from app.services.results import Excluded, Scope
-from app.services.success import Baselines, SuccessGroupBy, SuccessScope
+from app.services.results import run_outcomes, success_rates, trajectory
+from app.services.results.experiment_results import Excluded, ResultFilter
+from app.services.results.success_rates import Baselines, SuccessGroupBy, SuccessScope
 from app.statistics.attempts import Padding
 
 router = APIRouter(prefix="/v1", tags=["results"])
@@ -60,7 +60,7 @@ def lenient_scope(
     excluded: Annotated[
         Excluded, Query(description="leave flagged competitions out, or count failures there")
     ] = Excluded.DROP,
-) -> Scope:
+) -> ResultFilter:
     """Which runs count, and how; competitions not yet run at are left out unless said otherwise."""
     return scope(suite, padding, exclude_flags, excluded)
 
@@ -71,7 +71,7 @@ def show_success_rates(
     context: Ctx,
     caller: Researcher,
     name: Name,
-    scope: Annotated[Scope, Depends(lenient_scope)],
+    scope: Annotated[ResultFilter, Depends(lenient_scope)],
     threshold: Threshold = None,
     group_by: Annotated[
         SuccessGroupBy | None, Query(description="beside all competitions, rates by this")
@@ -83,7 +83,7 @@ def show_success_rates(
 ) -> Any:
     """The share of runs that beat their baseline, how far, and at what cost."""
     asked = SuccessScope(scope, threshold, baselines, starter)
-    return view.success_rates(request, success.success(context, name, asked, group_by))
+    return view.success_rates(request, success_rates.success(context, name, asked, group_by))
 
 
 @router.get("/experiments/{name}/outcomes", response_model=OutcomesOut, responses=ANSWERS)

@@ -9,13 +9,13 @@ from typing import Any
 from fastapi import Request
 
 from app.api.tables import answer, markdown_table
-from app.services import success_report as report
-from app.services.run_outcomes import RunOutcome
-from app.services.success import Success
-from app.services.trajectory import Trajectory
+from app.reports import success_rates as report
+from app.services.results.run_outcomes import RunOutcome
+from app.services.results.success_rates import SuccessResults
+from app.services.results.trajectory import Trajectory
 
 
-def success_rates(request: Request, found: Success) -> Any:
+def success_rates(request: Request, found: SuccessResults) -> Any:
     """An experiment's success rates."""
     return answer(
         request,
@@ -25,7 +25,7 @@ def success_rates(request: Request, found: Success) -> Any:
     )
 
 
-def success_markdown(found: Success) -> str:
+def success_markdown(found: SuccessResults) -> str:
     """A line for each group, and what one has to know."""
     table = markdown_table(report.SUCCESS_HEADER, report.success_cells(found))
     notes = "".join(f"- {line}\n" for line in report.success_footnotes(found))

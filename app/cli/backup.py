@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from app.cli.output import AsJson, out, print_json, step_progress
-from app.services.backup import back_up
-from app.services.backup_folder import Manifest, verified
-from app.services.restore import restore as restore_from
+from app.services.operations.backup import back_up
+from app.services.operations.backup_format import Manifest, verified
+from app.services.operations.restore import restore as restore_from
 from app.settings import Settings
 
 Folder = Annotated[Path, typer.Argument(help="the backup's folder")]

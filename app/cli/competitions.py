@@ -13,11 +13,11 @@ from app.cli.output import AsJson, err, file_progress, out, podium, print_json
 from app.domain.states import CompetitionStatus
 from app.errors import NotFound
 from app.graders.pool import GraderPool
-from app.services import checks
-from app.services.catalogue import Entry
-from app.services.context import Context
+from app.services.competitions import check_competition
+from app.services.runtime.catalogue import CatalogueEntry
+from app.services.runtime.context import Context
 from app.settings import Settings
-from app.storage import competitions, version_files
+from app.storage.queries import competitions, version_files
 
 app = typer.Typer(no_args_is_help=True)
 Slugs = Annotated[list[str] | None, typer.Argument(help="competitions; none: all")]
@@ -129,7 +129,7 @@ def check(slugs: Slugs = None, as_json: AsJson = False) -> None:
     """Check competition folders: each loads; where data is present, answers score perfectly."""
     settings = Settings()
     root = settings.competitions_dir
-    folders = checks.folders_in(root, slugs or [])
+    folders = check_competition.folders_in(root, slugs or [])
     graders = GraderPool(
         processes=1,
         seconds=settings.grading_seconds,
@@ -138,14 +138,18 @@ def check(slugs: Slugs = None, as_json: AsJson = False) -> None:
     )
     try:
         found = [
-            checks.check_folder(graders, folder)
+            check_competition.check_folder(graders, folder)
             for folder in track(
                 folders, "checking", console=err, transient=True, disable=not err.is_terminal
             )
         ]
     finally:
         graders.close()
-    suites = checks.check_suites(root, {folder.name for folder in folders}) if not slugs else ()
+    suites = (
+        check_competition.check_suites(root, {folder.name for folder in folders})
+        if not slugs
+        else ()
+    )
     if as_json:
         print_json({"competitions": [asdict(one) for one in found], "suites": suites})
     else:
@@ -160,7 +164,7 @@ def check(slugs: Slugs = None, as_json: AsJson = False) -> None:
         out.print(f"{len(found)} competition folders are in order")
 
 
-def _tell(one: checks.Checked) -> None:
+def _tell(one: check_competition.FolderCheck) -> None:
     if not one.problems:
         is_ready = one.status is CompetitionStatus.READY
         rows = f"{one.rows:,} rows" if one.rows else "measured" if is_ready else "needs data"
@@ -172,7 +176,7 @@ def _tell(one: checks.Checked) -> None:
         err.print(f"{one.slug}: {finding.severity}: {finding.message}", markup=False)
 
 
-def _entry(context: Context, slug: str) -> Entry:
+def _entry(context: Context, slug: str) -> CatalogueEntry:
     with context.database.read() as session:
         version = competitions.current_version(session, slug)
     if version is None:

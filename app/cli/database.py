@@ -10,9 +10,9 @@ import typer
 
 from app.cli.output import err
 from app.settings import Settings
-from app.storage import schema
-from app.storage.arrival import upgrade_when_there
-from app.storage.database import Database
+from app.storage.database import migrations
+from app.storage.database.database import Database
+from app.storage.database.wait_for_database import upgrade_when_reachable
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -22,7 +22,7 @@ def upgrade() -> None:
     """Bring the database's schema to this version of Podium."""
     settings = Settings()
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    upgrade_when_there(settings.database_url, 0)
+    upgrade_when_reachable(settings.database_url, 0)
     typer.echo("the schema is up to date")
 
 
@@ -31,7 +31,7 @@ def downgrade(
     revision: Annotated[str, typer.Argument(help="a revision, -1 for one back, base for none")],
 ) -> None:
     """Take the schema back. What the older schema cannot hold is lost: back up first."""
-    schema.downgrade(Settings().database_url, revision)
+    migrations.downgrade(Settings().database_url, revision)
     typer.echo(f"the schema is at {revision}")
 
 
@@ -40,10 +40,10 @@ def check() -> None:
     """Compare models and migrations: upgrade an empty database and look for differences."""
     with tempfile.TemporaryDirectory() as directory:
         url = f"sqlite:///{Path(directory) / 'check.db'}"
-        schema.upgrade(url)
+        migrations.upgrade(url)
         database = Database(url)
         try:
-            differences = schema.differences(database)
+            differences = migrations.differences(database)
         finally:
             database.close()
     for difference in differences:

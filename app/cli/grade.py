@@ -14,11 +14,11 @@ from app.domain.states import CompetitionStatus
 from app.domain.verdict import problem_document
 from app.errors import GradingFault, NeedsData, NotFound
 from app.graders.outcomes import Fault, Refused
-from app.services.catalogue import Entry
-from app.services.context import Context
-from app.services.environment import environment
-from app.services.limits import refuse_measured
-from app.storage import competitions
+from app.services.runtime.catalogue import CatalogueEntry
+from app.services.runtime.context import Context
+from app.services.runtime.environment import environment
+from app.services.runtime.run_limits import refuse_measured
+from app.storage.queries import competitions
 
 REJECTED = 3
 
@@ -60,7 +60,7 @@ def grade(
     )
 
 
-def _ready_entry(context: Context, slug: str) -> Entry:
+def _ready_entry(context: Context, slug: str) -> CatalogueEntry:
     with context.database.read() as session:
         version = competitions.current_version(session, slug)
     if version is None:

@@ -10,10 +10,15 @@ import typer
 
 from app.cli.output import AsJson, err, out, podium, print_json
 from app.errors import Invalid
-from app.importers.kaggle_board import read_kaggle_board
-from app.importers.kaggle_source import Source, reach_podium
-from app.services.import_board import replace_board
-from app.services.import_kaggle import Brought, Readiness, bring, readiness
+from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
+from app.importers.kaggle_source import KaggleSource, reach_podium
+from app.services.competitions.import_kaggle import (
+    ImportReadiness,
+    KaggleImport,
+    import_from_kaggle,
+    readiness,
+)
+from app.services.competitions.import_leaderboard import replace_leaderboard
 
 Slugs = Annotated[list[str], typer.Argument(help="competitions, as Kaggle names them")]
 From = Annotated[str, typer.Option("--from", help="another Podium instead of Kaggle")]
@@ -32,15 +37,19 @@ def kaggle(
     """Import competitions with Kaggle's own package, or from another Podium (--from)."""
     _reach(source, key_file)
     with podium(graders=1) as context:
-        connection = Source(_tell)
+        connection = KaggleSource(_tell)
         found = [readiness(context, connection, slug) for slug in slugs]
         for one in found:
             _report(one)
-        brought: list[Brought] = []
+        brought: list[KaggleImport] = []
         if any(one.obstacles for one in found):
             err.print("Nothing was downloaded.")
         elif not check_only:
-            brought = [bring(context, connection, one.about, _tell) for one in found if one.about]
+            brought = [
+                import_from_kaggle(context, connection, one.about, _tell)
+                for one in found
+                if one.about
+            ]
     if as_json:
         print_json(
             {"readiness": [asdict(one) for one in found],
@@ -70,10 +79,10 @@ def leaderboard(
     with podium(graders=1) as context:
         if file is None:
             home = context.settings.data_dir / "kaggle" / slug / "leaderboard"
-            file = Source(_tell).leaderboard(slug, home)
-        board = read_kaggle_board(file)
+            file = KaggleSource(_tell).leaderboard(slug, home)
+        board = read_kaggle_leaderboard(file)
         name = f"kaggle:{slug}" if kaggle else f"file:{file.name}"
-        imported = replace_board(context, slug, board, name)
+        imported = replace_leaderboard(context, slug, board, name)
     news = "imported as" if imported.created else "was here already as"
     out.print(f"{slug}, with a board of {board.teams} teams, {news} {imported.version.number}")
 
@@ -85,7 +94,7 @@ def _reach(source: str, key_file: Path | None) -> None:
         reach_podium(source, key_file.read_text(encoding="utf-8").strip())
 
 
-def _report(one: Readiness) -> None:
+def _report(one: ImportReadiness) -> None:
     about = one.about
     if about is not None:
         least = "" if about.is_all else "at least "
@@ -98,7 +107,7 @@ def _report(one: Readiness) -> None:
         _tell(f"{one.slug}: not ready: {obstacle}")
 
 
-def _document(one: Brought) -> dict[str, object]:
+def _document(one: KaggleImport) -> dict[str, object]:
     version = one.imported.version if one.imported else None
     return {
         "slug": one.slug,
@@ -110,7 +119,7 @@ def _document(one: Brought) -> dict[str, object]:
     }
 
 
-def _print(one: Brought) -> None:
+def _print(one: KaggleImport) -> None:
     if one.imported is None:
         out.print(f"{one.slug}: drafted in {one.folder}. What is left to do:", highlight=False)
         for line in one.todo:

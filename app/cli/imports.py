@@ -11,9 +11,9 @@ import typer
 from app.cli import import_kaggle
 from app.cli.mle_bench import mle_bench
 from app.cli.output import AsJson, err, file_progress, out, podium, print_json
-from app.services import imports
-from app.services.context import Context
-from app.services.imports import Imported
+from app.services.competitions import import_folder
+from app.services.competitions.import_folder import Imported
+from app.services.runtime.context import Context
 
 app = typer.Typer(no_args_is_help=True)
 app.command("kaggle")(import_kaggle.kaggle)
@@ -29,13 +29,13 @@ Archives = Annotated[
 @app.command()
 def folder(folders: Folders, as_json: AsJson = False) -> None:
     """Import competition folders; the folder's name is the slug."""
-    _import_all(imports.import_folder, folders, as_json)
+    _import_all(import_folder.import_folder, folders, as_json)
 
 
 @app.command()
 def archive(archives: Archives, as_json: AsJson = False) -> None:
     """Import archives of competition folders."""
-    _import_all(imports.import_archive, archives, as_json)
+    _import_all(import_folder.import_archive, archives, as_json)
 
 
 app.command("mle-bench")(mle_bench)

@@ -12,8 +12,8 @@ from rich.table import Table
 from app.cli.output import AsJson, out, podium, print_json
 from app.domain.states import Role
 from app.errors import Invalid, NotFound
-from app.services.caller import new_key
-from app.storage import keys
+from app.services.auth import new_key
+from app.storage.queries import keys
 
 app = typer.Typer(no_args_is_help=True)
 DURATION = re.compile(r"(\d+)([hd])")

@@ -9,7 +9,7 @@ import typer
 
 from app.cli.output import AsJson, err, file_progress, out, podium, print_json
 from app.importers.mle_bench import Sources
-from app.services.mle_bench import Outcome, choose, import_prepared
+from app.services.competitions.import_mle_bench import ImportOutcome, choose, import_prepared
 
 Slugs = Annotated[list[str] | None, typer.Argument(help="competitions")]
 Data = Annotated[
@@ -43,7 +43,7 @@ def mle_bench(
     if sum([bool(slugs), bool(suite), every]) != 1:
         raise typer.BadParameter("name competitions, or give --suite, or --all")
     sources = Sources(data_dir, repo, leaderboards, "sample" if sample_only else "all")
-    done: list[Outcome] = []
+    done: list[ImportOutcome] = []
     with podium(graders=1) as context:
         wanted = choose(context, sources, slugs or [], suite)
         for slug in wanted:
@@ -68,7 +68,7 @@ _STATES = {
 }
 
 
-def _document(outcome: Outcome) -> dict[str, object]:
+def _document(outcome: ImportOutcome) -> dict[str, object]:
     return {
         "slug": outcome.slug,
         "state": outcome.state,
@@ -78,7 +78,7 @@ def _document(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _tell(outcome: Outcome) -> None:
+def _tell(outcome: ImportOutcome) -> None:
     version = f" as version {outcome.version.number}" if outcome.version else ""
     out.print(f"{outcome.slug}: {_STATES[outcome.state]}{version}", markup=False)
     for note in outcome.notes:

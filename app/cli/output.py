@@ -20,9 +20,9 @@ from rich.progress import (
 )
 
 from app.importers.grading_report import Mismatch
-from app.services.context import Context, open_context
+from app.services.runtime.context import Context, open_context
 from app.settings import Settings
-from app.storage.arrival import upgrade_when_there
+from app.storage.database.wait_for_database import upgrade_when_reachable
 
 out = Console()
 err = Console(stderr=True)
@@ -54,7 +54,7 @@ def podium(*, graders: int | None = None) -> Iterator[Context]:
     if graders is not None:
         settings = settings.model_copy(update={"graders": graders})
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    upgrade_when_there(settings.database_url, 0)
+    upgrade_when_reachable(settings.database_url, 0)
     context = open_context(settings)
     try:
         yield context

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from app.cli.output import AsJson, err, out, print_json
-from app.services.checks import folders_in
-from app.services.prepare import prepare as prepare_one
+from app.services.competitions.check_competition import folders_in
+from app.services.competitions.prepare import prepare as prepare_one
 from app.settings import Settings
 
 Slugs = Annotated[list[str], typer.Argument(help="competitions that have a prepare.py")]

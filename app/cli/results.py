@@ -14,13 +14,13 @@ from app.api.tables import as_csv, as_parquet
 from app.cli.output import AsJson, err, out, podium, print_json, tell_mismatches
 from app.cli.success import Forms, KnownBaselines, Starter, Threshold, success_forms
 from app.errors import Invalid
-from app.services import grading_reports, results
-from app.services.context import Context
-from app.services.grading_reports import Source, Taken
-from app.services.rate_report import rates_document, rates_rows
-from app.services.results import Excluded, GroupBy, Scope
-from app.services.run_groups import take_in_groups
-from app.services.success import Baselines, SuccessScope, has_only_baselines
+from app.reports.medal_rates import rates_document, rates_rows
+from app.services.results import experiment_results, grading_reports
+from app.services.results.experiment_results import Excluded, GroupBy, ResultFilter
+from app.services.results.grading_reports import ImportedReports, ReportSource
+from app.services.results.run_groups import import_groups
+from app.services.results.success_rates import Baselines, SuccessScope, has_only_baselines
+from app.services.runtime.context import Context
 from app.statistics.attempts import Padding
 
 Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
@@ -63,7 +63,7 @@ def report(
     competition.
     """
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
-    scope = Scope(suite or None, padding or Padding.NONE, flags, excluded)
+    scope = ResultFilter(suite or None, padding or Padding.NONE, flags, excluded)
     by_success = threshold is not None or starter is not None
     if by_success and success is False:
         raise Invalid("--threshold and --starter are of success against baselines, not of medals.")
@@ -86,8 +86,10 @@ def report(
         sys.stdout.write(shown.markdown)
 
 
-def _medal_forms(context: Context, experiment: str, scope: Scope, group_by: GroupBy) -> Forms:
-    basis, groups = results.medal_rates(context, experiment, scope, group_by)
+def _medal_forms(
+    context: Context, experiment: str, scope: ResultFilter, group_by: GroupBy
+) -> Forms:
+    basis, groups = experiment_results.medal_rates(context, experiment, scope, group_by)
     return Forms(
         rates_document(basis, groups), rates_rows(basis, groups), rates_markdown(basis, groups)
     )
@@ -105,8 +107,10 @@ def import_grading_report(
     """Import a grading report of MLE-bench as results of an experiment; made if it is new."""
     with podium(graders=1) as context:
         grading_reports.create_if_new(context, experiment)
-        sources = [Source(file.read_bytes())]
-        taken = grading_reports.take_in(context, experiment, sources, seed=seed, repeats=repeats)
+        sources = [ReportSource(file.read_bytes())]
+        taken = grading_reports.import_reports(
+            context, experiment, sources, seed=seed, repeats=repeats
+        )
     if as_json:
         print_json(asdict(taken))
     else:
@@ -121,7 +125,7 @@ def import_run_groups(
 ) -> None:
     """Import whole experiments of MLE-bench: their run groups are their seeds."""
     with podium(graders=1) as context:
-        found = take_in_groups(context, table, runs, experiment)
+        found = import_groups(context, table, runs, experiment)
     if as_json:
         print_json([asdict(one) for one in found])
         return
@@ -132,7 +136,7 @@ def import_run_groups(
             _tell(one.experiment, one.taken)
 
 
-def _tell(experiment: str, taken: Taken) -> None:
+def _tell(experiment: str, taken: ImportedReports) -> None:
     seeds = ", ".join(map(str, taken.seeds))
     out.print(
         f"{experiment}: {taken.imported} results imported, {taken.unchanged} were here already; "

@@ -12,8 +12,8 @@ from app.cli.output import AsJson, podium, print_json
 from app.domain.feedback import Feedback
 from app.domain.states import Failure
 from app.errors import Invalid
-from app.services import runs
-from app.services.runs import NewRun
+from app.services.experiments import runs
+from app.services.experiments.runs import NewRun
 
 app = typer.Typer(no_args_is_help=True)
 

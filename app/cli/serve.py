@@ -12,13 +12,13 @@ from typing import Annotated
 import typer
 import uvicorn
 
-from app.api.requests import request_id
+from app.api.http.request_log import request_id
 from app.errors import Conflict
 from app.logs import configure_logs
 from app.main import create_app
-from app.services.store import require_store
+from app.services.runtime.blob_store import require_store
 from app.settings import Settings
-from app.storage.arrival import upgrade_when_there
+from app.storage.database.wait_for_database import upgrade_when_reachable
 
 BACKLOG = 2048
 DATABASE_SECONDS = 30.0  # for a database that is started at the same time
@@ -37,7 +37,7 @@ def serve(
     listener = _listen(settings.host, settings.port)
     bound = listener.getsockname()[1]
     settings.data_dir.mkdir(parents=True, exist_ok=True)
-    upgrade_when_there(settings.database_url, DATABASE_SECONDS)
+    upgrade_when_reachable(settings.database_url, DATABASE_SECONDS)
 
     def ready(key: str | None) -> None:
         if key is not None:
@@ -46,9 +46,9 @@ def serve(
 
     app = create_app(settings, on_ready=ready)
 
-    def wind_up() -> None:
+    def shutdown() -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended already
-            app.state.wind_up()
+            app.state.shutdown()
 
     config = uvicorn.Config(
         app,
@@ -60,7 +60,7 @@ def serve(
         lifespan="on",
         timeout_graceful_shutdown=15,
     )
-    server = _Server(config, wind_up)
+    server = _Server(config, shutdown)
     for end in (signal.SIGTERM, signal.SIGINT):
         # uvicorn shuts down gracefully, then raises the signal once more: being asked to stop, and
         # stopping, is success.
@@ -73,14 +73,14 @@ def serve(
 class _Server(uvicorn.Server):
     """Ends what waits and streams as soon as it is asked to stop; uvicorn would wait for it."""
 
-    def __init__(self, config: uvicorn.Config, wind_up: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, shutdown: Callable[[], None]) -> None:
         super().__init__(config)
-        self._wind_up = wind_up
+        self._shutdown = shutdown
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         super().handle_exit(sig, frame)
         if self.started:
-            self._wind_up()
+            self._shutdown()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -11,11 +11,11 @@ import typer
 
 from app.api.success_views import success_markdown
 from app.cli.output import AsJson, out, podium, print_json, tell_mismatches
-from app.services import mlagentbench_results
-from app.services.context import Context
-from app.services.mlagentbench_results import EvaluationFile
-from app.services.success import Baselines, SuccessGroupBy, SuccessScope, success
-from app.services.success_report import success_document, success_rows
+from app.reports.success_rates import success_document, success_rows
+from app.services.results import mlagentbench_results
+from app.services.results.mlagentbench_results import EvaluationFile
+from app.services.results.success_rates import Baselines, SuccessGroupBy, SuccessScope, success
+from app.services.runtime.context import Context
 
 Threshold = Annotated[
     float | None,
@@ -57,7 +57,9 @@ def import_mlagentbench_results(
     """Import a task's evaluated runs as runs of an experiment; all of them, or none."""
     with podium(graders=1) as context:
         source = EvaluationFile(file.read_bytes(), file.name, competition)
-        taken = mlagentbench_results.take_in(context, experiment, source, seed=seed, create=True)
+        taken = mlagentbench_results.import_evaluation(
+            context, experiment, source, seed=seed, create=True
+        )
     if as_json:
         print_json(asdict(taken))
         return

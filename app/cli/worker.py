@@ -10,7 +10,7 @@ import typer
 from app.logs import configure_logs
 from app.queue.sizes import MEDIUM_BELOW, MEGABYTE, QUEUES, SMALL_BELOW
 from app.settings import Settings
-from app.worker.remote import Post, run_worker
+from app.worker.remote import WorkerConfig, run_worker
 
 SIZES = (
     f"small (below {SMALL_BELOW // MEGABYTE} MB), medium (below {MEDIUM_BELOW // MEGABYTE} MB), "
@@ -51,4 +51,4 @@ def worker(
             logging.getLogger(library).setLevel(level)
         logging.getLogger("alembic").setLevel("WARNING")
     names = tuple(part.strip() for part in queues.split(",") if part.strip())
-    run_worker(settings, Post(names, concurrency, adopt, metrics_port), typer.echo)
+    run_worker(settings, WorkerConfig(names, concurrency, adopt, metrics_port), typer.echo)

@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import Field, FiniteFloat
 
-from app.domain.sections import Section, Text
+from app.domain.base_model import Section, Text
 
 DEFAULT_THRESHOLD = 0.1
 LARGEST = float_info.max

@@ -18,11 +18,11 @@ from pydantic import (
     model_validator,
 )
 
+from app.domain.base_model import Code, Section, Text
 from app.domain.baseline import Baseline, Judgement, judge
 from app.domain.form import AnswersFile, SubmissionForm
 from app.domain.medals import MedalRule
-from app.domain.metric_choice import GRADED, MEASURED, AnyMetric, Measure, MetricChoice
-from app.domain.sections import Code, Section, Text
+from app.domain.metric_choice import GRADED, MEASURED, AnyMetric, MeasuredMetric, MetricChoice
 from app.errors import BadCompetition
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
@@ -86,7 +86,7 @@ class Competition(Section):
     @classmethod
     def _is_graded_or_measured(cls, section: Any, info: ValidationInfo) -> Any:
         key, metric = str(info.field_name), info.data.get("metric")
-        if isinstance(metric, Measure) and section is not None:
+        if isinstance(metric, MeasuredMetric) and section is not None:
             raise ValueError(f"remove this: the metric is measured, and {NOT_MEASURED[key]}")
         if isinstance(metric, MetricChoice) and section is None and key == "submission":
             raise ValueError("this key is required")

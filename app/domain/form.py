@@ -7,8 +7,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
+from app.domain.base_model import Section
 from app.domain.columns import Column
-from app.domain.sections import Section
 
 USAGE_COLUMN = "Usage"  # Kaggle's name for the column that says Public, Private or Ignored
 

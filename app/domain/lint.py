@@ -38,7 +38,7 @@ class LintCode(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LintFinding:
     """One thing about a leaderboard that its readers should know."""
 
     code: LintCode
@@ -55,7 +55,7 @@ def lint_leaderboard(
     *,
     higher_is_better: bool,
     rule: MedalRule = MedalRule.MLE_BENCH,
-) -> list[Finding]:
+) -> list[LintFinding]:
     """What is odd about a full board, given its scores in the order of the file.
 
     Errors come alone: medal lines of an unusable board mean nothing.
@@ -103,7 +103,7 @@ def lint_lines(
     teams: int | None,
     higher_is_better: bool,
     rule: MedalRule = MedalRule.MLE_BENCH,
-) -> list[Finding]:
+) -> list[LintFinding]:
     """What is odd about a board of which only the medal lines are known.
 
     >>> lines = MedalLines(0.9, 0.9, 0.8, 0.85)
@@ -125,7 +125,7 @@ def lint_lines(
     return _lines(board)
 
 
-def _worst_scores(board: Leaderboard) -> list[Finding]:
+def _worst_scores(board: Leaderboard) -> list[LintFinding]:
     scores = board.scores or ()
     worst = scores[-1]
     others = [score for score in scores if score != worst]
@@ -166,7 +166,7 @@ def _is_placeholder(score: float, others: Sequence[float]) -> bool:
     return is_nines or is_power_of_ten or abs(score) >= 1e300
 
 
-def _ties_at_cuts(board: Leaderboard) -> list[Finding]:
+def _ties_at_cuts(board: Leaderboard) -> list[LintFinding]:
     scores = board.scores or ()
     places = medal_places(len(scores), board.rule)
     parts = []
@@ -186,7 +186,7 @@ def _ties_at_cuts(board: Leaderboard) -> list[Finding]:
     ]
 
 
-def _lines(board: Leaderboard) -> list[Finding]:
+def _lines(board: Leaderboard) -> list[LintFinding]:
     lines, findings = board.lines, []
     if lines.bronze is not None and lines.bronze == lines.median:
         findings.append(
@@ -247,9 +247,9 @@ def _count(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
 
 
-def _error(code: LintCode, message: str) -> Finding:
-    return Finding(code, "error", message)
+def _error(code: LintCode, message: str) -> LintFinding:
+    return LintFinding(code, "error", message)
 
 
-def _warning(code: LintCode, message: str) -> Finding:
-    return Finding(code, "warning", message)
+def _warning(code: LintCode, message: str) -> LintFinding:
+    return LintFinding(code, "warning", message)

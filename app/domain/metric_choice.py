@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, field_validator
 
-from app.domain.sections import Code, Section, Text
+from app.domain.base_model import Code, Section, Text
 
 GRADED, MEASURED = "graded", "measured"
 
@@ -34,7 +34,7 @@ class MetricChoice(Section):
         return higher_is_better(self.name)
 
 
-class Measure(Section):
+class MeasuredMetric(Section):
     """`[metric]` with `measured = true`: a number that a harness measures and a researcher reports.
 
     There are no answers, so nothing is submitted or graded. `unit` is the number's unit, `harness`
@@ -78,6 +78,6 @@ def _kind_of(section: Any) -> str:
 
 
 AnyMetric = Annotated[
-    Annotated[MetricChoice, Tag(GRADED)] | Annotated[Measure, Tag(MEASURED)],
+    Annotated[MetricChoice, Tag(GRADED)] | Annotated[MeasuredMetric, Tag(MEASURED)],
     Discriminator(_kind_of),
 ]

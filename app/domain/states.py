@@ -53,7 +53,7 @@ class Role(StrEnum):
     RUN = "run"
 
 
-class ReportSort(StrEnum):
+class ReportedScoreKind(StrEnum):
     """Where a score that Podium did not grade is from."""
 
     REPORTED = "reported"  # a trusted harness measured it and sent it with its evidence

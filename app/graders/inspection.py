@@ -21,11 +21,11 @@ from app.graders.versions import (
     read_sample,
 )
 from app.grading.answers import decode_answers
+from app.grading.answers_as_submission import answers_as_submission
 from app.grading.check import SAMPLE_FILE, bad_file, check
-from app.grading.custom import METRIC_FILE
+from app.grading.custom_metric import METRIC_FILE
 from app.grading.grade import grade
-from app.grading.ids import PublicIds
-from app.grading.render import answers_as_submission
+from app.grading.ids.public_ids import PublicIds
 from app.metrics import problems as metric_problems
 
 T = TypeVar("T")

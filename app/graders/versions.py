@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.domain.board import FILE as BOARD_FILE
-from app.domain.board import board_of
 from app.domain.competition import TOML, Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
+from app.domain.read_leaderboard import FILE as BOARD_FILE
+from app.domain.read_leaderboard import leaderboard_of
 from app.errors import BadCompetition
 from app.grading.answers import Answers, decode_answers
 from app.grading.check import SAMPLE_FILE, Checker, read_ids
-from app.grading.custom import METRIC_FILE
-from app.grading.ids import PublicIds
+from app.grading.custom_metric import METRIC_FILE
+from app.grading.ids.public_ids import PublicIds
 from app.grading.scorer import Scorer, scorer_for
 
 _BYTES_OF_A_TEAM = 64  # on a leaderboard: two Python floats, each in a sequence
@@ -140,7 +140,7 @@ def load_leaderboard(version_dir: Path, competition: Competition) -> Leaderboard
         BadCompetition: the file has no readable `score` column.
     """
     there = (version_dir / BOARD_FILE).is_file()
-    return board_of(competition, _text(version_dir, BOARD_FILE) if there else None)
+    return leaderboard_of(competition, _text(version_dir, BOARD_FILE) if there else None)
 
 
 def read_answers(version_dir: Path, competition: Competition) -> bytes:

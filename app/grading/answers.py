@@ -19,12 +19,12 @@ from app.domain.form import USAGE_COLUMN, SubmissionForm
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
 from app.grading.check import Checker, FileData, bad_file, read_ids
-from app.grading.checked import Checked
-from app.grading.decoded import MetricInput
-from app.grading.fit import judge_fit, sizes_of_images
-from app.grading.ids import IntArray, PublicIds
-from app.grading.labels import known_names
-from app.grading.sheet import Cells
+from app.grading.check_against_answers import check_fit, sizes_of_images
+from app.grading.checked_file import CheckedFile
+from app.grading.columns.decoded import MetricInput
+from app.grading.columns.labels import known_names
+from app.grading.ids.public_ids import IntArray, PublicIds
+from app.grading.reading.text_table import Cells
 
 PUBLIC, PRIVATE, IGNORED = "public", "private", "ignored"
 _USAGES = pa.array([PUBLIC, PRIVATE, IGNORED])
@@ -33,7 +33,7 @@ _USAGES = pa.array([PUBLIC, PRIVATE, IGNORED])
 class Part:
     """The answers of some rows, ready for metrics. `rows` is None for all rows."""
 
-    def __init__(self, checked: Checked, rows: IntArray | None) -> None:
+    def __init__(self, checked: CheckedFile, rows: IntArray | None) -> None:
         self.rows = rows
         self._checked = checked
         self._prepared: tuple[Callable[[Any], Any], Any] | None = None
@@ -74,7 +74,7 @@ class Answers:
 
     def __init__(
         self,
-        checked: Checked,
+        checked: CheckedFile,
         form: SubmissionForm,
         public: IntArray | None,
         private: IntArray | None,
@@ -101,13 +101,13 @@ class Answers:
         self.nbytes = parts + texts + 2 * ids + (parts + texts + ids if frames else 0)
         self.nbytes += sum(names.nbytes for names in found.values())
 
-    def check(self, data: FileData) -> Checked:
+    def check(self, data: FileData) -> CheckedFile:
         """Check and decode a submission.
 
         Raises:
             Rejection: with every problem of the file.
         """
-        return judge_fit(self._checked, self._sizes, self.checker.check(data))
+        return check_fit(self._checked, self._sizes, self.checker.check(data))
 
 
 def decode_answers(
@@ -192,7 +192,7 @@ def _some(rows: IntArray, file: str, what: str) -> IntArray:
 
 
 def _unscored(
-    checked: Checked, competition: Competition, skipped: list[int] | None
+    checked: CheckedFile, competition: Competition, skipped: list[int] | None
 ) -> NDArray[np.bool_] | None:
     """For each row in the order of the ids, whether `[answers] unscored` names it; None: none."""
     if not competition.answers.unscored:

@@ -18,25 +18,25 @@ import pyarrow.compute as pc
 from app.domain.form import SubmissionForm
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
-from app.grading.checked import Checked
-from app.grading.decoded import Decoded, Values, from_arrow
-from app.grading.encoding import decode_text
-from app.grading.exact import RowsToSkip, check_exactly
-from app.grading.fast import FastReader
-from app.grading.findings import Findings
-from app.grading.id_keys import Matching
-from app.grading.ids import IdsDifferError, PublicIds, row_numbers
-from app.grading.numbers import fill_booleans, fill_numbers, is_fast_number
+from app.grading.check_exact import RowsToSkip, check_exactly
+from app.grading.checked_file import CheckedFile
+from app.grading.columns.decoded import Decoded, Values, from_arrow
+from app.grading.columns.numbers import fill_booleans, fill_numbers, is_fast_number
+from app.grading.ids.fixed_width_index import KnownTexts
+from app.grading.ids.id_keys import Matching
+from app.grading.ids.public_ids import IdsDifferError, PublicIds, row_numbers
+from app.grading.reading.fast_reader import FastReader
+from app.grading.reading.text_table import read_text_table
+from app.grading.reading.utf8 import decode_text
 from app.grading.schema import Schema
-from app.grading.sheet import read_sheet
-from app.grading.short_texts import KnownTexts
+from app.grading.violations import FoundViolations
 from app.metrics.arrays import BoolArray
 
 SAMPLE_FILE = "public/sample_submission.csv"
 
 # A file's bytes; or what gives them, each time anew, so that they need not stay in memory.
-Source = Callable[[], bytes]
-FileData: TypeAlias = bytes | memoryview | pa.Buffer | Source
+CheckedSource = Callable[[], bytes]
+FileData: TypeAlias = bytes | memoryview | pa.Buffer | CheckedSource
 
 
 class Checker:
@@ -70,7 +70,7 @@ class Checker:
         self._aliases = form.aliases if aliases is None else aliases
         self._reader = FastReader(wanted, keep=keep, aliases=self._aliases)
 
-    def check(self, data: FileData) -> Checked:
+    def check(self, data: FileData) -> CheckedFile:
         """Check and decode a submission.
 
         Raises:
@@ -80,7 +80,7 @@ class Checker:
         checked = self.check_fast(read)
         return self.check_exactly(read()) if checked is None else checked
 
-    def check_fast(self, data: bytes | Source) -> Checked | None:
+    def check_fast(self, data: bytes | CheckedSource) -> CheckedFile | None:
         """The fast way; None when the file has anything unusual about it."""
         # No name for the bytes here: with the reader's they are let go of.
         table = self._reader.read(data() if callable(data) else data)
@@ -103,9 +103,9 @@ class Checker:
             return None
         if order is not None:
             decoded = decoded.take(order)
-        return Checked(self.schema, self.ids, decoded, notices, texts, order)
+        return CheckedFile(self.schema, self.ids, decoded, notices, texts, order)
 
-    def check_exactly(self, data: bytes, rows_to_skip: RowsToSkip | None = None) -> Checked:
+    def check_exactly(self, data: bytes, rows_to_skip: RowsToSkip | None = None) -> CheckedFile:
         """The exact way.
 
         Raises:
@@ -169,7 +169,7 @@ def _among(every: PublicIds, some: PublicIds) -> BoolArray:
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def check(data: FileData, form: SubmissionForm, ids: PublicIds) -> Checked:
+def check(data: FileData, form: SubmissionForm, ids: PublicIds) -> CheckedFile:
     """Check one submission; `Checker` is for many.
 
     Raises:
@@ -192,13 +192,13 @@ def read_ids(data: bytes, form: SubmissionForm, file: str = SAMPLE_FILE) -> Publ
     if table is not None and not any(_has_blank(column) for column in table.columns):
         columns = list(table.columns)
     else:
-        findings = Findings()
+        violations = FoundViolations()
         try:
-            sheet = read_sheet(decode_text(data), names, (), findings, aliases=form.aliases)
+            sheet = read_text_table(decode_text(data), names, (), violations, aliases=form.aliases)
         except Rejection as rejection:
             raise bad_file(file, rejection) from None
-        if findings or sheet is None:
-            raise bad_file(file, Rejection(findings.violations))
+        if violations or sheet is None:
+            raise bad_file(file, Rejection(violations.violations))
         columns = [pa.array(sheet.columns[name], pa.string()) for name in names]
     if not form.id:
         columns = [row_numbers(len(columns[0]))]

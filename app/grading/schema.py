@@ -7,8 +7,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from app.domain.form import SubmissionForm
-from app.grading.decoded import declared_book
-from app.grading.numbers import Bounds, FloatArray, NumberLike
+from app.grading.columns.decoded import declared_book
+from app.grading.columns.numbers import Bounds, FloatArray, NumberLike
 
 # Three decimals a column are commonly kept, and float32 softmax outputs sum to 1 within 1e-6.
 PROBABILITY_SUM_TOLERANCE = 1e-3

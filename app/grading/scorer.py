@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from app.domain.competition import TOML, Competition
 from app.errors import BadCompetition, MetricFault
 from app.grading.answers import Answers, Part
-from app.grading.checked import Checked
-from app.grading.custom import load_metric, where
-from app.grading.decoded import is_uniform
+from app.grading.checked_file import CheckedFile
+from app.grading.columns.decoded import is_uniform
+from app.grading.custom_metric import load_metric, where
 from app.metrics import METRICS, bind, problems
 
 
@@ -36,7 +36,7 @@ class Scorer:
     takes_frames: bool = False
     prepare: Callable[[Any], Any] | None = None
 
-    def score(self, answers: Answers, part: Part, checked: Checked) -> float:
+    def score(self, answers: Answers, part: Part, checked: CheckedFile) -> float:
         """The score of a checked submission on one part of the answers.
 
         Raises:

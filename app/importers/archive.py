@@ -16,7 +16,7 @@ from typing import IO, cast
 
 from app.domain.competition import SLUG
 from app.errors import BadCompetition
-from app.importers.names import LONGEST_NAME, is_litter, name_fault, problem, shown
+from app.importers.names import LONGEST_NAME, is_junk, name_fault, problem, shown
 from app.importers.tar_stream import TarStream
 from app.importers.zip_directory import central_directory_bytes
 
@@ -118,7 +118,7 @@ class _Unpacking:
         if self.members > self.max_files:
             raise _refusal("archive", f"more than {self.max_files} files")
         fault = name_fault(name, LONGEST_PATH)
-        if is_litter(name) and fault in (None, "a name may not start with a dot"):
+        if is_junk(name) and fault in (None, "a name may not start with a dot"):
             return False
         if fault:
             raise _refusal(name, fault)

@@ -8,15 +8,23 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.domain.board import FILE as LEADERBOARD
 from app.domain.competition import TOML, Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
-from app.domain.lint import Finding
+from app.domain.lint import LintFinding
+from app.domain.read_leaderboard import FILE as LEADERBOARD
 from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition
-from app.importers.board import checked_board
+from app.importers.leaderboard import checked_leaderboard
 from app.importers.names import problem
-from app.importers.tree import PLACES, TOP_FILES, Copy, Entry, copy_file, list_files, sync_folders
+from app.importers.tree import (
+    PLACES,
+    TOP_FILES,
+    SourceFile,
+    StagedFile,
+    copy_file,
+    list_files,
+    sync_folders,
+)
 
 MAX_FILES = 200_000
 DESCRIPTION = "description.md"
@@ -48,10 +56,10 @@ class Staged:
     toml: str
     content_hash: str
     files: tuple[PublicFile, ...]
-    copies: tuple[Copy, ...]
+    copies: tuple[StagedFile, ...]
     leaderboard: Leaderboard | None
     leaderboard_complete: bool
-    lint: tuple[Finding, ...]
+    lint: tuple[LintFinding, ...]
     status: CompetitionStatus
     directory: Path
 
@@ -87,7 +95,7 @@ def stage_folder(
         raise
 
 
-def content_hash(files: Iterable[Copy]) -> str:
+def content_hash(files: Iterable[StagedFile]) -> str:
     """SHA-256 over all that decides what an agent is shown and how it is graded.
 
     A line `path`, NUL, SHA-256 for each file, sorted by path; packed files count as unpacked.
@@ -101,15 +109,15 @@ def content_hash(files: Iterable[Copy]) -> str:
 
 def _stage(
     slug: str,
-    entries: list[Entry],
+    entries: list[SourceFile],
     staging: Path,
     max_bytes: int,
     on_file: Callable[[str, int], None] | None,
 ) -> Staged:
-    copies: dict[str, Copy] = {}
+    copies: dict[str, StagedFile] = {}
     room = max_bytes
 
-    def copy(entry: Entry, limit: int) -> None:
+    def copy(entry: SourceFile, limit: int) -> None:
         nonlocal room
         too_large = (
             f"is larger than {limit} bytes"
@@ -133,7 +141,7 @@ def _stage(
     status = _status(competition, {entry.staged for entry in entries})
     _check_description(_text(staging, copies, DESCRIPTION), status)
     _text(staging, copies, METRIC)
-    leaderboard, findings = checked_board(competition, _text(staging, copies, LEADERBOARD))
+    leaderboard, findings = checked_leaderboard(competition, _text(staging, copies, LEADERBOARD))
     for entry in (e for e in entries if e.path not in TOP_FILES):
         copy(entry, max_bytes)
     _check_nothing_leaks(copies.values())
@@ -193,7 +201,7 @@ def _check_description(text: str | None, status: CompetitionStatus) -> None:
         raise BadCompetition([problem(DESCRIPTION, "", "is empty: agents read the task in it")])
 
 
-def _check_nothing_leaks(copies: Iterable[Copy]) -> None:
+def _check_nothing_leaks(copies: Iterable[StagedFile]) -> None:
     private = {c.sha256: c.path for c in copies if c.path.startswith("private/") and c.bytes}
     problems = [
         problem(c.path, "", f"has the same bytes as {private[c.sha256]}: agents would see them")
@@ -204,7 +212,7 @@ def _check_nothing_leaks(copies: Iterable[Copy]) -> None:
         raise BadCompetition(problems)
 
 
-def _text(staging: Path, copies: dict[str, Copy], name: str) -> str | None:
+def _text(staging: Path, copies: dict[str, StagedFile], name: str) -> str | None:
     """A staged file's text; None where there is none."""
     if name not in copies:
         return None

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from app.errors import Forbidden, NotFound, Unauthorized, Unavailable
 
-Told = Callable[[str], None]
+Report = Callable[[str], None]
 Result = TypeVar("Result")
 ATTEMPTS = 7
 LONGEST_PAUSE = 300.0
@@ -39,10 +39,10 @@ class About:
     is_all: bool  # whether the files were all counted
 
 
-class Source:
+class KaggleSource:
     """A connection. `tell` hears of pauses."""
 
-    def __init__(self, tell: Told) -> None:
+    def __init__(self, tell: Report) -> None:
         self._tell = tell
         self._api = _authenticated()
 

@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from app.domain.board import FILE as LEADERBOARD
 from app.domain.competition import TOML, Competition, parse_competition
+from app.domain.read_leaderboard import FILE as LEADERBOARD
 from app.errors import BadCompetition
 from app.importers import natural_questions
-from app.importers.board import checked_board
 from app.importers.checksums import parse_checksums
+from app.importers.leaderboard import checked_leaderboard
 from app.importers.names import problem
 
 PublicFiles = Literal["all", "sample"]
@@ -175,7 +175,7 @@ def _add_board(competition: Competition, sources: Sources, folder: Path, done: A
         done.notes.append(f"{len(scores) - len(lines)} teams without a score were left out")
     (folder / LEADERBOARD).write_text("\n".join(["score", *lines, ""]), encoding="utf-8")
     try:
-        checked_board(competition, (folder / LEADERBOARD).read_text(encoding="utf-8"))
+        checked_leaderboard(competition, (folder / LEADERBOARD).read_text(encoding="utf-8"))
     except BadCompetition as error:
         keys = {problem["key"].rpartition(".")[2] for problem in error.problems}
         if not keys <= set(_STATED):

@@ -5,7 +5,7 @@ from __future__ import annotations
 LONGEST_NAME = 200  # characters of a path below public/ or private/
 LONGEST_PART = 255  # bytes between two slashes: what Linux file systems take
 # What Python and macOS leave in folders unasked; it never belongs to a competition.
-LITTER = frozenset({"__pycache__", ".DS_Store", "__MACOSX"})
+JUNK = frozenset({"__pycache__", ".DS_Store", "__MACOSX"})
 SHOWN = 60  # characters of a bad name repeated in a message
 
 
@@ -43,13 +43,13 @@ def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
     return None
 
 
-def is_litter(name: str) -> bool:
+def is_junk(name: str) -> bool:
     """Whether `name` is passed over: see LITTER.
 
     >>> is_litter("public/.DS_Store"), is_litter("public/train.csv")
     (True, False)
     """
-    return not LITTER.isdisjoint(name.split("/"))
+    return not JUNK.isdisjoint(name.split("/"))
 
 
 def shown(name: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from app.errors import BadCompetition
-from app.importers.names import is_litter, name_fault, problem
+from app.importers.names import is_junk, name_fault, problem
 
 CHUNK = 1 << 20
 MEGABYTE = 1 << 20
@@ -33,7 +33,7 @@ TOP_FILES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SourceFile:
     """A file in the source folder; `path` is its path below the folder, with `/`."""
 
     path: str
@@ -51,7 +51,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
+class StagedFile:
     """A file in the staging directory; `sha256` in hexadecimal, `bytes` as it is kept."""
 
     path: str
@@ -59,13 +59,13 @@ class Copy:
     sha256: str
 
 
-def list_files(source: Path, *, max_files: int) -> list[Entry]:
+def list_files(source: Path, *, max_files: int) -> list[SourceFile]:
     """Every file of a competition folder, sorted by path.
 
     Raises:
         BadCompetition: with everything that is at no known place or no plain file.
     """
-    entries: list[Entry] = []
+    entries: list[SourceFile] = []
     problems: list[dict[str, str]] = []
     waiting = [""]
     seen = 0
@@ -74,7 +74,7 @@ def list_files(source: Path, *, max_files: int) -> list[Entry]:
         with os.scandir(source / folder) as listing:
             for found in listing:
                 path = f"{folder}/{found.name}" if folder else found.name
-                if is_litter(path):
+                if is_junk(path):
                     continue
                 seen += 1
                 if seen > max_files:
@@ -85,7 +85,7 @@ def list_files(source: Path, *, max_files: int) -> list[Entry]:
                 elif found.is_dir(follow_symlinks=False):
                     waiting.append(path)
                 else:
-                    entries.append(Entry(path, Path(found.path)))
+                    entries.append(SourceFile(path, Path(found.path)))
     entries.sort(key=lambda entry: entry.path)
     problems += _collisions(entries)
     if problems:
@@ -93,7 +93,7 @@ def list_files(source: Path, *, max_files: int) -> list[Entry]:
     return entries
 
 
-def copy_file(entry: Entry, staging: Path, *, max_bytes: int, too_large: str) -> Copy:
+def copy_file(entry: SourceFile, staging: Path, *, max_bytes: int, too_large: str) -> StagedFile:
     """Copy one file into `staging`, unpacked where `Entry.staged` says so, synced to disk.
 
     Raises:
@@ -113,7 +113,7 @@ def copy_file(entry: Entry, staging: Path, *, max_bytes: int, too_large: str) ->
             out.write(chunk)
         out.flush()
         os.fsync(out.fileno())
-    return Copy(entry.staged, size, digest.hexdigest())
+    return StagedFile(entry.staged, size, digest.hexdigest())
 
 
 def sync_folders(staging: Path) -> None:
@@ -145,7 +145,7 @@ def _fault(path: str, found: os.DirEntry[str]) -> str | None:
     return None
 
 
-def _collisions(entries: Iterable[Entry]) -> list[dict[str, str]]:
+def _collisions(entries: Iterable[SourceFile]) -> list[dict[str, str]]:
     staged: set[str] = set()
     folders: set[str] = set()
     problems = []
@@ -163,7 +163,7 @@ def _collisions(entries: Iterable[Entry]) -> list[dict[str, str]]:
     ]
 
 
-def _open_plain(entry: Entry) -> IO[bytes]:
+def _open_plain(entry: SourceFile) -> IO[bytes]:
     # The folder may change under us: a link is not followed, and a pipe is not waited for.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -182,7 +182,7 @@ def _open_plain(entry: Entry) -> IO[bytes]:
     return stream
 
 
-def _read(stream: IO[bytes], entry: Entry) -> bytes:
+def _read(stream: IO[bytes], entry: SourceFile) -> bytes:
     try:
         return stream.read(CHUNK)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

@@ -6,10 +6,10 @@ from typing import Any
 
 from app.api.dependencies import Anyone, Ctx
 from app.errors import Unauthorized
-from app.kaggle_api.door import name_of
+from app.kaggle_api.deps import name_of
 from app.kaggle_api.fields import Body
 from app.kaggle_api.route import kaggle_router, rpc
-from app.services.caller import authenticate
+from app.services.auth import authenticate
 
 router = kaggle_router()
 

@@ -7,14 +7,14 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from app.services.catalogue import Entry
-from app.services.context import Context
-from app.storage.leases import Lease
+from app.services.runtime.catalogue import CatalogueEntry
+from app.services.runtime.context import Context
+from app.storage.blobs.lease import Lease
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # where time starts for zip
 
 
-def archive_identity(entry: Entry) -> str:
+def archive_identity(entry: CatalogueEntry) -> str:
     """The zip's name for caches: the same public files give the same bytes, on any machine."""
     digest = hashlib.sha256()
     for file in entry.version.files:
@@ -22,7 +22,7 @@ def archive_identity(entry: Entry) -> str:
     return digest.hexdigest()
 
 
-def lease_archive(context: Context, entry: Entry) -> Lease:
+def lease_archive(context: Context, entry: CatalogueEntry) -> Lease:
     """The zip, made at its first use on this machine and kept in the cache.
 
     The files are stored, not deflated: the network is a local one, agents wait for the first zip

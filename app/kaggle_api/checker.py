@@ -10,14 +10,14 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
 from app.api.dependencies import Ctx, Key
-from app.api.problems import responses
-from app.api.upload import receive_file_part
+from app.api.http.problems import responses
+from app.api.http.upload import receive_file_part
 from app.domain.verdict import Verdict
-from app.kaggle_api.door import run_of
-from app.services import submit, validate
-from app.services.caller import Caller, authenticate
-from app.services.context import Context
-from app.storage.records import RunRecord
+from app.kaggle_api.deps import run_of
+from app.services.auth import Caller, authenticate
+from app.services.runtime.context import Context
+from app.services.submissions import submit, validate
+from app.storage.database.records import RunRecord
 
 router = APIRouter(tags=["MLE-bench's checker"])
 FILE_BODY: dict[str, Any] = {
@@ -64,7 +64,7 @@ async def check(request: Request, context: Ctx, key: Key) -> Any:
         found = await asyncio.wrap_future(future)
     finally:
         upload.discard()
-    verdict = await run_in_threadpool(validate.settle, context, caller, run, found)
+    verdict = await run_in_threadpool(validate.finish, context, caller, run, found)
     return {"result": _words(verdict)}
 
 

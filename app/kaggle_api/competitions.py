@@ -7,13 +7,13 @@ from typing import Any
 
 from app.api.dependencies import Anyone, Ctx
 from app.domain.states import RunState
-from app.kaggle_api.door import entry_for
+from app.kaggle_api.deps import entry_for
 from app.kaggle_api.fields import Body
 from app.kaggle_api.pages import pages_of
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
-from app.services import competitions
-from app.services.catalogue import Entry
-from app.storage.records import RunRecord
+from app.services.competitions import queries
+from app.services.runtime.catalogue import CatalogueEntry
+from app.storage.database.records import RunRecord
 
 router = kaggle_router()
 USUAL_PAGE = 20
@@ -24,7 +24,7 @@ ALL = 10_000
 def list_competitions(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
     """Competitions by slug: a run's key sees its own. Groups and orders of Kaggle's are ignored."""
     start, size = fields.page(USUAL_PAGE)
-    found, _ = competitions.page(
+    found, _ = queries.page(
         context, caller, suite=None, tag=None, q=fields.text("search") or None, after=None,
         limit=ALL,
     )  # fmt: skip
@@ -53,9 +53,9 @@ def list_pages(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
     }
 
 
-def _competition(entry: Entry, run: RunRecord | None) -> dict[str, Any]:
+def _competition(entry: CatalogueEntry, run: RunRecord | None) -> dict[str, Any]:
     declared, version = entry.competition, entry.version
-    board = entry.leaderboard if competitions.shows_medals(run) else None
+    board = entry.leaderboard if queries.shows_medals(run) else None
     limits = (run.limits if run else None) or {}
     hours = limits.get("hours")
     deadline = run.created_at + timedelta(hours=hours) if run and hours is not None else None

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from app.api.upload import bounded
+from app.api.http.upload import bounded
 from app.domain.competition import SLUG
 from app.errors import BadRequest, NotFound
 
@@ -42,7 +42,7 @@ class Fields:
             raise BadRequest(f"{name} is missing.")
         return value
 
-    def whole(self, name: str, least: int = 0) -> int:
+    def integer(self, name: str, least: int = 0) -> int:
         """A whole number; 0 where the field is absent. 64-bit numbers may come as text."""
         value = self._document.get(name)
         if value is None:
@@ -62,10 +62,10 @@ class Fields:
 
     def page(self, usual: int) -> tuple[int, int]:
         """Where a page of a list begins, and how long it may be. Our page tokens are offsets."""
-        size = min(self.whole("pageSize") or usual, 1000)
+        size = min(self.integer("pageSize") or usual, 1000)
         token = self.text("pageToken")
         if not token:
-            page = self.whole("page", least=-1)  # kaggle 1.8 says -1 where it means none
+            page = self.integer("page", least=-1)  # kaggle 1.8 says -1 where it means none
             return min(max(page - 1, 0) * size, LARGEST), size
         if not (token.isascii() and token.isdigit() and len(token) < 16):
             raise BadRequest("pageToken is not one that this service gave.")

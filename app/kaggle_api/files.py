@@ -9,15 +9,15 @@ from fastapi import Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.api.dependencies import Anyone, Ctx
-from app.api.files import is_known, leased_file, not_modified
+from app.api.http.file_responses import is_known, leased_file, not_modified
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, NotFound
 from app.kaggle_api.archive import archive_identity, lease_archive
-from app.kaggle_api.door import Doorway, entry_for, origin
+from app.kaggle_api.deps import State, entry_for, origin
 from app.kaggle_api.fields import Body
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
-from app.services import competitions
-from app.services.catalogue import Entry
+from app.services.competitions import queries
+from app.services.runtime.catalogue import CatalogueEntry
 
 router = kaggle_router()
 USUAL_PAGE = 20
@@ -45,29 +45,29 @@ def list_files(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
 
 @rpc(router, COMPETITIONS, "DownloadDataFiles")
 def download_all(
-    request: Request, context: Ctx, caller: Anyone, door: Doorway, fields: Body
+    request: Request, context: Ctx, caller: Anyone, state: State, fields: Body
 ) -> Response:
     """Lead to the archive of all public files."""
     entry, _ = entry_for(context, caller, fields.slug())
     _require_files(entry)
-    return _lead_to(request, door, entry, ALL, f"{entry.version.slug}.zip")
+    return _lead_to(request, state, entry, ALL, f"{entry.version.slug}.zip")
 
 
 @rpc(router, COMPETITIONS, "DownloadDataFile")
 def download_one(
-    request: Request, context: Ctx, caller: Anyone, door: Doorway, fields: Body
+    request: Request, context: Ctx, caller: Anyone, state: State, fields: Body
 ) -> Response:
     """Lead to one public file."""
     slug, name = fields.slug(), fields.required("fileName")
     entry, _ = entry_for(context, caller, slug)
-    competitions.public_file(context, caller, slug, name)
-    return _lead_to(request, door, entry, name, name)
+    queries.public_file(context, caller, slug, name)
+    return _lead_to(request, state, entry, name, name)
 
 
 @router.api_route("/api/v1/files/{token}/{name:path}", methods=["GET", "HEAD"])
-def download(request: Request, context: Ctx, door: Doorway, token: str, name: str) -> Response:
+def download(request: Request, context: Ctx, state: State, token: str, name: str) -> Response:
     """A file's bytes, to whoever has its address: clients resume without their key."""
-    told = door.tokens.open(DOWNLOAD, token)
+    told = state.tokens.open(DOWNLOAD, token)
     entry = context.catalogue.of_version(told["version"])
     file, version = told["file"], entry.version
     if file == ALL:
@@ -83,13 +83,15 @@ def download(request: Request, context: Ctx, door: Doorway, token: str, name: st
     return leased_file(lease, identity, version.imported_at)
 
 
-def _lead_to(request: Request, door: Doorway, entry: Entry, file: str, name: str) -> Response:
+def _lead_to(
+    request: Request, state: State, entry: CatalogueEntry, file: str, name: str
+) -> Response:
     """A redirect: the clients take the name of the local file from the last address's end."""
-    token = door.tokens.sign(DOWNLOAD, LINK_SECONDS, version=entry.version.id, file=file)
+    token = state.tokens.sign(DOWNLOAD, LINK_SECONDS, version=entry.version.id, file=file)
     return RedirectResponse(f"{origin(request)}/api/v1/files/{token}/{quote(name)}", 302)
 
 
-def _require_files(entry: Entry) -> None:
+def _require_files(entry: CatalogueEntry) -> None:
     if entry.version.status == CompetitionStatus.NEEDS_DATA:
         raise NeedsData(f"{entry.version.slug} has no files yet: an admin has to import its data.")
     if not entry.version.files:

@@ -14,15 +14,16 @@ from fastapi import Response
 from app.api.dependencies import Anyone, Ctx
 from app.errors import NotFound
 from app.kaggle_api.archive import EPOCH
-from app.kaggle_api.door import entry_for
+from app.kaggle_api.deps import entry_for
 from app.kaggle_api.fields import Body
-from app.kaggle_api.present import number
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
-from app.services import competitions, disclose
-from app.services.caller import Caller
-from app.services.catalogue import Entry
-from app.services.context import Context
-from app.storage.records import RunRecord
+from app.kaggle_api.serializers import number
+from app.services.auth import Caller
+from app.services.competitions import queries
+from app.services.runtime.catalogue import CatalogueEntry
+from app.services.runtime.context import Context
+from app.services.submissions import disclose
+from app.storage.database.records import RunRecord
 
 router = kaggle_router()
 USUAL_PAGE = 20
@@ -61,7 +62,7 @@ def download_leaderboard(context: Ctx, caller: Anyone, fields: Body) -> Response
         writer.writerow([rank, team, name, f"{at:%Y-%m-%d %H:%M:%S}", score, "", ""])
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
-        part = "private" if competitions.shows_medals(run) else "public"
+        part = "private" if queries.shows_medals(run) else "public"
         member = zipfile.ZipInfo(f"{entry.version.slug}-{part}leaderboard.csv", EPOCH)
         archive.writestr(member, "\ufeff" + text.getvalue())
     latest = max((at for _, _, at, _ in lines), default=entry.version.imported_at)
@@ -72,8 +73,10 @@ def download_leaderboard(context: Ctx, caller: Anyone, fields: Body) -> Response
     )
 
 
-def _lines(context: Context, caller: Caller, entry: Entry, run: RunRecord | None) -> list[Line]:
-    if run is not None and not competitions.shows_medals(run):
+def _lines(
+    context: Context, caller: Caller, entry: CatalogueEntry, run: RunRecord | None
+) -> list[Line]:
+    if run is not None and not queries.shows_medals(run):
         return _own_line(context, caller, entry, run)
     board = entry.leaderboard
     if board is None:
@@ -95,7 +98,9 @@ def _lines(context: Context, caller: Caller, entry: Entry, run: RunRecord | None
     ]
 
 
-def _own_line(context: Context, caller: Caller, entry: Entry, run: RunRecord) -> list[Line]:
+def _own_line(
+    context: Context, caller: Caller, entry: CatalogueEntry, run: RunRecord
+) -> list[Line]:
     """The run among nobody, with its best public score where its policy shows that."""
     found, _ = disclose.latest(context, caller, run, offset=0, limit=OWN_SUBMISSIONS)
     if not found:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.domain.feedback import Feedback
-from app.services.catalogue import Entry
-from app.storage.records import RunRecord
+from app.services.runtime.catalogue import CatalogueEntry
+from app.storage.database.records import RunRecord
 
 TOLD = {
     Feedback.NONE: "You are told that a file arrived, and nothing of how it did: every submission "
@@ -17,7 +17,7 @@ TOLD = {
 }
 
 
-def pages_of(entry: Entry, run: RunRecord | None) -> dict[str, str]:
+def pages_of(entry: CatalogueEntry, run: RunRecord | None) -> dict[str, str]:
     """The pages by name, in Markdown."""
     return {
         "description": entry.description or entry.competition.title,
@@ -27,7 +27,7 @@ def pages_of(entry: Entry, run: RunRecord | None) -> dict[str, str]:
     }
 
 
-def _evaluation(entry: Entry) -> str:
+def _evaluation(entry: CatalogueEntry) -> str:
     declared = entry.competition
     metric, form = declared.metric, declared.submission
     direction = "higher" if metric.higher_is_better else "lower"
@@ -72,7 +72,7 @@ def _rules(run: RunRecord | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _data(entry: Entry) -> str:
+def _data(entry: CatalogueEntry) -> str:
     lines = ["The files, also by `kaggle competitions files`:", ""]
     lines += [f"- `{file['name']}` ({file['bytes']:,} bytes)" for file in entry.version.files[:200]]
     if len(entry.version.files) > 200:

@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from app.api.requests import request_id
+from app.api.http.request_log import request_id
 from app.errors import PodiumError
 
 log = logging.getLogger("podium.kaggle")
@@ -45,23 +45,25 @@ class KaggleRoute(APIRoute):
 def failure(request: Request, error: Exception) -> JSONResponse:
     """The answer to a call that failed."""
     if isinstance(error, PodiumError) and error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
-        return said(error.status, error.detail, error.headers)
+        return error_response(error.status, error.detail, error.headers)
     if isinstance(error, PodiumError) and error.status != HTTPStatus.INTERNAL_SERVER_ERROR:
-        return said(error.status, error.detail)  # no Retry-After: an upload would sleep on it
+        return error_response(
+            error.status, error.detail
+        )  # no Retry-After: an upload would sleep on it
     if isinstance(error, HTTPException):
-        return said(error.status_code, str(error.detail), dict(error.headers or {}))
+        return error_response(error.status_code, str(error.detail), dict(error.headers or {}))
     if isinstance(error, RequestValidationError):
-        return said(400, "; ".join(str(e["msg"]) for e in error.errors()[:5]))
+        return error_response(400, "; ".join(str(e["msg"]) for e in error.errors()[:5]))
     if isinstance(error, ClientDisconnect):
-        return said(400, "The connection ended early. Nothing was stored; send it again.")
+        return error_response(400, "The connection ended early. Nothing was stored; send it again.")
     log.error("request failed", exc_info=error, extra={"path": request.url.path})
-    return said(
+    return error_response(
         500,
         "This is Podium's fault. Tell whoever runs it the request id " + request_id.get() + ".",
     )
 
 
-def said(code: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
+def error_response(code: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
     """An error in Kaggle's words."""
     return JSONResponse({"code": code, "message": message}, code, headers=headers)
 

@@ -12,22 +12,22 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from app.api.dependencies import Anyone, Ctx
-from app.api.upload import bounded
+from app.api.http.upload import bounded
 from app.domain.feedback import Feedback
 from app.domain.states import SubmissionState
 from app.errors import BadRequest, Forbidden, Invalid, NotFound, TooLarge
-from app.instruments import RECEIVED
-from app.kaggle_api.door import Door, Doorway, name_of, origin, run_at, run_of
+from app.kaggle_api.deps import KaggleState, State, name_of, origin, run_at, run_of
 from app.kaggle_api.fields import Body, Fields
-from app.kaggle_api.present import reference, refusal, submission
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
-from app.services import disclose, held, quotas, submit
-from app.services.context import Context
-from app.services.submit import Offer
-from app.storage import submissions
-from app.storage.blobs import Upload
-from app.storage.records import RunRecord
-from app.storage.submissions import by_idempotency_key
+from app.kaggle_api.serializers import reference, refusal, submission
+from app.prometheus_metrics import RECEIVED
+from app.services.runtime.context import Context
+from app.services.submissions import disclose, pending_uploads, quotas, submit
+from app.services.submissions.submit import SubmissionMeta
+from app.storage.blobs.store import Upload
+from app.storage.database.records import RunRecord
+from app.storage.queries import submissions
+from app.storage.queries.submissions import by_idempotency_key
 
 router = kaggle_router()
 UPLOAD = "upload"
@@ -40,11 +40,11 @@ PACKED = (".zip", ".gz", ".7z", ".tar", ".parquet", ".xlsx")
 
 @rpc(router, COMPETITIONS, "StartSubmissionUpload")
 def start_upload(
-    request: Request, context: Ctx, caller: Anyone, door: Doorway, fields: Body
+    request: Request, context: Ctx, caller: Anyone, state: State, fields: Body
 ) -> dict[str, Any]:
     """Say where the file may be sent; refuse now what could not be stored then."""
     run, _ = run_at(context, caller, fields.slug())
-    size, name = fields.whole("contentLength"), fields.text("fileName")
+    size, name = fields.integer("contentLength"), fields.text("fileName")
     if name.lower().endswith(PACKED):
         raise BadRequest(f"{name!r} is not read here: submit the plain CSV file.")
     if size > context.settings.max_upload_bytes:
@@ -52,7 +52,7 @@ def start_upload(
             f"The file has {size} bytes; this service takes {context.settings.max_upload_mb} MB."
         )
     quotas.refuse_what_cannot_be_stored(context, run)
-    token = door.tokens.sign(
+    token = state.tokens.sign(
         UPLOAD, UPLOAD_SECONDS,
         run=run.id, bytes=size, name=name[-200:], nonce=secrets.token_hex(12),
     )  # fmt: skip
@@ -60,17 +60,19 @@ def start_upload(
 
 
 @router.put("/api/v1/uploads/{token}")
-async def receive(request: Request, context: Ctx, door: Doorway, token: str) -> dict[str, Any]:
+async def receive(request: Request, context: Ctx, state: State, token: str) -> dict[str, Any]:
     """Take the bytes that were announced. The address itself is the permission, once."""
-    told = door.tokens.open(UPLOAD, token)
-    await run_in_threadpool(held.refuse_second, context, told["nonce"])
+    told = state.tokens.open(UPLOAD, token)
+    await run_in_threadpool(pending_uploads.refuse_second, context, told["nonce"])
     upload = await run_in_threadpool(context.blobs.new_upload)
     try:
         await _receive_exactly(request, upload, told["bytes"])
         until = datetime.fromtimestamp(told["until"], UTC)
         if until < datetime.now(UTC):
             raise Forbidden("This address has expired. Run your command again for a new one.")
-        await run_in_threadpool(held.hold, context, upload, told["nonce"], told["run"], until)
+        await run_in_threadpool(
+            pending_uploads.add, context, upload, told["nonce"], told["run"], until
+        )
     finally:
         upload.discard()
     return {}
@@ -78,11 +80,11 @@ async def receive(request: Request, context: Ctx, door: Doorway, token: str) -> 
 
 @rpc(router, COMPETITIONS, "CreateSubmission")
 async def create_submission(
-    request: Request, context: Ctx, caller: Anyone, door: Doorway, fields: Body
+    request: Request, context: Ctx, caller: Anyone, state: State, fields: Body
 ) -> dict[str, Any]:
     """Submit an uploaded file. A file that proves invalid is refused in words, and kept."""
     run, entry = await run_in_threadpool(run_at, context, caller, fields.slug())
-    offer, nonce = _offer(door, run, fields)
+    offer, nonce = _offer(state, run, fields)
     known = await run_in_threadpool(_sent_before, context, run, offer)
     if known is None:
         known = await _store(request, context, run, offer, nonce)
@@ -105,7 +107,7 @@ def create_code_submission(caller: Anyone) -> None:
 def get_submission(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
     """One submission, by the number that Kaggle's clients know it by."""
     run = run_of(context, caller)
-    ref = fields.whole("ref")
+    ref = fields.integer("ref")
     start = f"sub_{ref:014x}"
     with context.database.read() as session:
         found = submissions.list_submissions(session, run.id, after=start, limit=1)
@@ -155,16 +157,16 @@ async def _receive_exactly(request: Request, upload: Upload, announced: int) -> 
     upload.close()
 
 
-def _offer(door: Door, run: RunRecord, fields: Fields) -> tuple[Offer, str]:
-    told = door.tokens.open(UPLOAD, fields.required("blobFileTokens"))
+def _offer(state: KaggleState, run: RunRecord, fields: Fields) -> tuple[SubmissionMeta, str]:
+    told = state.tokens.open(UPLOAD, fields.required("blobFileTokens"))
     if told["run"] != run.id:
         raise NotFound("This file was uploaded for another run.")
     message = fields.text("submissionDescription")
     nonce = str(told["nonce"])
-    return Offer(message, f"kaggle-{nonce}", told["name"] or None), nonce
+    return SubmissionMeta(message, f"kaggle-{nonce}", told["name"] or None), nonce
 
 
-def _sent_before(context: Context, run: RunRecord, offer: Offer) -> str | None:
+def _sent_before(context: Context, run: RunRecord, offer: SubmissionMeta) -> str | None:
     """The submission that this upload already became: a lost answer may be asked for again."""
     with context.database.read() as session:
         known = by_idempotency_key(session, run.id, offer.idempotency_key or "")
@@ -172,15 +174,15 @@ def _sent_before(context: Context, run: RunRecord, offer: Offer) -> str | None:
 
 
 async def _store(
-    request: Request, context: Context, run: RunRecord, offer: Offer, nonce: str
+    request: Request, context: Context, run: RunRecord, offer: SubmissionMeta, nonce: str
 ) -> str:
     await run_in_threadpool(quotas.refuse_what_cannot_be_stored, context, run)
-    file = await run_in_threadpool(held.find, context, nonce, run.id)
+    file = await run_in_threadpool(pending_uploads.find, context, nonce, run.id)
     if file is None:
         raise BadRequest("No file came for this token, or it waited too long. Submit again.")
-    blob = await run_in_threadpool(held.release, context, file)
+    blob = await run_in_threadpool(pending_uploads.promote, context, file)
     submission_id = submit.new_submission_id()
-    with context.announcements.expect(submission_id) as settled:
+    with context.notifications.subscribe(submission_id) as settled:
         stored = await asyncio.wrap_future(submit.store(context, run, submission_id, blob, offer))
         if stored.created:
             RECEIVED.inc()
@@ -188,5 +190,5 @@ async def _store(
         if stored.created and run.feedback is not Feedback.NONE:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(settled.wait(), GRADING_WAIT_SECONDS)
-    await run_in_threadpool(held.forget, context, file)
+    await run_in_threadpool(pending_uploads.discard, context, file)
     return stored.submission.id

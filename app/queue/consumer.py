@@ -14,16 +14,16 @@ from procrastinate.worker import Worker
 
 from app.errors import PodiumError
 from app.queue.connector import PatientConnector
+from app.queue.job_manager import FIRST_POSSIBLE_TIME, WorkerJobManager
 from app.queue.jobs import TASK
-from app.queue.own_jobs import AT_ONCE, OwnJobs
-from app.queue.upkeep import STRUCK_OFF, Upkeep
+from app.queue.maintenance import WORKER_TIMEOUT, Maintenance
 
 log = logging.getLogger("podium.queue")
 POLL_SECONDS = 5.0  # between looks at the queue when nothing is announced
 LEAVE_SECONDS = 10.0  # beyond the drain, for handing back; then what is left is found by heartbeat
 
 
-class TryAgain(Exception):
+class Retry(Exception):
     """The submission is not settled: its job goes back to the queue."""
 
 
@@ -35,11 +35,11 @@ class _Always(BaseRetryStrategy):
     """A job ends when its submission is settled, not before; attempts are counted there."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision:
-        return RetryDecision(retry_at=AT_ONCE)
+        return RetryDecision(retry_at=FIRST_POSSIBLE_TIME)
 
 
 @dataclass(frozen=True)
-class Terms:
+class ConsumerConfig:
     """What a consumer serves, and how: `shares` are queues served together, and how many at once.
 
     `heartbeat` and `drain` are seconds: between two signs of life, and for finishing at the end.
@@ -60,7 +60,7 @@ class Consumer:
     def __init__(
         self,
         url: str,
-        terms: Terms,
+        terms: ConsumerConfig,
         *,
         grade: Callable[[int, str], Awaitable[None]],
         defer_forgotten: Callable[[], Awaitable[int]],
@@ -72,7 +72,7 @@ class Consumer:
             url, connections=min(8, at_once + 2), is_outage=is_outage
         )
         self._app = App(connector=self._connector)
-        self._jobs = OwnJobs(self._connector)
+        self._jobs = WorkerJobManager(self._connector)
         self._app.job_manager = self._jobs
 
         async def run(context: JobContext, submission: str) -> None:
@@ -80,7 +80,7 @@ class Consumer:
 
         self._app.task(name=TASK, retry=_Always(), pass_context=True)(run)
         self._workers = [self._worker(queues, number) for queues, number in terms.shares]
-        self._upkeep = Upkeep(
+        self._upkeep = Maintenance(
             self._connector, self._jobs, heartbeat=terms.heartbeat,
             mine=lambda: [w.worker_id for w in self._workers if w.worker_id is not None],
             defer_forgotten=defer_forgotten,
@@ -129,8 +129,8 @@ class Consumer:
             "delete_jobs": DeleteJobCondition.ALWAYS,
             "install_signal_handlers": False,
             # Our own heartbeat goes on while a worker drains, and revives a worker struck off.
-            "update_heartbeat_interval": STRUCK_OFF * self._terms.heartbeat,
-            "stalled_worker_timeout": STRUCK_OFF * self._terms.heartbeat,
+            "update_heartbeat_interval": WORKER_TIMEOUT * self._terms.heartbeat,
+            "stalled_worker_timeout": WORKER_TIMEOUT * self._terms.heartbeat,
         }
         return Worker(self._app, **options)
 

@@ -11,8 +11,8 @@ from procrastinate.manager import JobManager
 from sqlalchemy import column, func, select, table, text
 from sqlalchemy.orm import Session
 
+from app.queue.maintenance import MISSED_HEARTBEATS
 from app.queue.sizes import queue_of
-from app.queue.upkeep import MISSED
 
 TASK = "grade"
 ARGUMENT = "submission"
@@ -74,7 +74,7 @@ def count_consumers(session: Session, heartbeat: float) -> int:
     A worker that serves small submissions beside larger ones consumes in two places. `heartbeat`
     is the seconds between two signs of life of one.
     """
-    return int(session.execute(HEARD_OF, {"silence": MISSED * heartbeat}).scalar_one())
+    return int(session.execute(HEARD_OF, {"silence": MISSED_HEARTBEATS * heartbeat}).scalar_one())
 
 
 def defer_forgotten(session: Session) -> int:

@@ -15,7 +15,7 @@ MILLION = 1_000_000.0
 HOUR = 3600.0
 
 
-class Spent(NamedTuple):
+class Usage(NamedTuple):
     """What one run used; None is not known, and is not 0."""
 
     prompt_tokens: float | None = None
@@ -58,7 +58,7 @@ class Efficiency:
     successes_per: dict[str, float | None]
 
 
-def efficiency(runs: Sequence[tuple[Spent, bool]]) -> Efficiency:
+def efficiency(runs: Sequence[tuple[Usage, bool]]) -> Efficiency:
     """What these runs spent, and what that bought; each comes with whether it succeeded.
 
     >>> found = efficiency([(Spent(cost_usd=1.0), True), (Spent(cost_usd=3.0), False)])

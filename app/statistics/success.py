@@ -16,15 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtri
 
-from app.statistics.efficiency import Efficiency, Spent, efficiency
+from app.statistics.efficiency import Efficiency, Usage, efficiency
 from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem
 
 ALL = "all"
 PERCENT = 100.0
-SORTS = ("graded", "reported", "imported")
+KINDS = ("graded", "reported", "imported")
 
 
-class Outcome(NamedTuple):
+class SuccessOutcome(NamedTuple):
     """What one run came to.
 
     `sort` is one of `SORTS`, None for a run without a final score. `improvement` is a share of the
@@ -37,7 +37,7 @@ class Outcome(NamedTuple):
     improvement: float | None
     success: bool
     ever: bool
-    spent: Spent = Spent()
+    spent: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class GroupSuccess:
 
 
 def success_rates(
-    outcomes: Iterable[Outcome],
+    outcomes: Iterable[SuccessOutcome],
     groups: Mapping[str, Sequence[str]] | None = None,
     *,
     failed: Collection[str] = (),
@@ -95,7 +95,7 @@ def success_rates(
 
     Rates weigh every competition alike, however many runs it has.
     """
-    by: dict[str, list[Outcome]] = {slug: [] for slug in sorted(failed)}
+    by: dict[str, list[SuccessOutcome]] = {slug: [] for slug in sorted(failed)}
     for one in outcomes:
         by.setdefault(one.competition, []).append(one)
     found = {ALL: _group(list(by.values()))}
@@ -106,12 +106,12 @@ def success_rates(
     return found
 
 
-def _group(parts: list[list[Outcome]]) -> GroupSuccess:
+def _group(parts: list[list[SuccessOutcome]]) -> GroupSuccess:
     runs = [one for part in parts for one in part]
     return GroupSuccess(
         competitions=len(parts),
         runs=len(runs),
-        results={sort: sum(one.sort == sort for one in runs) for sort in SORTS},
+        results={sort: sum(one.sort == sort for one in runs) for sort in KINDS},
         without_score=sum(one.sort is None for one in runs),
         success_rate=_rate([[one.success for one in part] for part in parts]),
         ever_success_rate=_rate([[one.ever for one in part] for part in parts]),
@@ -140,7 +140,7 @@ def _rate(parts: list[list[bool]]) -> Rate | None:
     )
 
 
-def _improvement(parts: list[list[Outcome]]) -> Improvement:
+def _improvement(parts: list[list[SuccessOutcome]]) -> Improvement:
     told = [
         values
         for part in parts

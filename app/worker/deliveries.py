@@ -10,12 +10,12 @@ from typing import TypeVar
 
 from app.domain.states import SubmissionState
 from app.errors import PodiumError, Unavailable
-from app.queue.consumer import TryAgain
-from app.services import grade
-from app.services.context import Context
-from app.services.deliveries import Taken, delivery
-from app.services.environment import OtherEnvironment
-from app.worker.gradings import Gradings
+from app.queue.consumer import Retry
+from app.services.grading import grade
+from app.services.runtime.claim_jobs import ClaimedJob, delivered_job
+from app.services.runtime.context import Context
+from app.services.runtime.environment import OtherEnvironment
+from app.worker.grading_lifecycle import GradingLifecycle
 
 log = logging.getLogger("podium.worker")
 Result = TypeVar("Result")
@@ -29,7 +29,7 @@ class Deliveries:
 
     def __init__(self, context: Context, on_refusal: Callable[[OtherEnvironment], None]) -> None:
         self._context = context
-        self._gradings = Gradings(context, are_others=True)
+        self._gradings = GradingLifecycle(context, are_others=True)
         self._on_refusal = on_refusal
 
     async def grade(self, job: int, submission: str) -> None:
@@ -38,7 +38,7 @@ class Deliveries:
         Cancelled, it hands the submission back first: the attempt does not count then.
 
         Raises:
-            TryAgain: it is not settled, and has to be delivered again.
+            Retry: it is not settled, and has to be delivered again.
         """
         offered = self._offer(job, submission)
         try:
@@ -56,24 +56,24 @@ class Deliveries:
             raise
         except OtherEnvironment as refusal:
             self._on_refusal(refusal)
-            raise TryAgain from None
+            raise Retry from None
         except PodiumError:
             await asyncio.sleep(TROUBLE_SECONDS)
-            raise TryAgain from None
+            raise Retry from None
         if state is SubmissionState.QUEUED:
-            raise TryAgain
+            raise Retry
 
-    def _offer(self, job: int, submission: str) -> Future[Taken]:
-        return self._context.deliveries.add(delivery(job, submission))
+    def _offer(self, job: int, submission: str) -> Future[ClaimedJob]:
+        return self._context.job_claims.add(delivered_job(job, submission))
 
-    async def _taken(self, offered: Future[Taken]) -> Taken | None:
+    async def _taken(self, offered: Future[ClaimedJob]) -> ClaimedJob | None:
         """What came of a delivery; None while the database is away."""
         try:
             return await _whole(offered)
         except Unavailable:
             return None
 
-    async def _hand_back(self, offered: Future[Taken]) -> None:
+    async def _hand_back(self, offered: Future[ClaimedJob]) -> None:
         try:
             async with asyncio.timeout(HAND_BACK_SECONDS):
                 taken = await _whole(offered)

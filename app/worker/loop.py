@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 
 from app.errors import PodiumError
-from app.services import grade
-from app.services.context import Context
-from app.storage.records import ClaimRecord
-from app.worker.gradings import PAUSE_SECONDS, Gradings, Seen
+from app.services.grading import grade
+from app.services.runtime.context import Context
+from app.storage.database.records import ClaimRecord
+from app.worker.grading_lifecycle import PAUSE_SECONDS, GradingLifecycle, Seen
 
 log = logging.getLogger("podium.worker")
 
@@ -25,7 +25,7 @@ class Worker:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._gradings = Gradings(context)
+        self._gradings = GradingLifecycle(context)
         self._wake = threading.Event()
         self._lock = threading.Lock()
         self._in_flight = 0

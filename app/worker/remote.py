@@ -12,17 +12,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from app.errors import Conflict, PodiumError, Unavailable
-from app.queue.consumer import Consumer, Terms
+from app.queue.consumer import Consumer, ConsumerConfig
 from app.queue.sizes import QUEUES, SMALL, share
-from app.services import environment, grade
-from app.services.context import Context, open_context
-from app.services.environment import OtherEnvironment
-from app.services.store import require_store
+from app.services.grading import grade
+from app.services.runtime import environment
+from app.services.runtime.blob_store import require_store
+from app.services.runtime.context import Context, open_context
+from app.services.runtime.environment import OtherEnvironment
 from app.settings import Settings
-from app.storage import schema
-from app.storage.outages import is_outage
+from app.storage.database import migrations
+from app.storage.database.errors import is_outage
 from app.worker.deliveries import Deliveries
-from app.worker.exposition import expose_metrics
+from app.worker.metrics_server import serve_metrics
 
 log = logging.getLogger("podium.worker")
 WAIT_SECONDS = 1.0  # between looks for a database that is not there, or not migrated yet
@@ -38,7 +39,7 @@ class UnknownQueue(Conflict):
 
 
 @dataclass(frozen=True)
-class Post:
+class WorkerConfig:
     """What one worker is for: its queues, and how many submissions it takes on at once.
 
     `adopt` makes its environment the one that grades here; `metrics_port` shows its metrics.
@@ -50,13 +51,13 @@ class Post:
     metrics_port: int | None = None
 
 
-def run_worker(settings: Settings, post: Post, on_ready: Callable[[str], None]) -> None:
+def run_worker(settings: Settings, post: WorkerConfig, on_ready: Callable[[str], None]) -> None:
     """Serve the queue until SIGTERM or SIGINT, then drain; a second signal ends the process.
 
     Raises:
         NoQueue, UnknownQueue: the settings or the post make no sense.
         OtherEnvironment: this worker's grades could differ from those that are made here.
-        PortTaken: its metrics cannot be shown there.
+        PortInUse: its metrics cannot be shown there.
         GradingFault: no grader can be started.
         BadSettings, StoreAway: the store of files cannot be used.
     """
@@ -75,7 +76,7 @@ def run_worker(settings: Settings, post: Post, on_ready: Callable[[str], None]) 
     context = open_context(settings, grades=True)
     try:
         if post.metrics_port is not None:
-            log.info("metrics", extra={"url": expose_metrics(context, post.metrics_port)})
+            log.info("metrics", extra={"url": serve_metrics(context, post.metrics_port)})
         _await_schema(context)
         environment.agree(context.database, adopt=post.adopt)
         context.graders.warm_up()
@@ -93,7 +94,7 @@ def _await_schema(context: Context) -> None:
     looks = 0
     while True:
         try:
-            state = schema.state(context.database)
+            state = migrations.state(context.database)
             if state == "current":
                 return
             if state == "newer":
@@ -116,7 +117,9 @@ def _await_schema(context: Context) -> None:
 
 
 class _Remote:
-    def __init__(self, context: Context, post: Post, on_ready: Callable[[str], None]) -> None:
+    def __init__(
+        self, context: Context, post: WorkerConfig, on_ready: Callable[[str], None]
+    ) -> None:
         self._context = context
         self._on_ready = on_ready
         self._refusal: OtherEnvironment | None = None
@@ -128,7 +131,7 @@ class _Remote:
                 "with one grader (PODIUM_GRADERS) small submissions wait behind larger ones; let "
                 "another worker serve --queues %s alone", SMALL,
             )  # fmt: skip
-        self._terms = Terms(shares, settings.heartbeat_seconds, settings.drain_seconds)
+        self._terms = ConsumerConfig(shares, settings.heartbeat_seconds, settings.drain_seconds)
 
     async def serve(self) -> None:
         stop = asyncio.Event()

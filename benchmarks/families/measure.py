@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from app.domain.board import board_of
+from app.domain.read_leaderboard import leaderboard_of
 from app.graders.jobs import warm_up
 from app.grading.answers import decode_answers
 from app.grading.check import SAMPLE_FILE, read_ids
@@ -106,7 +106,7 @@ def ways(family: Family, place: Place) -> tuple[Callable[[], float], Callable[[]
     private = place.version / "private" / competition.answers.file
     scorer = scorer_for(competition, own_metric(family.slug))
     answers = decode_answers(private.read_bytes(), competition, ids, frames=scorer.takes_frames)
-    board = board_of(competition, None)
+    board = leaderboard_of(competition, None)
     read_original = family.read_original or _read
 
     def reference() -> float:

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.api.streams import PER_RUN_KEY
+from app.api.http.event_stream import PER_RUN_KEY
 from tests.api.conftest import Podium, Run
 from tests.factories import good_submission
 from tests.server import PodiumServer

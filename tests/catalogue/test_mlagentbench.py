@@ -13,7 +13,7 @@ from app.graders.pool import GraderPool
 from app.graders.versions import load_version
 from app.grading.grade import grade
 from app.importers.folder import stage_folder
-from app.services.checks import check_folder
+from app.services.competitions.check_competition import check_folder
 from tests.catalogue.mlagentbench import COMPETITIONS, MEASURED, TASKS, fathomnet
 
 BASELINES = {  # what MLAgentBench's plots compare with, where they state a number

@@ -9,7 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.storage import schema
+from app.storage.database import migrations
 from tests.distributed.cluster import Cluster, await_that, cluster, is_grading, wait_until
 from tests.distributed.judge import Judge, one_of
 from tests.postgres import Postgres
@@ -27,7 +27,7 @@ ALTER DATABASE {name} SET search_path = public, clock, pg_catalog;
 @pytest.fixture
 def skewed(postgres: Postgres, s3: S3Server, tmp_path: Path) -> Iterator[Cluster]:
     with postgres.database() as name:
-        schema.upgrade(postgres.url(name))
+        migrations.upgrade(postgres.url(name))
         with psycopg.connect(postgres.url(name), autocommit=True) as connection:
             connection.execute(OTHER_CLOCK.format(name=name))
         with cluster(postgres.url(name), tmp_path, s3) as made:

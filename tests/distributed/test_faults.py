@@ -21,7 +21,7 @@ from tests.distributed.judge import Judge, bodies, one_of
 from tests.postgres import OwnServer
 from tests.s3 import S3Server
 
-BOUND = 7 * HEARTBEAT  # what `app.queue.upkeep` promises
+BOUND = 7 * HEARTBEAT  # what `app.queue.maintenance` promises
 
 
 def test_two_workers_share_what_two_servers_take_in(

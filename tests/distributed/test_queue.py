@@ -10,11 +10,12 @@ from sqlalchemy import text
 from app.domain.states import SubmissionState
 from app.graders.outcomes import Fault
 from app.queue import jobs, tables
-from app.services import environment
-from app.services.deliveries import Delivery, take
-from app.services.outcomes import Finished, write_outcomes
-from app.storage import claims, environments, faults, schema, submissions
-from app.storage.environments import Environment
+from app.services.runtime import environment
+from app.services.runtime.claim_jobs import DeliveredJob, claim
+from app.services.runtime.write_outcomes import FinishedGrading, write_outcomes
+from app.storage.database import migrations
+from app.storage.queries import claims, environments, faults, submissions
+from app.storage.queries.environments import Environment
 from tests.storage.make import World, make_submission, make_world
 
 pytestmark = pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
@@ -35,8 +36,8 @@ def queued(world):
 
 
 def deliver(world, submission, job=1, token="a", attempts=3):
-    given = [Delivery(job, submission.id, token)]
-    (taken,) = world.database.write(lambda s: take(s, given, max_attempts=attempts))
+    given = [DeliveredJob(job, submission.id, token)]
+    (taken,) = world.database.write(lambda s: claim(s, given, max_attempts=attempts))
     if isinstance(taken, Exception):
         raise taken
     return taken
@@ -48,7 +49,7 @@ def now_in(world, submission):
 
 
 def finish(world, claim, outcome):
-    done = Finished(claim, outcome, "m", datetime.now(UTC))
+    done = FinishedGrading(claim, outcome, "m", datetime.now(UTC))
     return world.database.write(lambda s: write_outcomes(s, [done], max_attempts=3))[0]
 
 
@@ -173,7 +174,7 @@ def test_a_worker_of_another_environment_gets_nothing_and_is_told_why(world):
 
 
 def test_the_queues_tables_are_removed_and_made_again(database, database_url):
-    schema.downgrade(database_url, "0004")
+    migrations.downgrade(database_url, "0004")
     with database.read() as session:
         left = session.execute(
             text(
@@ -183,9 +184,9 @@ def test_the_queues_tables_are_removed_and_made_again(database, database_url):
             )
         )
         assert list(left.scalars()) == [0, 0, 0]
-    schema.upgrade(database_url)
+    migrations.upgrade(database_url)
 
-    assert schema.is_current(database)
+    assert migrations.is_current(database)
 
 
 def test_the_installed_procrastinate_brings_no_migration_that_podium_does_not_know(database):

@@ -10,8 +10,8 @@ import pytest
 from app.domain.competition import Competition, parse_competition
 from app.domain.verdict import Rejection, Verdict, Violation
 from app.grading.check import Checker
-from app.grading.checked import Checked
-from app.grading.ids import PublicIds
+from app.grading.checked_file import CheckedFile
+from app.grading.ids.public_ids import PublicIds
 
 
 def competition(
@@ -71,7 +71,7 @@ def codes(judge: Checker, data: bytes) -> list[str]:
     return [violation.code.value for violation in refusal(judge, data).violations]
 
 
-def accepted(judge: Checker, data: bytes) -> Checked:
+def accepted(judge: Checker, data: bytes) -> CheckedFile:
     """What both ways make of a good file, after checking that they agree where both take it."""
     exact = judge.check_exactly(data)
     fast = judge.check_fast(data)

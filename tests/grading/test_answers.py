@@ -5,9 +5,9 @@ import pytest
 
 from app.errors import BadCompetition
 from app.grading.answers import decode_answers
+from app.grading.answers_as_submission import answers_as_submission
 from app.grading.check import Checker
 from app.grading.grade import grade
-from app.grading.render import answers_as_submission
 from app.grading.scorer import scorer_for
 from tests.grading.make import competition, public_ids
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pyarrow as pa
 
-from app.grading.fast import FastReader
-from app.grading.numbers import fill_numbers
+from app.grading.columns.numbers import fill_numbers
+from app.grading.reading.fast_reader import FastReader
 
 
 def test_a_million_floats_parse_bit_exactly():

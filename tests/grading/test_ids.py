@@ -8,7 +8,7 @@ import pytest
 
 from app.errors import BadCompetition
 from app.grading.check import Checker, read_ids
-from app.grading.ids import IdsDifferError, PublicIds
+from app.grading.ids.public_ids import IdsDifferError, PublicIds
 from tests.grading.make import (
     accepted,
     checker,

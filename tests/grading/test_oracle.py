@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from app.domain.verdict import Rejection
 from app.grading.check import Checker
-from app.grading.checked import Checked
-from app.grading.labels import Coded
+from app.grading.checked_file import CheckedFile
+from app.grading.columns.labels import Encoded
 from app.metrics.arrays import Boxes, Masks
 from tests.grading.make import competition, public_ids
 from tests.grading.mutants import COLUMNS, PROBABILITIES, damage, files
@@ -28,7 +28,7 @@ QUICK = settings(
 )
 
 
-def values_of(checked: Checked) -> dict:
+def values_of(checked: CheckedFile) -> dict:
     """The decoded columns as plain lists, to compare with the judge's."""
     found = {}
     for place, name in enumerate(checked.schema.bounds):
@@ -40,7 +40,7 @@ def values_of(checked: Checked) -> dict:
 
 def plain(values):
     match values:
-        case Coded():
+        case Encoded():
             names = values.names.to_pylist()
             if isinstance(values.codes, np.ndarray):
                 return [names[code] for code in values.codes]

@@ -9,9 +9,9 @@ import socket
 import httpx
 import pytest
 
-from app.kaggle_api.tokens import Tokens
-from app.storage import secrets
-from app.storage.database import Database
+from app.kaggle_api.signed_urls import SignedUrls
+from app.storage.database.database import Database
+from app.storage.queries import secrets
 
 SERVICE = "/api/v1/competitions.CompetitionApiService"
 METHODS = [
@@ -172,9 +172,9 @@ def test_an_expired_or_forged_address_is_refused(podium, tiny, good):
     run = podium.run(tiny)
     secret = secret_of_database(podium.server)
     told = {"run": run.id, "bytes": len(good), "name": "s.csv", "nonce": "0" * 24}
-    expired = Tokens(secret).sign("upload", -1, **told)
-    forged = Tokens(b"another secret").sign("upload", 60, **told)
-    misused = Tokens(secret).sign("download", 60, **told)
+    expired = SignedUrls(secret).sign("upload", -1, **told)
+    forged = SignedUrls(b"another secret").sign("upload", 60, **told)
+    misused = SignedUrls(secret).sign("download", 60, **told)
 
     for token in (expired, forged, misused):
         response = put(f"{podium.server.url}/api/v1/uploads/{token}", good)

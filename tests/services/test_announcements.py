@@ -3,34 +3,34 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from app.services.announcements import Announcements
+from app.services.runtime.notifications import Notifications
 
 
 def test_all_who_wait_for_an_id_are_woken_from_another_thread_and_no_others():
     async def scene():
-        announcements = Announcements()
+        notifications = Notifications()
         with (
-            announcements.expect("sub_1") as one,
-            announcements.expect("sub_1") as same,
-            announcements.expect("sub_2") as other,
+            notifications.subscribe("sub_1") as one,
+            notifications.subscribe("sub_1") as same,
+            notifications.subscribe("sub_2") as other,
         ):
-            thread = threading.Thread(target=announcements.announce, args=(["sub_1", "sub_9"],))
+            thread = threading.Thread(target=notifications.notify, args=(["sub_1", "sub_9"],))
             thread.start()
             await asyncio.wait_for(asyncio.gather(one.wait(), same.wait()), 10)
             thread.join()
             assert not other.is_set()
-            assert sorted(announcements.awaited()) == ["sub_1", "sub_2"]
-        assert announcements.awaited() == []
+            assert sorted(notifications.awaited()) == ["sub_1", "sub_2"]
+        assert notifications.awaited() == []
 
     asyncio.run(scene())
 
 
 def test_one_that_goes_on_waiting_is_woken_again():
     async def scene():
-        announcements = Announcements()
-        with announcements.expect("run_1") as changed:
+        notifications = Notifications()
+        with notifications.subscribe("run_1") as changed:
             for _ in range(3):
-                announcements.announce(["run_1"])
+                notifications.notify(["run_1"])
                 await asyncio.wait_for(changed.wait(), 10)
                 changed.clear()
 
@@ -38,11 +38,11 @@ def test_one_that_goes_on_waiting_is_woken_again():
 
 
 def test_an_announcement_for_a_loop_that_was_closed_disturbs_nobody():
-    announcements = Announcements()
+    notifications = Notifications()
 
     async def wait():
-        with announcements.expect("sub_1"):
-            return announcements.expect("sub_1").__enter__()
+        with notifications.subscribe("sub_1"):
+            return notifications.subscribe("sub_1").__enter__()
 
     asyncio.run(wait())
-    announcements.announce(["sub_1"])
+    notifications.notify(["sub_1"])

@@ -18,13 +18,14 @@ from typing import Any
 import pytest
 
 from app.errors import DamagedFile, NotFound, PodiumError
-from app.services.backup import NoBackupHere, back_up
-from app.services.backup_folder import BadBackup, verified
-from app.services.context import own_data_directory
-from app.services.restore import NotEmpty, restore
+from app.services.operations.backup import NoBackupHere, back_up
+from app.services.operations.backup_format import BadBackup, verified
+from app.services.operations.restore import NotEmpty, restore
+from app.services.runtime.context import lock_data_directory
 from app.settings import Settings
-from app.storage import competitions, schema
-from app.storage.database import Database
+from app.storage.database import migrations
+from app.storage.database.database import Database
+from app.storage.queries import competitions
 from tests.factories import write_competition
 from tests.server import PodiumServer
 
@@ -160,7 +161,7 @@ def test_a_backup_by_an_older_podium_is_brought_up_to_date(
     new = settings(tmp_path / "new")
     if is_migrated:
         new.data_dir.mkdir()
-        schema.upgrade(new.database_url)
+        migrations.upgrade(new.database_url)
 
     restore(new, copy, silent)
 
@@ -169,7 +170,7 @@ def test_a_backup_by_an_older_podium_is_brought_up_to_date(
         latest = competitions.current_version(session, "tiny")
     assert latest is not None
     assert latest.number == 1
-    assert not schema.differences(database)
+    assert not migrations.differences(database)
     database.close()
 
 
@@ -211,7 +212,7 @@ def test_a_restored_podium_backs_up_to_the_same_bytes(whole: Path, tmp_path: Pat
 
 
 def test_a_server_in_its_data_directory_is_not_restored_over(whole: Path, tmp_path: Path) -> None:
-    lock = own_data_directory(tmp_path / "new")
+    lock = lock_data_directory(tmp_path / "new")
     try:
         assert "already runs on" in refusal(tmp_path, whole)
     finally:
@@ -236,7 +237,7 @@ def test_a_backup_overwrites_nothing_and_wants_a_podium(whole: Path, tmp_path: P
 def test_a_database_of_another_schema_is_not_backed_up(tmp_path: Path) -> None:
     old = settings(tmp_path / "old")
     old.data_dir.mkdir()
-    schema.upgrade(old.database_url, "0004")
+    migrations.upgrade(old.database_url, "0004")
 
     with pytest.raises(NoBackupHere, match="schema is at 0004"):
         back_up(old, tmp_path / "backup", silent)

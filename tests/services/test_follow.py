@@ -11,15 +11,15 @@ import pytest
 from app.domain.feedback import Feedback
 from app.domain.states import Role, RunState, SubmissionState
 from app.errors import BadRequest, NotFound, Unauthorized
-from app.services import follow
-from app.services.caller import new_key
-from app.services.catalogue import Catalogue
-from app.services.context import open_context
-from app.services.follow import Follower, Position
-from app.services.version_files import VersionFiles
+from app.services.auth import new_key
+from app.services.runtime.catalogue import Catalogue
+from app.services.runtime.context import open_context
+from app.services.runtime.version_files import VersionFiles
+from app.services.submissions import run_events
+from app.services.submissions.run_events import EventCursor, RunEvents
 from app.settings import Settings
-from app.storage import keys, runs, submissions
-from app.storage.records import SettledRecord
+from app.storage.database.records import SettledRecord
+from app.storage.queries import keys, runs, submissions
 from tests.storage.make import add_run, add_version, make_submission
 
 TOML = """
@@ -70,23 +70,23 @@ class Scene:
         self.database.write(lambda s: runs.update_run(s, self.run, state=RunState.CLOSED))
 
     def follower(self, since="", key=None):
-        position = Position.parse(since) if since else Position()
-        return Follower(self.context, key or self.key, self.run, position)
+        position = EventCursor.parse(since) if since else EventCursor()
+        return RunEvents(self.context, key or self.key, self.run, position)
 
 
 def told(follower):
     """All that is new: (submission or "run", state), and the last event's id."""
     events = []
     while True:
-        look = follower.look()
+        look = follower.next_page()
         events += look.events
-        if look.whole:
+        if look.complete:
             break
     said = [
         (e.submission.submission.id, e.submission.state) if e.submission else ("run", "closed")
         for e in events
     ]
-    return said, str(events[-1].position) if events else None, look.over
+    return said, str(events[-1].position) if events else None, look.finished
 
 
 @pytest.fixture(scope="module")
@@ -171,25 +171,25 @@ def test_a_key_that_is_revoked_is_told_nothing_more(scene):
     scene.database.write(lambda s: keys.revoke_key(s, scene.last_key.id, datetime.now(UTC)))
     scene.send("a")
     with pytest.raises(Unauthorized):
-        follower.look()
+        follower.next_page()
 
 
 def test_another_runs_key_finds_nothing(scene):
     with pytest.raises(NotFound):
-        scene.follower(key=scene.stranger).look()
+        scene.follower(key=scene.stranger).next_page()
 
 
 @pytest.mark.parametrize("text", ["x", "1.sub_a", "-1.sub_a.open", "1.sub_a.open\n", "1.' OR.open"])
 def test_an_id_that_is_not_of_this_stream_is_refused(text):
     with pytest.raises(BadRequest, match="Last-Event-ID"):
-        Position.parse(text)
+        EventCursor.parse(text)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_happens_in_whatever_order_a_client_ends_up_knowing_all(scene, monkeypatch, seed):
     """Submissions come and settle at random; the client comes and goes; its picture is right."""
-    monkeypatch.setattr(follow, "PAGE", 4)
-    monkeypatch.setattr(follow, "KEPT", 3)
+    monkeypatch.setattr(run_events, "PAGE", 4)
+    monkeypatch.setattr(run_events, "KEPT", 3)
     chance = random.Random(seed)
     names = [f"{number:03}" for number in range(40)]
     arriving = sorted(names, key=lambda name: int(name) + chance.uniform(0, 5))

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from app.domain.medals import Medal
-from app.statistics.anytime import Choice, Course, Sent, chosen, medals_over, selection_regret
+from app.statistics.medals_over_time import (
+    Choice,
+    RunHistory,
+    TimedSubmission,
+    chosen,
+    medals_over,
+    selection_regret,
+)
 
-COURSE = Course(
+COURSE = RunHistory(
     "a", 0, higher_is_better=False,
     sent=(
-        Sent(1.0, 0.50, 0.40, None),
-        Sent(2.0, 0.20, 0.45, Medal.GOLD),
-        Sent(3.0, 0.30, 0.10, Medal.BRONZE),
-        Sent(4.0, 0.60, 0.20, None, selected=True),
+        TimedSubmission(1.0, 0.50, 0.40, None),
+        TimedSubmission(2.0, 0.20, 0.45, Medal.GOLD),
+        TimedSubmission(3.0, 0.30, 0.10, Medal.BRONZE),
+        TimedSubmission(4.0, 0.60, 0.20, None, selected=True),
     ),
 )  # fmt: skip
-EMPTY = Course("b", 0, higher_is_better=True, sent=())
+EMPTY = RunHistory("b", 0, higher_is_better=True, sent=())
 
 
 def test_each_choice_at_each_hour() -> None:
@@ -45,6 +52,11 @@ def test_regret() -> None:
 
 
 def test_without_public_scores_the_last_one_stands() -> None:
-    course = Course("a", 0, True, (Sent(1.0, 0.9, None, Medal.GOLD), Sent(2.0, 0.1, None, None)))
+    course = RunHistory(
+        "a",
+        0,
+        True,
+        (TimedSubmission(1.0, 0.9, None, Medal.GOLD), TimedSubmission(2.0, 0.1, None, None)),
+    )
     assert chosen(course, Choice.BEST_PUBLIC) == course.sent[1]
     assert chosen(EMPTY, Choice.BEST_PUBLIC) is None

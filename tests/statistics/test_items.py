@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import pearsonr
 
 from app.statistics.attempts import make_grid
-from app.statistics.items import item_table
+from app.statistics.item_analysis import item_table
 from tests.statistics.make import attempt, random_attempts
 
 

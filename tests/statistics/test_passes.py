@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from app.errors import Invalid
 from app.statistics.attempts import make_grid
-from app.statistics.passes import pass_at_k, passes
+from app.statistics.pass_at_k import pass_at_k, passes
 from tests.statistics.make import attempt, random_attempts
 
 

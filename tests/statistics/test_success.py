@@ -7,14 +7,16 @@ from math import sqrt
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from app.statistics.efficiency import Spent, efficiency
-from app.statistics.success import Outcome, success_rates, wilson
+from app.statistics.efficiency import Usage, efficiency
+from app.statistics.success import SuccessOutcome, success_rates, wilson
 from app.statistics.trajectory import best_position, best_so_far
 
 
-def runs(slug: str, *improvements: float | None, threshold: float = 0.1, **more) -> list[Outcome]:
+def runs(
+    slug: str, *improvements: float | None, threshold: float = 0.1, **more
+) -> list[SuccessOutcome]:
     return [
-        Outcome(
+        SuccessOutcome(
             slug,
             None if gain is None else "graded",
             gain,
@@ -61,10 +63,10 @@ def test_one_run_has_no_spread():
 
 def test_sorts_are_counted_and_success_at_any_step_is_a_rate_of_its_own():
     outcomes = [
-        Outcome("a", "graded", 0.0, False, True),
-        Outcome("a", "reported", 0.2, True, True),
-        Outcome("a", "imported", None, True, True),  # against a baseline of 0
-        Outcome("a", None, None, False, False),
+        SuccessOutcome("a", "graded", 0.0, False, True),
+        SuccessOutcome("a", "reported", 0.2, True, True),
+        SuccessOutcome("a", "imported", None, True, True),  # against a baseline of 0
+        SuccessOutcome("a", None, None, False, False),
     ]
     found = success_rates(outcomes)["all"]
     assert found.results == {"graded": 1, "reported": 1, "imported": 1}
@@ -101,9 +103,9 @@ def test_wilson_is_statsmodels(successes, runs):
 def test_costs_are_averaged_over_the_runs_that_told_them():
     found = efficiency(
         [
-            (Spent(1000, 500, 10, 1800.0, 0.5), True),
-            (Spent(2000, 500, None, 5400.0, 1.5), False),
-            (Spent(500, None, None, None, None), True),
+            (Usage(1000, 500, 10, 1800.0, 0.5), True),
+            (Usage(2000, 500, None, 5400.0, 1.5), False),
+            (Usage(500, None, None, None, None), True),
         ]
     )
     means = {name: (a.mean, a.runs) for name, a in found.averages.items()}
@@ -122,7 +124,7 @@ def test_costs_are_averaged_over_the_runs_that_told_them():
 
 
 def test_what_is_free_or_unknown_has_no_rate_per_cost():
-    free = efficiency([(Spent(cost_usd=0.0), True)])
+    free = efficiency([(Usage(cost_usd=0.0), True)])
     assert free.successes_per["dollar"] is None
     assert free.averages["cost_usd"].mean == 0.0
     assert efficiency([]).averages["tokens"].mean is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.storage.database import Database
+from app.storage.database.database import Database
 from tests.storage.make import World, make_world
 
 

@@ -10,16 +10,16 @@ from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
 from app.domain.states import CompetitionStatus
-from app.storage import competitions, experiments, grades, runs, submissions
-from app.storage.database import Database
-from app.storage.ids import new_id
-from app.storage.records import (
+from app.storage.database.database import Database
+from app.storage.database.records import (
     ExperimentRecord,
     GradeRecord,
     RunRecord,
     SubmissionRecord,
     VersionRecord,
 )
+from app.storage.queries import competitions, experiments, grades, runs, submissions
+from app.storage.queries.ids import new_id
 
 NOON = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 

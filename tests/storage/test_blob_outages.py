@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import StorageFull
-from app.storage.blobs_disk import DiskBlobs
+from app.storage.blobs.disk import DiskBlobs
 from tests.storage.disks import fill, small_disk
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,7 @@ def uploads(store):
 def run(store, code, **options):
     """Python in a process of its own, with `store` at hand."""
     prelude = (
-        "from pathlib import Path; from app.storage.blobs_disk import DiskBlobs\n"
+        "from pathlib import Path; from app.storage.blobs.disk import DiskBlobs\n"
         f"store = DiskBlobs(Path({str(store.root)!r}))\n"
     )
     return subprocess.Popen(

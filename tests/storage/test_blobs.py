@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.blobs import Blob
-from app.storage.blobs_disk import DiskBlobs
+from app.storage.blobs.disk import DiskBlobs
+from app.storage.blobs.store import Blob
 
 ROOT = Path(__file__).parents[2]
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from app.errors import BadSettings, DamagedFile, StoreAway
-from app.storage.blobs import Blob
-from app.storage.blobs_s3 import PART
-from app.storage.blobs_url import open_blobs
-from app.storage.cache import FileCache
+from app.storage.blobs.cache import FileCache
+from app.storage.blobs.open import open_blobs
+from app.storage.blobs.s3 import PART
+from app.storage.blobs.store import Blob
 from tests.s3 import KEY, SECRET
 
 ROOT = Path(__file__).parents[2]
@@ -122,20 +122,20 @@ def test_an_object_that_is_gone_is_named(store):
 def test_a_held_file_becomes_a_blob_once_or_goes(s3, bucket, store, tmp_path):
     upload = store.new_upload()
     upload.write(b"held")
-    blob = store.hold(upload, "name1")
+    blob = store.stage(upload, "name1")
     with pytest.raises(DamagedFile):
         store.lease(blob.sha256)
 
     elsewhere = open_store(s3, bucket, tmp_path / "elsewhere")
-    elsewhere.release("name1", blob)
-    store.release("name1", blob)  # the other server did it: nothing changes
+    elsewhere.promote("name1", blob)
+    store.promote("name1", blob)  # the other server did it: nothing changes
 
     assert store.lease(blob.sha256).path.read_bytes() == b"held"
     second = store.new_upload()
     second.write(b"never submitted")
-    store.hold(second, "name2")
-    store.drop("name2")
-    store.drop("name2")
+    store.stage(second, "name2")
+    store.discard("name2")
+    store.discard("name2")
     assert [p.parent.name for p in s3.objects(bucket)] == [blob.sha256[:2]]
 
 
@@ -233,8 +233,8 @@ import resource, sys
 sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
 from tests.s3 import KEY
-from app.storage.blobs_url import open_blobs
-from app.storage.cache import FileCache
+from app.storage.blobs.open import open_blobs
+from app.storage.blobs.cache import FileCache
 home = Path({str(tmp_path)!r})
 store = open_blobs("s3://{bucket}", {options(s3)!r}, spool=home / "u",
                    cache=FileCache(home / "c", 1 << 30))

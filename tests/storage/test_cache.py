@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.storage.cache import FileCache
+from app.storage.blobs.cache import FileCache
 
 ROOT = Path(__file__).parents[2]
 KB = 1024
@@ -129,7 +129,7 @@ def test_leases_leave_no_open_file(cache):
 
 def test_what_a_killed_process_was_making_is_swept(cache):
     code = (
-        "from pathlib import Path; from app.storage.cache import FileCache; import os\n"
+        "from pathlib import Path; from app.storage.blobs.cache import FileCache; import os\n"
         f"cache = FileCache(Path({str(cache.root)!r}), 1000)\n"
         "def make(target):\n    target.write_bytes(b'half'); os.kill(os.getpid(), 9)\n"
         "cache.get('blobs/ab/cd', make)"
@@ -147,7 +147,7 @@ def test_what_a_killed_process_was_making_is_swept(cache):
 CROWD = """
 import random, sys
 from pathlib import Path
-from app.storage.cache import FileCache
+from app.storage.blobs.cache import FileCache
 cache, chance = FileCache(Path(sys.argv[1]), 256 * 1024), random.Random(int(sys.argv[2]))
 def maker(number):
     return lambda target: target.write_bytes(b"%04d" % number * 4096)

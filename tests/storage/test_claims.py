@@ -6,9 +6,9 @@ from datetime import timedelta
 import pytest
 
 from app.domain.states import SubmissionState
-from app.storage import submissions
-from app.storage.database import Database
-from app.storage.records import ClaimRecord, SettledRecord
+from app.storage.database.database import Database
+from app.storage.database.records import ClaimRecord, SettledRecord
+from app.storage.queries import submissions
 from tests.storage.make import NOON
 
 

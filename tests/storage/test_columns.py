@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 from sqlalchemy.exc import StatementError
 
-from app.storage import experiments
+from app.storage.queries import experiments
 from tests.storage.make import NOON, make_experiment
 
 

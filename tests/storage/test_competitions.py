@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.states import CompetitionStatus
-from app.storage import competitions
+from app.storage.queries import competitions
 from tests.storage.make import NOON, add_version
 
 

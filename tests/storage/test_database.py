@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from app.storage import experiments
-from app.storage.database import Database
+from app.storage.database.database import Database
+from app.storage.queries import experiments
 from tests.storage.make import make_experiment
 
 ROOT = Path(__file__).parents[2]
 ENDLESS_WRITES = """
 import sys, threading
 from app.storage import experiments
-from app.storage.database import Database
-from app.storage.ids import new_id
+from app.storage.database.database import Database
+from app.storage.queries.ids import new_id
 from tests.storage.make import make_experiment
 
 database = Database(sys.argv[1])

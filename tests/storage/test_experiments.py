@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from app.storage import experiments
+from app.storage.queries import experiments
 from tests.storage.make import make_experiment
 
 

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.storage import exposure, faults
+from app.storage.queries import exposure, faults
 from tests.storage.make import NOON, add_grade, make_grade
 
 

@@ -5,7 +5,7 @@ import math
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from app.storage import grades
+from app.storage.queries import grades
 from tests.storage.make import add_grade, add_version, make_grade
 
 

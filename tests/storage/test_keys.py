@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.states import Role
-from app.storage import keys
-from app.storage.records import KeyRecord
+from app.storage.database.records import KeyRecord
+from app.storage.queries import keys
 from tests.storage.make import NOON, World
 
 

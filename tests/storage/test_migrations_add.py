@@ -8,12 +8,12 @@ import pytest
 from alembic.script import ScriptDirectory
 from sqlalchemy import inspect
 
-from app.storage import schema
-from app.storage.engines import make_engine
+from app.storage.database import migrations
+from app.storage.database.engine import make_engine
 
 REVISIONS = [
     each.revision
-    for each in reversed(list(ScriptDirectory.from_config(schema._config()).walk_revisions()))
+    for each in reversed(list(ScriptDirectory.from_config(migrations._config()).walk_revisions()))
 ]
 
 
@@ -46,9 +46,9 @@ def shape(url):
 def test_code_of_the_revision_before_finds_all_it_reads_and_may_write_what_it_wrote(
     empty_database_url, old, new
 ):
-    schema.upgrade(empty_database_url, old)
+    migrations.upgrade(empty_database_url, old)
     columns, rules = shape(empty_database_url)
-    schema.upgrade(empty_database_url, new)
+    migrations.upgrade(empty_database_url, new)
     later_columns, later_rules = shape(empty_database_url)
 
     for table, before in columns.items():

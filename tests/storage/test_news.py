@@ -11,10 +11,11 @@ import time
 import pytest
 from sqlalchemy import text
 
-from app.storage import experiments, news, schema
-from app.storage.database import Database
-from app.storage.engines import make_engine
-from app.storage.ids import new_id
+from app.storage.database import migrations, notify
+from app.storage.database.database import Database
+from app.storage.database.engine import make_engine
+from app.storage.queries import experiments
+from app.storage.queries.ids import new_id
 from tests.postgres import URL, WITHOUT, OwnServer
 from tests.storage.make import make_experiment
 
@@ -68,7 +69,7 @@ def wait_until(condition, seconds=20):
 
 def test_what_is_committed_is_told(database):
     heard = listening(database)
-    database.write(lambda session: news.publish(session, ["run_1", "sub_1", "run_1"]))
+    database.write(lambda session: notify.publish(session, ["run_1", "sub_1", "run_1"]))
 
     heard.wait(lambda: len(heard.ids) >= 2)
     assert heard.ids == ["run_1", "sub_1"]
@@ -76,13 +77,13 @@ def test_what_is_committed_is_told(database):
 
 def test_what_is_undone_is_not_told(database):
     def fail(session):
-        news.publish(session, ["run_undone"])
+        notify.publish(session, ["run_undone"])
         raise ValueError("no")
 
     heard = listening(database)
     with pytest.raises(ValueError, match="no"):
         database.write(fail)
-    database.write(lambda session: news.publish(session, ["run_done"]))
+    database.write(lambda session: notify.publish(session, ["run_done"]))
 
     heard.wait(lambda: heard.ids)
     assert heard.ids == ["run_done"]
@@ -91,7 +92,7 @@ def test_what_is_undone_is_not_told(database):
 def test_more_than_one_notification_holds_is_told_whole(database):
     heard = listening(database)
     ids = [new_id("sub") for _ in range(1000)]
-    database.write(lambda session: news.publish(session, ids))
+    database.write(lambda session: notify.publish(session, ids))
 
     heard.wait(lambda: len(heard.ids) >= 1000)
     assert heard.ids == ids
@@ -107,7 +108,7 @@ def test_nothing_is_told_before_it_is_committed(database):
             seen.append(experiments.get(session, name))
 
     def add(session):
-        news.publish(session, [name])
+        notify.publish(session, [name])
         experiments.add(session, make_experiment(name))
 
     listens = threading.Event()
@@ -124,7 +125,7 @@ class TestOtherProcesses:
     def test_hear_it_too(self, database, database_url):
         heard = listening(database)
         with opened(database_url) as other:
-            other.write(lambda session: news.publish(session, ["run_far"]))
+            other.write(lambda session: notify.publish(session, ["run_far"]))
             heard.wait(lambda: heard.ids)
         assert heard.ids == ["run_far"]
 
@@ -140,7 +141,7 @@ class TestOtherProcesses:
             ).all()
         engine.dispose()
         heard.wait(lambda: heard.gaps == 2)
-        database.write(lambda session: news.publish(session, ["run_after"]))
+        database.write(lambda session: notify.publish(session, ["run_after"]))
 
         heard.wait(lambda: heard.ids)
         assert len(killed) == 1
@@ -175,7 +176,7 @@ def test_a_server_that_crashes_is_listened_to_again():
     server = OwnServer()
     try:
         with server.database() as name:
-            schema.upgrade(server.url(name))
+            migrations.upgrade(server.url(name))
             with opened(server.url(name)) as database:
                 heard = listening(database)
                 wait_until(lambda: database.hears)
@@ -183,7 +184,7 @@ def test_a_server_that_crashes_is_listened_to_again():
                 wait_until(lambda: not database.hears)
                 server.start()
                 heard.wait(lambda: heard.gaps == 2)
-                database.write(lambda session: news.publish(session, ["run_after"]))
+                database.write(lambda session: notify.publish(session, ["run_after"]))
                 heard.wait(lambda: heard.ids)
                 wait_until(lambda: database.hears)
     finally:

@@ -14,10 +14,11 @@ import pytest
 from sqlalchemy import make_url, text
 
 from app.errors import Unavailable
-from app.storage import experiments, schema
-from app.storage.database import Database
-from app.storage.engines import Limits
-from app.storage.ids import new_id
+from app.storage.database import migrations
+from app.storage.database.database import Database
+from app.storage.database.engine import DatabaseLimits
+from app.storage.queries import experiments
+from app.storage.queries.ids import new_id
 from tests.crashable import crashable_postgres
 from tests.storage.make import make_experiment
 from tests.storage.proxy import Proxy
@@ -33,7 +34,7 @@ def own_server():
 @pytest.fixture
 def own_url(own_server):
     with own_server.database() as name:
-        schema.upgrade(own_server.url(name))
+        migrations.upgrade(own_server.url(name))
         yield own_server.url(name)
 
 
@@ -100,7 +101,7 @@ def test_writes_outlive_a_server_that_is_started_again(own_server, own_url, how)
 
 
 def test_what_was_read_stands_though_the_server_dies_before_the_end(own_server, own_url):
-    limits = Limits(readers=1)
+    limits = DatabaseLimits(readers=1)
     database = Database(own_url, limits=limits, write_patience=1.0)
     try:
         add(database, "there")

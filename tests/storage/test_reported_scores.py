@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy.exc import IntegrityError
 
-from app.domain.states import ReportSort
-from app.storage import imported_runs, reported_scores, results
-from app.storage.records import ImportedRunRecord, ReportedScoreRecord
+from app.domain.states import ReportedScoreKind
+from app.storage.database.records import ImportedRunRecord, ReportedScoreRecord
+from app.storage.queries import imported_runs, reported_scores, results
 from tests.storage.make import NOON
 
 EVIDENCE = {"file": "result.csv", "hardware": {"gpus": 1}}
@@ -13,7 +13,7 @@ EVIDENCE = {"file": "result.csv", "hardware": {"gpus": 1}}
 
 def make_score(run, **over):
     fields = {
-        "run_id": run.id, "sort": ReportSort.REPORTED, "score": 0.1 + 0.2, "final": True,
+        "run_id": run.id, "sort": ReportedScoreKind.REPORTED, "score": 0.1 + 0.2, "final": True,
         "evidence": EVIDENCE, "reported_at": NOON,
     }  # fmt: skip
     return ReportedScoreRecord(**{**fields, **over})
@@ -31,7 +31,7 @@ def test_a_score_comes_back_as_it_was_reported(world):
         assert reported_scores.of_run(session, world.other_run.id) == []
     assert stored.id is not None
     assert stored.score.hex() == (0.1 + 0.2).hex()
-    assert (stored.sort, stored.step, stored.run_seconds) == (ReportSort.REPORTED, 3, 12.5)
+    assert (stored.sort, stored.step, stored.run_seconds) == (ReportedScoreKind.REPORTED, 3, 12.5)
     assert stored.evidence == EVIDENCE
     assert stored.reported_at == NOON
 

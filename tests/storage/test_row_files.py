@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from sqlalchemy import Column, Connection, func, insert, inspect, select, text
 
-from app.storage import schema, whole
-from app.storage.database import Database
-from app.storage.models import Base, Grade, Submission
-from app.storage.row_files import (
-    FileOfRows,
+from app.storage.database import dump, migrations
+from app.storage.database.database import Database
+from app.storage.database.jsonl import (
+    JsonLinesFile,
     kinds_of,
     load_rows,
     read_lines,
     rows_of,
     write_lines,
 )
+from app.storage.database.models import Base, Grade, Submission
 from tests.postgres import Postgres
 
 MOMENT = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
@@ -55,7 +55,7 @@ UNIQUE = {
 
 
 def fill(connection: Connection) -> None:
-    for table in whole.kept_tables():
+    for table in dump.kept_tables():
         kinds = kinds_of(table)
         rows = [
             {c.name: sample(c, kinds[c.name], number) for c in table.columns}
@@ -74,17 +74,17 @@ def other_url(database_kind: str, postgres: Postgres, tmp_path: Path) -> Any:
         yield postgres.url(name)
 
 
-def write_all(database: Database, folder: Path) -> dict[str, FileOfRows]:
+def write_all(database: Database, folder: Path) -> dict[str, JsonLinesFile]:
     folder.mkdir()
     with database.read() as session:
         return {
             table.name: write_lines(folder / table.name, rows_of(session.connection(), table))
-            for table in whole.kept_tables()
+            for table in dump.kept_tables()
         }
 
 
 def load_all(folder: Path, connection: Connection) -> None:
-    for table in whole.kept_tables():
+    for table in dump.kept_tables():
         rows = read_lines(folder / table.name)
         assert sum(load_rows(connection, table.name, kinds_of(table), rows)) == ROWS
 
@@ -94,11 +94,16 @@ def test_every_table_goes_to_the_other_database_and_back(
 ) -> None:
     database.write(lambda session: fill(session.connection()))
     first = write_all(database, tmp_path / "first")
-    schema.fill(other_url, schema.head(), lambda c: load_all(tmp_path / "first", c), whole.count_on)
+    migrations.fill(
+        other_url,
+        migrations.head(),
+        lambda c: load_all(tmp_path / "first", c),
+        dump.reset_sequences,
+    )
     other = Database(other_url)
     second = write_all(other, tmp_path / "second")
     with database.read() as here, other.read() as there:
-        for table in whole.kept_tables():
+        for table in dump.kept_tables():
             rows = [
                 s.execute(select(table).order_by(*table.primary_key)).all() for s in (here, there)
             ]
@@ -113,7 +118,7 @@ def test_every_table_goes_to_the_other_database_and_back(
 def schema_differs(url: str) -> list[Any]:
     database = Database(url)
     try:
-        return schema.differences(database)
+        return migrations.differences(database)
     finally:
         database.close()
 
@@ -123,7 +128,12 @@ def test_new_rows_are_numbered_after_those_that_came(
 ) -> None:
     database.write(lambda session: fill(session.connection()))
     write_all(database, tmp_path / "first")
-    schema.fill(other_url, schema.head(), lambda c: load_all(tmp_path / "first", c), whole.count_on)
+    migrations.fill(
+        other_url,
+        migrations.head(),
+        lambda c: load_all(tmp_path / "first", c),
+        dump.reset_sequences,
+    )
     other = Database(other_url)
     grades, submissions = Grade.__table__, Submission.__table__
 
@@ -136,7 +146,7 @@ def test_new_rows_are_numbered_after_those_that_came(
     assert other.write(one_more) == ROWS + 1
     with other.read() as session:
         assert session.execute(select(func.count()).select_from(submissions)).scalar_one() == ROWS
-        assert "grade" in whole.tables_with_rows(session.connection())
+        assert "grade" in dump.tables_with_rows(session.connection())
     other.close()
 
 
@@ -151,7 +161,7 @@ def test_loading_that_fails_leaves_nothing(
         connection.execute(text("INSERT INTO grade (id) VALUES (1)"))
 
     with pytest.raises(Exception, match="grade"):
-        schema.fill(other_url, schema.head(), break_off, whole.count_on)
+        migrations.fill(other_url, migrations.head(), break_off, dump.reset_sequences)
 
     other = Database(other_url)
     with other.read() as session:

@@ -7,8 +7,8 @@ from sqlalchemy.exc import IntegrityError, NoResultFound
 
 from app.domain.feedback import Feedback
 from app.domain.states import RunState
-from app.storage import runs
-from app.storage.database import Database
+from app.storage.database.database import Database
+from app.storage.queries import runs
 from tests.storage.make import NOON, add_run, make_run
 
 

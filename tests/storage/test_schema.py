@@ -7,10 +7,10 @@ from sqlalchemy import inspect, text
 
 import app
 from app.errors import SchemaTooNew
-from app.storage import schema
-from app.storage.database import Database
-from app.storage.engines import make_engine
-from app.storage.models import Base
+from app.storage.database import migrations
+from app.storage.database.database import Database
+from app.storage.database.engine import make_engine
+from app.storage.database.models import Base
 from tests.storage.make import make_world
 
 
@@ -24,17 +24,17 @@ def empty(empty_database_url):
 def tables(database):
     with database.read() as session:
         found = set(inspect(session.connection()).get_table_names())
-    return {name for name in found if schema.is_ours(name, "table", {})}
+    return {name for name in found if migrations.is_ours(name, "table", {})}
 
 
 def test_upgrading_makes_every_table(empty, empty_database_url):
-    schema.upgrade(empty_database_url)
+    migrations.upgrade(empty_database_url)
 
     assert tables(empty) == {*Base.metadata.tables, "alembic_version"}
 
 
 def test_models_and_migrations_agree(database):
-    assert schema.differences(database) == []
+    assert migrations.differences(database) == []
 
 
 def test_a_difference_is_found(database):
@@ -44,7 +44,7 @@ def test_a_difference_is_found(database):
 
     database.write(change)
 
-    found = sorted(each[0] for each in schema.differences(database))
+    found = sorted(each[0] for each in migrations.differences(database))
     assert found == ["add_index", "remove_column"]
 
 
@@ -63,21 +63,21 @@ def test_constraints_have_the_names_the_models_give_them(database):
 
 
 def test_a_database_can_be_taken_down_and_up_again(empty, empty_database_url):
-    schema.upgrade(empty_database_url)
+    migrations.upgrade(empty_database_url)
     make_world(empty)
-    schema.downgrade(empty_database_url, "base")
+    migrations.downgrade(empty_database_url, "base")
     assert tables(empty) == {"alembic_version"}
 
-    schema.upgrade(empty_database_url)
+    migrations.upgrade(empty_database_url)
 
-    assert schema.is_current(empty)
-    assert schema.differences(empty) == []
+    assert migrations.is_current(empty)
+    assert migrations.differences(empty) == []
     make_world(empty)
 
 
 def test_upgrading_twice_keeps_what_is_there(database, database_url):
     world = make_world(database)
-    schema.upgrade(database_url)
+    migrations.upgrade(database_url)
 
     with database.read() as session:
         assert session.execute(text("SELECT count(*) FROM run")).scalar_one() == 2
@@ -85,8 +85,8 @@ def test_upgrading_twice_keeps_what_is_there(database, database_url):
 
 
 def test_an_empty_database_is_not_current(empty):
-    assert not schema.is_current(empty)
-    assert schema.state(empty) == "older"
+    assert not migrations.is_current(empty)
+    assert migrations.state(empty) == "older"
 
 
 def test_a_database_of_a_newer_podium_is_not_current_and_says_so(database, database_url):
@@ -94,10 +94,10 @@ def test_a_database_of_a_newer_podium_is_not_current_and_says_so(database, datab
         lambda s: s.execute(text("UPDATE alembic_version SET version_num = '9999'")) and None
     )
 
-    assert not schema.is_current(database)
-    assert schema.state(database) == "newer"
+    assert not migrations.is_current(database)
+    assert migrations.state(database) == "newer"
     with pytest.raises(SchemaTooNew, match="9999"):
-        schema.upgrade(database_url)
+        migrations.upgrade(database_url)
 
 
 def test_a_failed_migration_leaves_nothing_half_done(empty, empty_database_url):
@@ -107,7 +107,7 @@ def test_a_failed_migration_leaves_nothing_half_done(empty, empty_database_url):
     engine.dispose()
 
     with pytest.raises(Exception, match="already exists"):
-        schema.upgrade(empty_database_url)
+        migrations.upgrade(empty_database_url)
 
     assert tables(empty) == {"write_receipt"}
 
@@ -117,7 +117,7 @@ def test_processes_that_start_at_once_migrate_once(empty, empty_database_url):
 
     def migrate():
         try:
-            schema.upgrade(empty_database_url)
+            migrations.upgrade(empty_database_url)
         except Exception as error:
             failures.append(error)
 
@@ -128,7 +128,7 @@ def test_processes_that_start_at_once_migrate_once(empty, empty_database_url):
         thread.join(60)
 
     assert failures == []
-    assert schema.is_current(empty)
+    assert migrations.is_current(empty)
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -136,7 +136,7 @@ def test_a_migration_that_would_break_references_is_undone(database, database_ur
     make_world(database)
     with (
         pytest.raises(RuntimeError, match="foreign keys of run"),
-        schema._migrating(database_url) as config,
+        migrations._migrating(database_url) as config,
     ):
         config.attributes["connection"].execute(text("DELETE FROM experiment"))
 
@@ -148,4 +148,4 @@ def test_missing_migrations_are_named(monkeypatch, tmp_path):
     monkeypatch.setattr(app, "__file__", str(tmp_path / "app" / "__init__.py"))
 
     with pytest.raises(FileNotFoundError, match="make install"):
-        schema.migrations_directory()
+        migrations.migrations_directory()

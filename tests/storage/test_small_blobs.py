@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from app.errors import StorageFull
-from app.storage import small_blobs
-from app.storage.blobs import Blob
-from app.storage.blobs_disk import DiskBlobs
-from app.storage.settling import settle_abandoned
-from app.storage.small_blobs import SmallBlobs
+from app.storage.blobs import small_files
+from app.storage.blobs.disk import DiskBlobs
+from app.storage.blobs.journal_recovery import recover_abandoned
+from app.storage.blobs.small_files import SmallFiles
+from app.storage.blobs.store import Blob
 from tests.storage.disks import fill, small_disk
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def small(store):
-    small = SmallBlobs(store)
+    small = SmallFiles(store)
     yield small
     small.close()
 
@@ -101,7 +101,7 @@ def test_what_a_crash_of_the_machine_took_is_written_again(store, small, loss):
         if loss != "gone":
             path.write_bytes(b"" if loss == "empty" else bytes(blob.bytes))
 
-    assert settle_abandoned(store) == len(blobs) / 2
+    assert recover_abandoned(store) == len(blobs) / 2
 
     for blob, body in zip(blobs, BODIES, strict=True):
         assert store.path(blob.sha256).read_bytes() == body
@@ -119,7 +119,7 @@ def test_files_are_synced_before_their_journal_is_removed(store, small, monkeypa
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", record)
-    settle_abandoned(store)
+    recover_abandoned(store)
 
     places = {store.path(blob.sha256) for blob in blobs}
     assert synced == places | {place.parent for place in places}
@@ -136,7 +136,7 @@ def test_half_a_record_ends_a_journal_and_spoils_nothing_before_it(store, small,
     for blob in blobs:
         store.path(blob.sha256).unlink()
 
-    assert settle_abandoned(store) == 9
+    assert recover_abandoned(store) == 9
 
     assert [store.path(blob.sha256).exists() for blob in blobs] == [True] * 9 + [False]
 
@@ -151,14 +151,14 @@ def test_bytes_that_are_not_those_of_their_digest_end_a_journal_too(store, small
     for blob in blobs:
         store.path(blob.sha256).unlink()
 
-    assert settle_abandoned(store) == 1
+    assert recover_abandoned(store) == 1
 
 
 def test_a_living_process_keeps_its_journal_and_a_dead_ones_is_settled(store):
     code = (
-        "from pathlib import Path; from app.storage.blobs_disk import DiskBlobs\n"
-        "from app.storage.small_blobs import SmallBlobs\n"
-        f"SmallBlobs(DiskBlobs(Path({str(store.root)!r}))).put_all([b'one'])\n"
+        "from pathlib import Path; from app.storage.blobs.disk import DiskBlobs\n"
+        "from app.storage.blobs.small_files import SmallFiles\n"
+        f"SmallFiles(DiskBlobs(Path({str(store.root)!r}))).put_all([b'one'])\n"
         "print('stored', flush=True)\n"
         "input()"
     )
@@ -168,12 +168,12 @@ def test_a_living_process_keeps_its_journal_and_a_dead_ones_is_settled(store):
     ) as process:  # fmt: skip
         assert process.stdout.readline() == "stored\n"
         store.path(blob_of(b"one").sha256).unlink()
-        assert settle_abandoned(store) == 0
+        assert recover_abandoned(store) == 0
         assert len(journals(store)) == 1
         process.send_signal(signal.SIGKILL)
         process.wait(10)
 
-        assert settle_abandoned(store) == 1
+        assert recover_abandoned(store) == 1
     assert store.path(blob_of(b"one").sha256).read_bytes() == b"one"
     assert journals(store) == []
 
@@ -184,8 +184,8 @@ def test_whoever_opens_the_store_finds_what_a_server_holds_and_what_a_dead_one_l
     """A backup reads in a process of its own: what the server just took, what a crash took."""
     (blob,) = small.put_all([b"one"])
     code = (
-        "from pathlib import Path; from app.storage.blobs_url import open_blobs\n"
-        "from app.storage.cache import FileCache\n"
+        "from pathlib import Path; from app.storage.blobs.open import open_blobs\n"
+        "from app.storage.blobs.cache import FileCache\n"
         f"cache = FileCache(Path({str(tmp_path / 'cache')!r}), 1)\n"
         f"store = open_blobs({store.name!r}, {{}}, spool=Path('unused'), cache=cache)\n"
         f"print(store.lease({blob.sha256!r}).path.read_text())"
@@ -203,8 +203,8 @@ def test_whoever_opens_the_store_finds_what_a_server_holds_and_what_a_dead_one_l
 
 
 def test_full_journals_are_settled_in_time_while_the_next_is_written(store, small, monkeypatch):
-    monkeypatch.setattr(small_blobs, "FULL", 50_000)
-    monkeypatch.setattr(small_blobs, "REST_SECONDS", 0.05)
+    monkeypatch.setattr(small_files, "FULL", 50_000)
+    monkeypatch.setattr(small_files, "REST_SECONDS", 0.05)
     blobs = [blob for n in range(30) for blob in small.put_all([b"%05d" % n * 2000])]
     deadline = time.monotonic() + 20
     while len(journals(store)) > 1 and time.monotonic() < deadline:
@@ -219,11 +219,11 @@ def test_settling_while_others_write_loses_nothing(store):
 
     def settle():
         while not stop.is_set():
-            settle_abandoned(store)
+            recover_abandoned(store)
 
     def put(start):
         for first in range(start, start + 300, 3):
-            small = SmallBlobs(store)  # a journal of its own for every three
+            small = SmallFiles(store)  # a journal of its own for every three
             stored.extend(small.put_all([b"%d" % (first + n) for n in range(3)]))
             small.close()
 
@@ -237,15 +237,15 @@ def test_settling_while_others_write_loses_nothing(store):
     settler.join(20)
     assert len(stored) == 600
     assert all(store.path(blob.sha256).stat().st_size == blob.bytes for blob in stored)
-    settle_abandoned(store)
+    recover_abandoned(store)
     assert journals(store) == []
 
 
 def test_a_full_disk_is_named_and_forgotten_once_there_is_room(tmp_path, monkeypatch):
-    monkeypatch.setattr(small_blobs, "REST_SECONDS", 1)
+    monkeypatch.setattr(small_files, "REST_SECONDS", 1)
     with small_disk(tmp_path / "disk", 3072) as disk:
         store = DiskBlobs(disk / "blobs")
-        small = SmallBlobs(store)
+        small = SmallFiles(store)
         (kept,) = small.put_all([b"kept"])
         store.path(kept.sha256).unlink()
         ballast = fill(disk)
@@ -265,7 +265,7 @@ def test_a_full_disk_is_named_and_forgotten_once_there_is_room(tmp_path, monkeyp
 def test_room_for_the_journal_alone_is_not_enough(tmp_path):
     with small_disk(tmp_path / "disk", 1600) as disk:
         store = DiskBlobs(disk / "blobs")
-        small = SmallBlobs(store)
+        small = SmallFiles(store)
         body = os.urandom(300_000)
         outcomes = small.put_all([body, body[:-1], body[:-2]])
 

@@ -13,8 +13,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from app.errors import StorageFull, Unavailable
-from app.storage import experiments
-from app.storage.database import Database
+from app.storage.database.database import Database
+from app.storage.queries import experiments
 from tests.storage.disks import fill, small_disk
 from tests.storage.make import make_experiment
 

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.states import SubmissionState
-from app.storage import submissions
-from app.storage.records import SettledRecord
+from app.storage.database.records import SettledRecord
+from app.storage.queries import submissions
 from tests.storage.make import NOON, add_grade, add_version, make_grade, make_submission
 
 

@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import event, text
 
 from app.errors import QuotaExceeded, Unavailable
-from app.storage import experiments, submissions
-from app.storage.database import Database
+from app.storage.database.database import Database
+from app.storage.queries import experiments, submissions
 from tests.storage.make import make_experiment, make_submission
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.services.backup import back_up
-from app.services.backup_folder import verified
-from app.services.restore import NotEmpty, restore
+from app.services.operations.backup import back_up
+from app.services.operations.backup_format import verified
+from app.services.operations.restore import NotEmpty, restore
 from app.settings import Settings
 from tests.api.conftest import Podium, Run
 from tests.distributed.cluster import is_settled, wait_until

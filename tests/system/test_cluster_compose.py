@@ -20,8 +20,8 @@ import yaml
 
 from app.cli.root import app
 from app.settings import Settings
-from app.storage.blobs_url import open_blobs
-from app.storage.cache import FileCache
+from app.storage.blobs.cache import FileCache
+from app.storage.blobs.open import open_blobs
 from tests.api.conftest import Podium, Run
 from tests.distributed.cluster import await_that
 from tests.factories import good_submission, write_competition

@@ -15,7 +15,7 @@ import httpx
 import pytest
 from sqlalchemy import text
 
-from app.storage.database import Database
+from app.storage.database.database import Database
 from tests.api.conftest import packed
 from tests.distributed.cluster import is_settled, submit, wait_until
 from tests.factories import good_submission, write_competition

@@ -1,0 +1,1 @@
+"""HTTP mechanics shared by all routes: problems, uploads, streams, logs."""

@@ -1,0 +1,113 @@
+"""Server-sent events over HTTP: bounded in number and life, alive, and ended with the server."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterator
+from dataclasses import dataclass, field
+
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from app.errors import TooManyStreams, Unavailable
+
+MEDIA_TYPE = "text/event-stream"
+HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Accel-Buffering": "no",  # proxies that know this header pass every event on at once
+}
+HEARTBEAT = ": still here\n\n"
+PER_RUN_KEY = 8
+SEND_SECONDS = 30.0  # for a client to take what was sent
+END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
+
+
+@dataclass
+class StreamLimit:
+    """The streams that are open on this server. Belongs to the event loop; no other thread."""
+
+    limit: int
+    _open: Counter[str] = field(default_factory=Counter)
+
+    @contextlib.contextmanager
+    def slot(self, holder: str, most: int) -> Iterator[None]:
+        """Room for one more stream of this holder, who may have `most`.
+
+        Raises:
+            TooManyStreams: the holder has that many.
+            Unavailable: the server has as many as it holds.
+        """
+        if self._open[holder] >= most:
+            raise TooManyStreams(f"{most} event streams are open with this key; close one first.")
+        if self._open.total() >= self.limit:
+            raise Unavailable(
+                f"This server has {self.limit} event streams open, as many as it holds "
+                "(PODIUM_EVENT_STREAMS). Try again later.",
+                retry_after=5,
+            )
+        self._open[holder] += 1
+        try:
+            yield
+        finally:
+            self._open[holder] -= 1
+            if not self._open[holder]:
+                del self._open[holder]
+
+
+class EventStreamResponse(Response):
+    """A response that sends texts as they come: until there are no more, or nobody reads them.
+
+    `events()` begins with the response and is closed with it, however it ends. What it raises
+    before its first text is answered like any error; no text at all is 204, which tells clients
+    of server-sent events not to come again.
+    """
+
+    media_type = MEDIA_TYPE
+
+    def __init__(self, events: Callable[[], AsyncGenerator[str]], seconds: float) -> None:
+        super().__init__(headers=HEADERS)
+        del self.headers["content-length"]
+        self._events = events
+        self._seconds = seconds
+        self._is_open = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the events, for `seconds` at most."""
+        sending = asyncio.create_task(self._pass_on(send))
+        leaving = asyncio.create_task(_leave(receive))
+        both = {sending, leaving}
+        try:
+            await asyncio.wait(both, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            has_left = leaving.done()
+        finally:
+            for task in both:
+                task.cancel()
+            await asyncio.wait(both)
+        if not sending.cancelled():
+            sending.result()  # raises what the events raised
+        if self._is_open and not has_left:
+            await asyncio.wait_for(send(END), SEND_SECONDS)
+
+    async def _pass_on(self, send: Send) -> None:
+        async with contextlib.aclosing(self._events()) as texts:
+            async for text in texts:
+                if not self._is_open:
+                    await send(_start(200, self.raw_headers))
+                    self._is_open = True
+                body = {"type": "http.response.body", "body": text.encode(), "more_body": True}
+                await asyncio.wait_for(send(body), SEND_SECONDS)
+        if not self._is_open:
+            await send(_start(204, []))
+            self._is_open = True
+
+
+def _start(status: int, headers: list[tuple[bytes, bytes]]) -> Message:
+    return {"type": "http.response.start", "status": status, "headers": headers}
+
+
+async def _leave(receive: Receive) -> None:
+    """Wait until the client has gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

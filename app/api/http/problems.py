@@ -1,0 +1,158 @@
+"""The one place where an error becomes `application/problem+json` (RFC 9457)."""
+
+from __future__ import annotations
+
+import logging
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+
+from app import errors
+from app.api.http.request_log import request_id
+from app.errors import Invalid, NotFound, PodiumError
+
+log = logging.getLogger("podium.api")
+router = APIRouter()
+MEDIA_TYPE = "application/problem+json"
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "title": "Problem",
+    "description": "What went wrong (RFC 9457).",
+    "required": ["type", "title", "status", "detail", "instance"],
+    "properties": {
+        "type": {"type": "string", "description": "`/problems/<name>`, a page that explains it"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "what is wrong, where, and what to do"},
+        "instance": {"type": "string", "description": "the address that was asked for"},
+        "errors": {"type": "array", "items": {"type": "object"}},
+        "problems": {"type": "array", "items": {"type": "object"}},
+        "request_id": {"type": "string"},
+    },
+}
+ALWAYS = (500, 503)  # our faults, possible anywhere
+
+
+def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems an endpoint may answer with, for its OpenAPI description."""
+    return {
+        status: {
+            "description": HTTPStatus(status).phrase,
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for status in sorted({*statuses, *ALWAYS})
+    }
+
+
+def document(
+    request: Request, *, slug: str, title: str, status: int, detail: str, **more: Any
+) -> dict[str, Any]:
+    """A problem document for this request."""
+    return {
+        "type": f"/problems/{slug}",
+        "title": title,
+        "status": status,
+        "detail": detail,
+        "instance": request.url.path,
+        **more,
+    }
+
+
+def install(app: FastAPI) -> None:
+    """Turn every error of this application into a problem document."""
+    app.add_exception_handler(PodiumError, _podium_error)
+    app.add_exception_handler(HTTPException, _http_exception)
+    app.add_exception_handler(RequestValidationError, _invalid_request)
+    app.add_exception_handler(ClientDisconnect, _client_disconnect)
+    app.add_exception_handler(Exception, _our_fault)
+
+
+def _answer(content: dict[str, Any], headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse(content, content["status"], headers=headers, media_type=MEDIA_TYPE)
+
+
+async def _podium_error(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, PodiumError)  # noqa: S101 (registered for this class only)
+    if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        return await _our_fault(request, error)
+    return _answer(
+        document(
+            request, slug=error.slug(), title=error.title(), status=error.status,
+            detail=error.detail, **error.extensions,
+        ),
+        error.headers,
+    )  # fmt: skip
+
+
+async def _http_exception(request: Request, error: Exception) -> JSONResponse:
+    """Starlette's own: no such route, method not allowed, a body that cannot be parsed."""
+    assert isinstance(error, HTTPException)  # noqa: S101
+    phrase = HTTPStatus(error.status_code).phrase
+    return _answer(
+        document(
+            request, slug=phrase.lower().replace(" ", "-"), title=phrase,
+            status=error.status_code, detail=str(error.detail),
+        ),
+        dict(error.headers or {}),
+    )  # fmt: skip
+
+
+async def _invalid_request(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    found = [
+        {"where": ".".join(str(part) for part in e["loc"]), "message": str(e["msg"])}
+        for e in error.errors()
+    ]
+    detail = "; ".join(f"{e['where']}: {e['message']}" for e in found[:5])
+    return _answer(
+        document(
+            request, slug=Invalid.slug(), title=Invalid.title(), status=Invalid.status,
+            detail=detail, errors=found,
+        )
+    )  # fmt: skip
+
+
+async def _client_disconnect(request: Request, error: Exception) -> JSONResponse:
+    """The connection was cut before the body had come: nothing was stored, nobody reads this."""
+    return _answer(
+        document(
+            request, slug="truncated-body", title="The body did not arrive whole", status=400,
+            detail="The connection ended early. Nothing was stored; send the file again.",
+        )
+    )  # fmt: skip
+
+
+async def _our_fault(request: Request, error: Exception) -> JSONResponse:
+    """A fault of ours: the log has the details, the answer only the id to find them by."""
+    log.error("request failed", exc_info=error, extra={"path": request.url.path})
+    return _answer(
+        document(
+            request, slug=PodiumError.slug(), title=PodiumError.title(), status=500,
+            detail="This is Podium's fault. Tell whoever runs it the request_id.",
+            request_id=request_id.get(),
+        )
+    )  # fmt: skip
+
+
+@router.get(
+    "/problems/{name}",
+    response_class=PlainTextResponse,
+    responses=responses(404, 422),
+    tags=["service"],
+)
+def explain(name: str) -> str:
+    """What a problem's `type` means, in words."""
+    for error in vars(errors).values():
+        if isinstance(error, type) and issubclass(error, PodiumError) and error.slug() == name:
+            return f"{error.title()}\n\nHTTP status {error.status}.\n\n{error.__doc__}\n"
+    if name == "invalid-submission":
+        return (
+            "The file is not a valid submission\n\n"
+            "`violations` lists every problem found, at most 20 of `violation_count`.\n"
+        )
+    raise NotFound(f"There is no kind of problem called {name!r}.")

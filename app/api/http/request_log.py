@@ -1,0 +1,70 @@
+"""Every request gets an id, one structured log line and its place in the metrics."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import re
+import secrets
+import time
+from contextvars import ContextVar
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.prometheus_metrics import REQUEST_SECONDS, REQUESTS
+
+log = logging.getLogger("podium.http")
+request_id: ContextVar[str] = ContextVar("request_id", default="-")
+HEADER = b"x-request-id"
+ACCEPTABLE = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+PROCESS = secrets.token_hex(6).encode()  # with a count behind it: an id of no other server
+_count = itertools.count(1)
+QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
+
+
+class RequestRecorder:
+    """ASGI middleware; plain, because Starlette's BaseHTTPMiddleware costs a task per request."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request, and write down what it was and how long it took."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = next((value for name, value in scope["headers"] if name == HEADER), b"")
+        identity = given if ACCEPTABLE.fullmatch(given) else b"%s-%d" % (PROCESS, next(_count))
+        token = request_id.set(identity.decode())
+        started = time.perf_counter()
+        status = 0
+
+        async def recording_send(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), (HEADER, identity)]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, recording_send)
+        finally:
+            _record(scope, status, time.perf_counter() - started)
+            request_id.reset(token)
+
+
+def _record(scope: Scope, status: int, seconds: float) -> None:
+    # The route's pattern, not the path: a path may be anything, a label must be one of few.
+    route = getattr(scope.get("route"), "path", "unknown")
+    REQUESTS.labels(scope["method"], route, status).inc()
+    REQUEST_SECONDS.labels(route).observe(seconds)
+    if route not in QUIET:
+        log.info(
+            "request",
+            extra={
+                "method": scope["method"],
+                "path": scope["path"][:300],
+                "status": status,
+                "ms": round(seconds * 1000, 2),
+            },
+        )

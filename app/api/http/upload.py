@@ -1,0 +1,184 @@
+"""Bodies that are files: streamed to disk, unpacked, bounded; nothing is kept of a cut upload."""
+
+from __future__ import annotations
+
+import gzip
+import tempfile
+import zlib
+from collections.abc import AsyncGenerator, Callable
+from typing import IO, Any, Protocol
+
+import pyarrow as pa
+from fastapi import Request
+from starlette.datastructures import UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+
+from app.api.http.threads import run_in_thread
+from app.errors import BadRequest, Invalid, TooLarge, UnsupportedMediaType
+from app.settings import MEGABYTE
+from app.storage.blobs.store import Blob, BlobStore
+
+CSV_TYPES = frozenset({"text/csv", "application/csv"})
+CHUNK = MEGABYTE
+SMALL = 256 * 1024  # a body that may wait in memory until it is whole
+FORM_OVERHEAD = 64 * 1024  # boundaries and part headers around a file of the full size
+CSV_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "description": "A CSV file; `Content-Encoding: gzip` or `zstd` allowed.",
+        "content": {
+            "text/csv": {"schema": {"type": "string", "format": "binary"}},
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary"}},
+                }
+            },
+        },
+    }
+}
+
+
+class Sink(Protocol):
+    """Where the bytes of a file go."""
+
+    def write(self, data: bytes, /) -> Any:
+        """Take the next bytes."""
+
+
+async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> None:
+    """Write a request's CSV file, unpacked, to `sink`.
+
+    Raises:
+        UnsupportedMediaType: neither text/csv nor multipart, or an unknown Content-Encoding.
+        TooLarge: more than `max_bytes`, before or after unpacking.
+        BadRequest: broken compression, or a broken multipart body.
+        ClientDisconnect: the connection was cut.
+    """
+    media_type, encoding = _media_type(request), _encoding(request)
+    if encoding not in ("identity", "gzip", "zstd"):
+        raise UnsupportedMediaType(
+            f"Content-Encoding {encoding!r} is not read here: use gzip, zstd, or none."
+        )
+    if media_type == "multipart/form-data":
+        if encoding != "identity":
+            raise UnsupportedMediaType("A multipart body cannot have a Content-Encoding here.")
+        await receive_file_part(request, "file", sink, max_bytes)
+    elif media_type not in CSV_TYPES:
+        raise UnsupportedMediaType(
+            f"Content-Type {media_type!r} is not read here. Send the file as text/csv "
+            "(curl: -H 'Content-Type: text/csv' --data-binary @submission.csv) "
+            "or as the part 'file' of multipart/form-data."
+        )
+    elif encoding == "identity":
+        async for chunk in bounded(request, max_bytes):
+            sink.write(chunk)
+    else:
+        with tempfile.TemporaryFile() as packed:
+            async for chunk in bounded(request, max_bytes):
+                packed.write(chunk)
+            packed.seek(0)
+            await run_in_thread(_unpack, packed, encoding, sink, max_bytes)
+
+
+async def small_body(request: Request, max_bytes: int) -> bytes | None:
+    """The body, if it is a plain CSV file small enough to wait in memory; else None, unread.
+
+    Nearly all submissions are. What is to be done with one takes a single trip to a thread then.
+    """
+    length = request.headers.get("Content-Length", "")
+    if not length.isdigit() or int(length) > SMALL or not _is_plain_csv(request):
+        return None
+    return b"".join([chunk async for chunk in bounded(request, max_bytes)])
+
+
+async def receive_blob(request: Request, blobs: BlobStore, max_bytes: int) -> Blob:
+    """Store a CSV file, synced. Raises what `receive_csv` raises; then nothing is kept."""
+    upload = await run_in_thread(blobs.new_upload)
+    try:
+        await receive_csv(request, upload, max_bytes)
+        return await run_in_thread(upload.finish)
+    except BaseException:
+        upload.discard()
+        raise
+
+
+async def receive_file_part(request: Request, part: str, sink: Sink, max_bytes: int) -> None:
+    """Write the file in the part called `part` of a multipart body to `sink`."""
+    if not request.headers.get("Content-Type", "").lower().startswith("multipart/form-data"):
+        raise UnsupportedMediaType(f"Send multipart/form-data with the file as part {part!r}.")
+    stream = bounded(request, max_bytes + FORM_OVERHEAD)
+    try:
+        form = await MultiPartParser(request.headers, stream, max_files=1, max_fields=10).parse()
+    except (MultiPartException, KeyError, ValueError) as error:
+        reason = error.message if isinstance(error, MultiPartException) else "no usable boundary"
+        raise BadRequest(f"The multipart body cannot be read: {reason}.") from None
+    try:
+        file = form.get(part)
+        if not isinstance(file, UploadFile):
+            raise Invalid(f"The multipart body has no file in a part called {part!r}.")
+        await run_in_thread(_copy, file.file.read, sink, max_bytes)
+    finally:
+        await form.close()
+
+
+async def bounded(request: Request, max_bytes: int) -> AsyncGenerator[bytes, None]:
+    """The chunks of a request's body.
+
+    Raises:
+        TooLarge: as soon as more than `max_bytes` are announced or have come.
+    """
+    announced = request.headers.get("Content-Length", "")
+    if announced.isdigit() and int(announced) > max_bytes:
+        raise _too_large(max_bytes)
+    size = 0
+    async for chunk in request.stream():
+        size += len(chunk)
+        if size > max_bytes:
+            raise _too_large(max_bytes)
+        yield chunk
+
+
+def _media_type(request: Request) -> str:
+    return request.headers.get("Content-Type", "text/csv").split(";")[0].strip().lower()
+
+
+def _encoding(request: Request) -> str:
+    return request.headers.get("Content-Encoding", "identity").strip().lower()
+
+
+def _is_plain_csv(request: Request) -> bool:
+    return _media_type(request) in CSV_TYPES and _encoding(request) == "identity"
+
+
+def _unpack(packed: IO[bytes], encoding: str, sink: Sink, max_bytes: int) -> None:
+    try:
+        if encoding == "gzip":
+            with gzip.GzipFile(fileobj=packed) as unpacked:
+                _copy(unpacked.read, sink, max_bytes)
+        else:
+            with pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), "zstd") as unpacked:
+                _copy(unpacked.read, sink, max_bytes)
+    except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # a fault of our disk, not of the body
+        raise BadRequest(
+            f"The body is not whole {encoding} data, though Content-Encoding says so."
+        ) from None
+
+
+def _copy(read: Callable[[int], bytes], sink: Sink, max_bytes: int) -> None:
+    size = 0
+    while chunk := read(CHUNK):
+        size += len(chunk)
+        if size > max_bytes:
+            raise _too_large(max_bytes)
+        sink.write(chunk)
+
+
+def _too_large(max_bytes: int) -> TooLarge:
+    return TooLarge(
+        f"The body is larger than the {max_bytes / MEGABYTE:g} MB this service accepts "
+        "(PODIUM_MAX_UPLOAD_MB)."
+    )

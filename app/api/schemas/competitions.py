@@ -1,0 +1,139 @@
+"""What competitions and their human boards look like over the wire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.medals import Medal
+from app.domain.states import CompetitionStatus
+
+
+class FileOut(BaseModel):
+    """A public file."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class MetricOut(BaseModel):
+    """How scores are made, and which are better."""
+
+    name: str
+    parameters: dict[str, Any]
+    higher_is_better: bool
+
+
+class MeasuredOut(BaseModel):
+    """What a harness measures, where nothing is submitted or graded."""
+
+    unit: str
+    harness: str = Field(description="what measures it, and how")
+
+
+class BaselineOut(BaseModel):
+    """The score of starter code, and the share by which a success must beat it."""
+
+    score: float
+    source: str
+    success_threshold: float
+
+
+class ColumnOut(BaseModel):
+    """A prediction column: its kind, and what the kind allows."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    kind: str
+
+
+class SubmissionFormOut(BaseModel):
+    """What a submission has to look like."""
+
+    id: list[str] = Field(description="none: rows stand in the order of the sample submission")
+    columns: list[ColumnOut]
+    rows: int | None
+    rows_sum_to_one: bool
+
+
+class MedalsOut(BaseModel):
+    """The human board in short; a line is null where it is not known or nobody wins it."""
+
+    rule: str
+    teams: int | None
+    gold: float | None
+    silver: float | None
+    bronze: float | None
+    median: float | None
+    source: str | None
+    captured_at: str | None
+    complete: bool
+    awards_medals: bool
+
+
+class FlagOut(BaseModel):
+    """A known issue."""
+
+    code: str
+    note: str
+
+
+class CompetitionOut(BaseModel):
+    """A competition."""
+
+    slug: str
+    title: str
+    version: int
+    content_hash: str
+    category: str | None
+    complexity: str | None
+    metric: MetricOut
+    measured: MeasuredOut | None = Field(description="null where submissions are graded")
+    submission: SubmissionFormOut | None = Field(description="null where the metric is measured")
+    medals: MedalsOut | None = Field(description="null for a run unless its policy is `full`")
+    baseline: BaselineOut | None = Field(
+        description="null without one, and for a run unless its policy is `full`"
+    )
+    flags: list[FlagOut]
+    suites: list[str]
+    tags: list[str]
+    files: list[FileOut]
+    status: CompetitionStatus
+
+
+class LintFindingOut(BaseModel):
+    """An oddity of a leaderboard, found at import."""
+
+    code: str
+    severity: str
+    message: str
+
+
+class CompetitionImported(CompetitionOut):
+    """A competition as imported, with what the leaderboard's lint says."""
+
+    lint: list[LintFindingOut]
+
+
+class LeaderboardOut(MedalsOut):
+    """The human leaderboard; `scores` is null where only the lines are known."""
+
+    competition: str
+    version: int
+    scores: list[float] | None = Field(description="best first, unrounded")
+
+
+class StandingOut(BaseModel):
+    """Where a score would stand."""
+
+    score: float
+    medal: Medal | None
+    better: int | None
+    equal: int | None
+    worse: int | None
+    teams: int | None
+    percentile: float | None
+    above_median: bool | None

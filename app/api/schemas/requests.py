@@ -1,0 +1,95 @@
+"""What comes over the wire: request bodies, refused where they say what nobody asked for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+)
+
+from app.domain.feedback import Feedback
+from app.domain.states import Failure, RunState
+
+# No control characters: a NUL cannot be stored by PostgreSQL, the others only confuse people.
+Name = Annotated[
+    str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f/]+$")
+]
+Line = Annotated[
+    str, StringConstraints(min_length=1, max_length=500, pattern=r"^[^\x00-\x1f\x7f]+$")
+]
+Prose = Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")]
+Count = Annotated[int, Field(ge=0, le=2**53)]
+SubmissionId = Annotated[str, StringConstraints(max_length=64, pattern=r"^[a-z0-9_]+$")]
+
+
+class Body(BaseModel):
+    """A request body: what it does not know, it refuses."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Resources(Body):
+    """What an experiment's runs had at hand."""
+
+    hours: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    cpus: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    gpus: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    gpu_kind: Line | None = None
+    memory_gb: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    internet: bool | None = None
+
+
+class ExperimentIn(Body):
+    """A new experiment."""
+
+    name: Name
+    agent: Line
+    model: Line
+    notes: Prose = ""
+    resources: Resources | None = None
+
+
+class RunLimits(Body):
+    """What a run may use; absent means without limit."""
+
+    submissions_per_day: Annotated[int, Field(ge=1, le=10**6)] | None = None
+    submissions_total: Annotated[int, Field(ge=1, le=10**6)] | None = None
+    hours: Annotated[float, Field(gt=0, le=10**5, allow_inf_nan=False)] | None = None
+
+
+class RunIn(Body):
+    """A new run."""
+
+    experiment: Name
+    competition: Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9-]+$")]
+    seed: Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)]
+    feedback: Feedback = Feedback.VALIDITY
+    limits: RunLimits = RunLimits()
+
+
+class Usage(Body):
+    """What a run used, as its harness measured it."""
+
+    seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    steps: Count | None = None
+
+
+class RunChange(Body):
+    """The end of a run, and what is known of it afterwards."""
+
+    state: Literal[RunState.CLOSED] | None = None
+    usage: Usage | None = None
+    failure: Failure | None = None
+
+
+class Selection(Body):
+    """The submission chosen as final."""
+
+    submission: SubmissionId

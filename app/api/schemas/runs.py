@@ -1,0 +1,91 @@
+"""What experiments, runs and lists look like over the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Generic, Literal, TypeVar
+
+from pydantic import BaseModel, Field
+
+from app.api.schemas.requests import Resources, RunLimits, Usage
+from app.domain.feedback import Feedback
+from app.domain.states import Failure, RunState
+
+
+class ExperimentOut(BaseModel):
+    """An experiment."""
+
+    name: str
+    agent: str
+    model: str
+    notes: str
+    resources: Resources | None
+    created_at: datetime
+
+
+class RunOut(BaseModel):
+    """A run."""
+
+    id: str
+    experiment: str
+    competition: str
+    competition_version: int
+    seed: int
+    feedback: Feedback
+    limits: RunLimits
+    state: RunState
+    usage: Usage | None
+    failure: Failure | None
+    selected: str | None = Field(description="the submission chosen as final")
+    final: Literal["selected", "last"] = Field(
+        description="whether the chosen or the last valid submission is final"
+    )
+    reported_scores: int | None = Field(
+        description="how many scores a harness reported, apart from grades; null for a run's key"
+    )
+    imported_from: str | None = Field(
+        description="the file and the place in it that a run from elsewhere was read from; "
+        "its agent's feedback is not known; null for a run's key"
+    )
+    created_at: datetime
+    closed_at: datetime | None
+
+
+class RunCreated(RunOut):
+    """A new run, with its key: shown this once."""
+
+    key: str
+
+
+class DisclosureOut(BaseModel):
+    """One thing that was told to a run's key."""
+
+    at: datetime
+    kind: Literal["validation", "public_score", "private_score"]
+    submission: str | None
+
+
+class DisclosureTotals(BaseModel):
+    """How much was told."""
+
+    validations: int
+    public_scores: int
+    private_scores: int
+
+
+class ExposureOut(BaseModel):
+    """The exposure ledger of a run."""
+
+    policy: Feedback
+    disclosed: list[DisclosureOut]
+    totals: DisclosureTotals
+
+
+Item = TypeVar("Item")
+
+
+class Page(BaseModel, Generic[Item]):
+    """One page of a list."""
+
+    items: list[Item]
+    next_cursor: str | None

@@ -1,0 +1,116 @@
+"""What submissions, grades and refusals look like over the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import (
+    BaseModel,
+    Field,
+    FiniteFloat,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+)
+
+from app.api.schemas.competitions import FlagOut
+from app.domain.medals import Medal
+
+
+class GraderOut(BaseModel):
+    """What made a grade."""
+
+    metric: str
+    podium_version: str
+    environment: str
+
+
+class GradeOut(BaseModel):
+    """A grade; what the run's policy hides is null."""
+
+    score: float | None
+    public_score: float | None
+    medal: Medal | None
+    better: int | None
+    equal: int | None
+    worse: int | None
+    teams: int | None
+    percentile: float | None
+    above_median: bool | None
+    improvement: float | None = Field(
+        description="on the competition's baseline, as a share of it; positive is better. "
+        "null without a baseline, and of a baseline of 0"
+    )
+    success: bool | None = Field(
+        description="whether it improves by more than the baseline's threshold (on a baseline "
+        "of 0: at all); null without a baseline"
+    )
+    competition_version: int
+    grader: GraderOut
+    graded_at: datetime
+    flags: list[FlagOut] = Field(description="the competition's known issues, beside its medal")
+
+
+class NoticeOut(BaseModel):
+    """Something harmless that was accepted."""
+
+    code: str
+    message: str
+
+
+class Sparse(BaseModel):
+    """A body that leaves out what it has nothing to say about."""
+
+    @model_serializer(mode="wrap")
+    def _without_nulls(self, serialize: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202 (a return type would hide the fields from OpenAPI)
+        return {name: value for name, value in serialize(self).items() if value is not None}
+
+
+class ViolationOut(Sparse):
+    """One thing wrong with a file. `row` counts data rows from 1."""
+
+    code: str
+    message: str
+    column: str | None = None
+    row: int | None = None
+    examples: list[str] | None = None
+
+
+class RejectionOut(Sparse):
+    """Why a submission was refused (or why we failed): the problem document kept with it."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    violations: list[ViolationOut] | None = None
+    violation_count: int | None = None
+
+
+class SubmissionOut(BaseModel):
+    """A stored submission."""
+
+    id: str
+    run: str
+    competition: str
+    competition_version: int
+    state: Literal["queued", "grading", "graded", "rejected", "failed", "received"]
+    message: str
+    bytes: int
+    sha256: str
+    received_at: datetime
+    settled_at: datetime | None
+    run_seconds: FiniteFloat
+    selected: bool
+    problem: RejectionOut | None
+    warnings: list[NoticeOut]
+    grade: GradeOut | None
+
+
+class VerdictOut(BaseModel):
+    """The outcome of a check of a file's form."""
+
+    valid: bool
+    violations: list[ViolationOut]
+    violation_count: int
+    warnings: list[NoticeOut]

@@ -1,0 +1,167 @@
+"""Records as the bodies that go over the wire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.domain.columns import Column
+from app.domain.competition import Competition
+from app.domain.form import SubmissionForm
+from app.domain.leaderboard import Leaderboard
+from app.domain.metric_choice import MeasuredMetric
+from app.domain.verdict import LISTED_VIOLATIONS, Verdict
+from app.services.competitions import queries
+from app.services.experiments.reported_scores import ExternalInfo
+from app.services.runtime.catalogue import CatalogueEntry
+from app.services.runtime.context import Context
+from app.services.submissions.disclose import Disclosed
+from app.storage.database.records import ExperimentRecord, RunRecord
+
+
+def submission(context: Context, shown: Disclosed) -> dict[str, Any]:
+    """A submission as its caller may see it."""
+    record = shown.submission
+    grade = shown.grade
+    if grade is not None:
+        declared = context.catalogue.of_version(shown.run.version_id).competition
+        grade = {**grade, "flags": _flags(declared)}
+    return {
+        "id": record.id,
+        "run": record.run_id,
+        "competition": shown.run.competition,
+        "competition_version": shown.competition_version,
+        "state": shown.state,
+        "message": record.message,
+        "bytes": record.bytes,
+        "sha256": record.sha256,
+        "received_at": record.received_at,
+        "settled_at": shown.settled_at,
+        "run_seconds": record.run_seconds,
+        "selected": shown.run.selected_id == record.id,
+        "problem": shown.problem,
+        "warnings": shown.warnings,
+        "grade": grade,
+    }
+
+
+def verdict(found: Verdict) -> dict[str, Any]:
+    """The outcome of a validation; at most so many violations are listed, all are counted."""
+    return {
+        "valid": found.is_valid,
+        "violations": [v.as_dict() for v in found.violations[:LISTED_VIOLATIONS]],
+        "violation_count": len(found.violations),
+        "warnings": [w.as_dict() for w in found.warnings],
+    }
+
+
+def experiment(record: ExperimentRecord) -> dict[str, Any]:
+    """An experiment."""
+    return {
+        "name": record.name,
+        "agent": record.agent,
+        "model": record.model,
+        "notes": record.notes,
+        "resources": record.resources,
+        "created_at": record.created_at,
+    }
+
+
+def run(context: Context, record: RunRecord, outside: ExternalInfo) -> dict[str, Any]:
+    """A run."""
+    return {
+        "id": record.id,
+        "experiment": record.experiment,
+        "competition": record.competition,
+        "competition_version": context.catalogue.of_version(record.version_id).version.number,
+        "seed": record.seed,
+        "feedback": record.feedback,
+        "limits": record.limits or {},
+        "state": record.state,
+        "usage": record.usage,
+        "failure": record.failure,
+        "selected": record.selected_id,
+        "final": "selected" if record.selected_id else "last",
+        "reported_scores": outside.reported,
+        "imported_from": outside.imported_from,
+        "created_at": record.created_at,
+        "closed_at": record.closed_at,
+    }
+
+
+def competition(
+    context: Context, entry: CatalogueEntry, for_run: RunRecord | None
+) -> dict[str, Any]:
+    """A competition; medal lines and baseline only to those who may see them."""
+    declared, version = entry.competition, entry.version
+    medals = baseline = None
+    if queries.shows_medals(for_run) and declared.baseline is not None:
+        baseline = declared.baseline.model_dump()
+    if queries.shows_medals(for_run) and entry.leaderboard is not None:
+        medals = board_lines(declared, entry.leaderboard)
+    return {
+        "slug": version.slug,
+        "title": declared.title,
+        "version": version.number,
+        "content_hash": version.content_hash,
+        "category": declared.category,
+        "complexity": declared.complexity,
+        "metric": {
+            "name": declared.metric.name,
+            "parameters": declared.metric.parameters,
+            "higher_is_better": declared.metric.higher_is_better,
+        },
+        "measured": _measured(declared),
+        "submission": _form(declared.submission, version.rows),
+        "medals": medals,
+        "baseline": baseline,
+        "flags": _flags(declared),
+        "suites": queries.suites_of(context, version.slug),
+        "tags": list(declared.tags),
+        "files": version.files,
+        "status": version.status,
+    }
+
+
+def board_lines(declared: Competition, board: Leaderboard) -> dict[str, Any]:
+    """The human board in short."""
+    source = declared.leaderboard
+    captured_at = source.captured_at if source else None
+    return {
+        "rule": board.rule.value,
+        "teams": board.teams,
+        "gold": board.lines.gold,
+        "silver": board.lines.silver,
+        "bronze": board.lines.bronze,
+        "median": board.lines.median,
+        "source": source.source if source else None,
+        "captured_at": captured_at.isoformat() if captured_at else None,
+        "complete": board.is_complete,
+        "awards_medals": source.awards_medals if source else True,
+    }
+
+
+def _measured(declared: Competition) -> dict[str, str] | None:
+    metric = declared.metric
+    if not isinstance(metric, MeasuredMetric):
+        return None
+    return {"unit": metric.unit, "harness": metric.harness}
+
+
+def _form(form: SubmissionForm | None, rows: int | None) -> dict[str, Any] | None:
+    if form is None:
+        return None
+    return {
+        "id": list(form.id),
+        "columns": [{"name": name, **_options(column)} for name, column in form.columns.items()],
+        "rows": rows,
+        "rows_sum_to_one": form.rows_sum_to_one,
+    }
+
+
+def _flags(declared: Competition) -> list[dict[str, str]]:
+    return [flag.model_dump() for flag in declared.flags]
+
+
+def _options(column: Column) -> dict[str, Any]:
+    unused = None if column.aliases else {"aliases"}
+    return column.model_dump(mode="json", exclude_none=True, exclude=unused)

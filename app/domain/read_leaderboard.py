@@ -1,0 +1,81 @@
+"""The human board of a competition: from its `leaderboard.csv`, or from the lines in its toml."""
+
+from __future__ import annotations
+
+import csv
+import io
+from math import isfinite
+
+from app.domain.competition import Competition
+from app.domain.leaderboard import Leaderboard, MedalLines
+from app.errors import BadCompetition
+
+FILE = "leaderboard.csv"
+SCORE = "score"
+SHOWN_ROWS = 5
+SHOWN_CHARACTERS = 40
+
+
+def leaderboard_of(competition: Competition, csv_text: str | None) -> Leaderboard | None:
+    """The competition's leaderboard; None where neither a file nor lines are given.
+
+    Raises:
+        BadCompetition: the file has no readable `score` column.
+    """
+    source = competition.leaderboard
+    direction = competition.metric.higher_is_better
+    if csv_text is not None:
+        scores = read_scores(csv_text)
+        if source is None:
+            return Leaderboard.full(scores, higher_is_better=direction)
+        return Leaderboard.full(scores, higher_is_better=direction, rule=source.rule)
+    if source is None:
+        return None
+    return Leaderboard.from_lines(
+        MedalLines(source.gold, source.silver, source.bronze, source.median),
+        teams=source.teams,
+        higher_is_better=direction,
+        rule=source.rule,
+    )
+
+
+def read_scores(csv_text: str) -> list[float]:
+    r"""The finite numbers of the column `score`, in the file's order; other columns are free.
+
+    Raises:
+        BadCompetition: with what is wrong, and the rows where it is, counted from 1.
+
+    >>> read_scores("rank,score\n1,0.9\n2,0.8\n")
+    [0.9, 0.8]
+    """
+    lines = io.StringIO(csv_text.removeprefix("\ufeff"), newline="")
+    try:
+        rows = [row for row in csv.reader(lines, strict=True) if row]
+    except csv.Error as error:
+        raise _problem("", f"is not CSV: {error}") from None
+    if not rows or rows[0].count(SCORE) != 1:
+        raise _problem(SCORE, "the first line must name one column score")
+    if len(rows) == 1:
+        raise _problem(SCORE, "there is no row")
+    column = rows[0].index(SCORE)
+    scores: list[float] = []
+    wrong: list[str] = []
+    for number, row in enumerate(rows[1:], start=1):
+        cell = row[column] if len(row) == len(rows[0]) else ",".join(row)
+        try:
+            # float() takes Python's own 1_000 too; NaN and infinities are refused here.
+            score = float(cell) if "_" not in cell else float("nan")
+        except ValueError:
+            score = float("nan")
+        if isfinite(score) and len(row) == len(rows[0]):
+            scores.append(score)
+        else:
+            wrong.append(f"row {number} ({cell[:SHOWN_CHARACTERS]!r})")
+    if wrong:
+        more = f" and {len(wrong) - SHOWN_ROWS} more" if len(wrong) > SHOWN_ROWS else ""
+        raise _problem(SCORE, f"not a finite score: {', '.join(wrong[:SHOWN_ROWS])}{more}")
+    return scores
+
+
+def _problem(key: str, message: str) -> BadCompetition:
+    return BadCompetition([{"file": FILE, "key": key, "message": message}])

@@ -1,0 +1,1 @@
+"""The kinds of prediction columns, decoded from cells to arrays."""

@@ -1,0 +1,154 @@
+"""Columns of kind boxes: groups of numbers, one group a box."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.domain.columns import BoxesColumn
+from app.domain.verdict import ViolationCode
+from app.grading.columns.numbers import NUMBER
+from app.grading.reading.text_table import Cells
+from app.grading.reading.tokens import split_cell, split_cells
+from app.grading.violations import FoundViolations, ViolationKind
+from app.metrics.arrays import Boxes, FloatArray
+
+_MISSING = ViolationKind(
+    ViolationCode.MISSING_VALUE,
+    "list of boxes is empty",
+    "lists of boxes are empty",
+    "every row needs at least one box",
+)
+_CODE_POINT = re.compile("U[+][0-9A-F]{4,6}")
+_UNKNOWN_LABEL = ViolationKind(
+    ViolationCode.UNKNOWN_LABEL, "label is unknown", "labels are unknown"
+)
+_BAD_BOXES = ViolationKind(
+    ViolationCode.BAD_FORMAT, "list of boxes is malformed", "lists of boxes are malformed"
+)
+
+
+def boxes_from_arrow(column: BoxesColumn, cells: pa.ChunkedArray) -> Boxes | None:
+    """Decode all cells at once; None when any is not plainly right."""
+    split = split_cells(cells, " ")
+    if split is None:
+        return None
+    tokens, offsets = split
+    width = len(column.fields)
+    counts = np.diff(offsets)
+    if (counts % width).any() or (not column.allow_empty and not counts.all()):
+        return None
+    if column.max_boxes is not None and counts.max() > column.max_boxes * width:
+        return None
+    # Tabs around a number would be skipped by the conversion, but are not by the rule.
+    if pc.any(pc.match_substring(tokens, "\t")).as_py():
+        return None
+    if column.label is not None:
+        plain = _labels_as_numbers(column, tokens)
+        if plain is None:
+            return None
+        tokens = plain
+    try:
+        numbers = tokens.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    values = np.array(numbers.to_numpy(), dtype=np.float64).reshape(-1, width)
+    if not np.isfinite(values).all() or _odd_box(column, values):
+        return None
+    return Boxes(values, offsets // width, column.fields)
+
+
+def boxes_from_cells(
+    name: str, column: BoxesColumn, cells: Cells, violations: FoundViolations
+) -> Boxes:
+    """Decode cell by cell, recording what is wrong. Bad and absent cells become empty lists."""
+    values: list[float] = []
+    width = len(column.fields)
+    offsets = np.zeros(len(cells) + 1, dtype=np.int64)
+    for place, cell in enumerate(cells):
+        if cell is not None:
+            values += _numbers(name, column, cell, place + 1, violations)
+        offsets[place + 1] = len(values) // width
+    return Boxes(np.array(values, dtype=np.float64).reshape(-1, width), offsets, column.fields)
+
+
+def _numbers(
+    name: str, column: BoxesColumn, cell: str, row: int, violations: FoundViolations
+) -> list[float]:
+    tokens = split_cell(cell, " ") or []
+    if not tokens and not column.allow_empty:
+        violations.count(_MISSING, name, row)
+        return []
+    width = len(column.fields)
+    if column.label is not None and len(tokens) % width == 0:
+        place = column.fields.index(column.label)
+        for strange in (t for t in tokens[place::width] if _code(column, t) is None):
+            violations.count(_UNKNOWN_LABEL, name, row, strange, _about_labels(column))
+            return []
+        tokens[place::width] = [str(_code(column, t)) for t in tokens[place::width]]
+    numbers = [float(token) for token in tokens if NUMBER.fullmatch(token)]
+    problem = _problem(column, len(tokens), numbers)
+    problem = problem or _odd_box(column, np.array(numbers).reshape(-1, width))
+    if problem:
+        violations.count(_BAD_BOXES, name, row, cell, problem)
+        return []
+    return numbers
+
+
+def _labels_as_numbers(column: BoxesColumn, tokens: pa.StringArray) -> pa.StringArray | None:
+    """The tokens with labels replaced by their numbers; None when a label is unknown."""
+    width = len(column.fields)
+    places = np.arange(len(tokens)) % width == column.fields.index(str(column.label))
+    labels = tokens.filter(pa.array(places))
+    unique = pc.unique(labels)
+    codes = [_code(column, label) for label in unique.to_pylist()]
+    if None in codes:
+        return None
+    written = pa.array([str(code) for code in codes], pa.string())
+    plain = written.take(pc.index_in(labels, value_set=unique))
+    replaced: pa.StringArray = pc.replace_with_mask(tokens, pa.array(places), plain)
+    return replaced
+
+
+def _code(column: BoxesColumn, label: str) -> int | None:
+    if column.labels == "unicode":
+        return int(label[2:], 16) if _CODE_POINT.fullmatch(label) else None
+    labels = column.labels or ()
+    return labels.index(label) if label in labels else None
+
+
+def _about_labels(column: BoxesColumn) -> str:
+    if column.labels == "unicode":
+        return "write a character as its code point, such as U+30CF"
+    return "expected one of " + ", ".join(column.labels or ())
+
+
+def _odd_box(column: BoxesColumn, values: FloatArray) -> str:
+    """What is wrong with a box whose fields are all numbers; empty when nothing is."""
+    of = {name: values[:, place] for place, name in enumerate(column.fields)}
+    for name in column.probabilities:
+        if ((of[name] < 0.0) | (of[name] > 1.0)).any():
+            return f"{name} must be from 0 to 1"
+    for name in column.positive:
+        if (of[name] <= 0.0).any():
+            return f"{name} must be above 0"
+    for low, high in column.ascending:
+        if (of[low] > of[high]).any():
+            return f"{low} must not be above {high}"
+    return ""
+
+
+def _problem(column: BoxesColumn, tokens: int, numbers: list[float]) -> str:
+    fields = " ".join(column.fields)
+    if len(numbers) != tokens or not all(map(math.isfinite, numbers)):
+        return f"a token is not a finite number; write {fields} for every box"
+    if tokens % len(column.fields):
+        return f"expected {len(column.fields)} numbers for every box ({fields}), found {tokens}"
+    boxes = tokens // len(column.fields)
+    if column.max_boxes is not None and boxes > column.max_boxes:
+        return f"expected at most {column.max_boxes} boxes, found {boxes}"
+    return ""

@@ -1,0 +1,152 @@
+"""Columns of kind list: items joined by a separator."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.domain.columns import ListColumn
+from app.domain.verdict import ViolationCode
+from app.grading.columns.labels import UNKNOWN, Encoded, LabelCodes, code, code_numbers
+from app.grading.ids.fixed_width_index import KnownTexts
+from app.grading.ids.public_ids import IntArray
+from app.grading.reading.text_table import Cells
+from app.grading.reading.tokens import all_match, split_cell, split_cells
+from app.grading.violations import FoundViolations, ViolationKind
+from app.metrics.arrays import Lists
+
+_WHOLE = re.compile("[0-9]+")
+_MOST_DIGITS = 18  # what surely fits into int64
+
+_MISSING = ViolationKind(
+    ViolationCode.MISSING_VALUE, "list is empty", "lists are empty", "fill every row"
+)
+_BAD_LIST = ViolationKind(ViolationCode.BAD_FORMAT, "list is malformed", "lists are malformed")
+
+
+def lists_from_arrow(
+    column: ListColumn,
+    book: pa.StringArray | None,
+    cells: pa.ChunkedArray,
+    known: KnownTexts | None = None,
+) -> Encoded | None:
+    """Decode all cells at once; None when any is not plainly right."""
+    if column.empty and pc.any(pc.equal(cells, "")).as_py():
+        return None
+    split = split_cells(cells, column.separator)
+    if split is None:
+        return None
+    tokens, offsets = split
+    lengths = np.diff(offsets)
+    if column.min_items and lengths.min() < column.min_items:
+        return None
+    if column.max_items is not None and lengths.max() > column.max_items:
+        return None
+    if column.pattern is not None and not all_match(tokens, column.pattern):
+        return None
+    if column.items == "integer":
+        numbers = _whole_numbers(column, tokens)
+        if numbers is None:
+            return None
+        coded = code_numbers(numbers, book)
+    else:
+        coded = code(tokens, book, known)
+    if coded is None or not isinstance(coded.codes, np.ndarray):
+        return None
+    if column.distinct and _has_repeats(coded.codes, lengths):
+        return None
+    return Encoded(Lists(coded.codes, offsets), coded.names)
+
+
+def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.Int64Array | None:
+    """The tokens as numbers; None when one is none, or is out of range."""
+    if not pc.all(pc.ascii_is_decimal(tokens), min_count=0).as_py():
+        return None
+    if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS:
+        return None
+    numbers = tokens.cast(pa.int64())
+    low, high = pc.min(numbers).as_py(), pc.max(numbers).as_py()
+    if low is not None and not (column.min or 0) <= low <= high <= _largest(column):
+        return None
+    return numbers
+
+
+def _largest(column: ListColumn) -> int:
+    return 10**_MOST_DIGITS if column.max is None else column.max
+
+
+def _has_repeats(codes: IntArray, lengths: IntArray) -> bool:
+    if not len(codes):
+        return False
+    rows = np.repeat(np.arange(len(lengths), dtype=np.int64), lengths)
+    keys = np.sort(rows * (int(codes.max()) + 1) + codes)
+    return bool((keys[1:] == keys[:-1]).any())
+
+
+def lists_from_cells(
+    name: str, column: ListColumn, cells: Cells, violations: FoundViolations
+) -> Encoded:
+    """Decode cell by cell, recording what is wrong. Bad and absent cells become empty lists."""
+    book = LabelCodes(column.labels)
+    codes: list[int] = []
+    offsets = np.zeros(len(cells) + 1, dtype=np.int64)
+    for place, cell in enumerate(cells):
+        if cell is not None:
+            codes += _items(name, column, cell, place + 1, book, violations)
+        offsets[place + 1] = len(codes)
+    return Encoded(Lists(np.array(codes, dtype=np.int64), offsets), book.names())
+
+
+def _items(
+    name: str,
+    column: ListColumn,
+    cell: str,
+    row: int,
+    book: LabelCodes,
+    violations: FoundViolations,
+) -> list[int]:
+    if column.empty and not cell:
+        violations.count(_MISSING, name, row, advice="write a blank in quotes for an empty list")
+        return []
+    tokens = split_cell(cell, column.separator)
+    problem = _problem(column, tokens)
+    if problem and not tokens and not cell.strip():
+        violations.count(_MISSING, name, row)
+    elif problem or tokens is None:
+        violations.count(_BAD_LIST, name, row, cell, problem)
+    else:
+        if column.items == "integer":
+            tokens = [str(int(token)) for token in tokens]
+        codes = [(token, book.code(token)) for token in tokens]
+        for token, found in codes:
+            if found is None:
+                violations.count(UNKNOWN, name, row, token, book.about(token))
+        return [found for _, found in codes if found is not None]
+    return []
+
+
+def _problem(column: ListColumn, tokens: list[str] | None) -> str:
+    if tokens is None:
+        return f"an item is empty; join items by {column.separator!r}"
+    if len(tokens) < column.min_items:
+        return f"expected at least {column.min_items} items, found {len(tokens)}"
+    if column.max_items is not None and len(tokens) > column.max_items:
+        return (
+            f"expected at most {column.max_items} items joined by {column.separator!r}, "
+            f"found {len(tokens)}"
+        )
+    if column.items == "integer":
+        wrong = [t for t in tokens if not _WHOLE.fullmatch(t) or len(t) > _MOST_DIGITS]
+        low, high = column.min or 0, _largest(column)
+        if wrong or not all(low <= int(token) <= high for token in tokens):
+            return f"an item is not a whole number from {low} to {high}"
+    if column.pattern is not None:
+        strange = [token for token in tokens if not re.fullmatch(column.pattern, token)]
+        if strange:
+            return f"an item is not of the form {column.pattern}"
+    if column.distinct and len(set(tokens)) != len(tokens):
+        return "an item is repeated; items must be distinct"
+    return ""

@@ -1,0 +1,66 @@
+"""Columns of kind text: any text, as written."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from app.domain.columns import TextColumn
+from app.domain.verdict import ViolationCode
+from app.grading.reading.text_table import Cells
+from app.grading.reading.tokens import all_match
+from app.grading.violations import FoundViolations, ViolationKind
+
+TextArray = NDArray[np.object_]
+
+_MISSING = ViolationKind(
+    ViolationCode.MISSING_VALUE, "text is missing", "texts are missing", "fill every row"
+)
+_ODD_TEXT = ViolationKind(
+    ViolationCode.BAD_FORMAT, "text is not of the right form", "texts are not of the right form"
+)
+_TOO_LONG = ViolationKind(ViolationCode.BAD_FORMAT, "text is too long", "texts are too long")
+
+
+def texts_from_arrow(column: TextColumn, cells: pa.ChunkedArray) -> TextArray | None:
+    """All cells as Python texts; None when one is empty or too long and may not be."""
+    if not column.allow_empty and pc.any(pc.equal(cells, "")).as_py():
+        return None
+    if column.max_length is not None and pc.max(pc.utf8_length(cells)).as_py() > column.max_length:
+        return None
+    if column.pattern is not None and not all_match(pc.unique(cells), column.pattern):
+        return None
+    if column.same_as_empty:
+        is_empty = pc.is_in(cells, value_set=pa.array(column.same_as_empty, pa.string()))
+        cells = pc.if_else(is_empty, "", cells)
+    texts: TextArray = cells.to_numpy(zero_copy_only=False)
+    return texts
+
+
+def texts_from_cells(
+    name: str, column: TextColumn, cells: Cells, violations: FoundViolations
+) -> TextArray:
+    """All cells as Python texts, recording what is wrong. Absent cells become empty texts."""
+    for place, cell in enumerate(cells):
+        if cell is None:
+            continue
+        if not cell and not column.allow_empty:
+            violations.count(_MISSING, name, place + 1)
+        elif column.max_length is not None and len(cell) > column.max_length:
+            violations.count(
+                _TOO_LONG,
+                name,
+                place + 1,
+                cell,
+                f"expected at most {column.max_length} characters, found {len(cell)}",
+            )
+        elif column.pattern is not None and not re.fullmatch(column.pattern, cell):
+            violations.count(_ODD_TEXT, name, place + 1, cell, f"expected {column.pattern}")
+    texts = np.empty(len(cells), dtype=object)
+    empty = frozenset(column.same_as_empty)
+    texts[:] = ["" if cell is None or cell in empty else cell for cell in cells]
+    return texts

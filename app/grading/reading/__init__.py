@@ -1,0 +1,1 @@
+"""From bytes to cells: encoding, header, records, the fast CSV reader."""

@@ -1,0 +1,133 @@
+"""The header line: which column stands where, and what is said about the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from app.domain.verdict import Notice, ViolationCode, WarningCode
+from app.grading.violations import FoundViolations, shorten
+
+_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The names of a file's columns, and where the wanted ones stand (the first, when repeated)."""
+
+    names: tuple[str, ...]
+    places: dict[str, int]
+    missing: tuple[str, ...]
+    repeated: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every wanted column stands there exactly once."""
+        return not self.missing and not self.repeated
+
+    def notices(self) -> list[Notice]:
+        """The warning about columns that nobody asked for."""
+        if not self.unknown:
+            return []
+        what = "column was" if len(self.unknown) == 1 else "columns were"
+        names = [repr(shorten(n)) if n else "one without a name" for n in self.unknown[:5]]
+        more = ", ..." if len(self.unknown) > 5 else ""
+        stray = any(not name or name.startswith("Unnamed: ") for name in self.unknown)
+        hint = "; a stray index column? (in pandas: to_csv(..., index=False))" if stray else ""
+        return [
+            Notice(
+                WarningCode.UNKNOWN_COLUMN,
+                f"{len(self.unknown)} unknown {what} ignored: {', '.join(names)}{more}{hint}",
+            )
+        ]
+
+
+def resolve_aliases(names: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
+    """The names with each alias replaced by what it stands for, unless that stands there too.
+
+    >>> resolve_aliases(["id", "toxicity"], {"toxicity": "prediction"})
+    ['id', 'prediction']
+    """
+    present = set(names)
+    return [
+        name if aliases.get(name, name) in present else aliases.get(name, name) for name in names
+    ]
+
+
+def understand_header(names: Sequence[str], wanted: Iterable[str]) -> Header:
+    """Find the wanted columns in a header.
+
+    >>> understand_header(["", "x", "id", "x"], ["id", "x"]).repeated
+    ('x',)
+    """
+    wanted = tuple(dict.fromkeys(wanted))
+    places: dict[str, int] = {}
+    repeated: list[str] = []
+    known = set(wanted)
+    for place, name in enumerate(names):
+        if name not in known:
+            continue
+        if name not in places:
+            places[name] = place
+        elif name not in repeated:
+            repeated.append(name)
+    return Header(
+        names=tuple(names),
+        places=places,
+        missing=tuple(name for name in wanted if name not in places),
+        repeated=tuple(repeated),
+        unknown=tuple(name for name in names if name not in known),
+    )
+
+
+def check_header(
+    header: Header, wanted: Sequence[str], start: str, violations: FoundViolations
+) -> bool:
+    """Record what is wrong with a header; False when what follows it cannot be CSV.
+
+    `start` is the beginning of the file, from which foreign formats are known.
+    """
+    expected = ",".join(wanted) if len(wanted) <= 10 else ",".join((*wanted[:10], "..."))
+    if header.missing:
+        foreign = _foreign_format(header, wanted, start)
+        if foreign:
+            violations.add(ViolationCode.NOT_CSV, f"{foreign}: expected the header {expected}")
+            return False
+    for name in header.missing:
+        violations.add(
+            ViolationCode.MISSING_COLUMN,
+            f"column {name!r} is missing{_near_miss(name, header)}; "
+            f"the first line must be a header with the columns {expected}",
+            column=name,
+            examples=[n for n in header.unknown if n],
+        )
+    for name in header.repeated:
+        count = header.names.count(name)
+        violations.add(
+            ViolationCode.DUPLICATE_COLUMN,
+            f"column {name!r} stands {count} times in the header: keep one",
+            column=name,
+        )
+    return True
+
+
+def _near_miss(name: str, header: Header) -> str:
+    for other in header.names:
+        if other.strip().strip("\ufeff").casefold() == name.strip().casefold():
+            return f" (there is {other!r}: names must agree in case and spaces)"
+    return ""
+
+
+def _foreign_format(header: Header, wanted: Sequence[str], start: str) -> str:
+    lowered = start.lstrip().lower()
+    if lowered.startswith(("<!doctype", "<html", "<?xml", "<head", "<body", "<table")):
+        return "the file is a web page or XML, not CSV"
+    if lowered.startswith(("{", "[")):
+        return "the file looks like JSON, not CSV"
+    line = ",".join(header.names)
+    for separator, name in _SEPARATORS.items():
+        parts = {part.strip(' "') for part in line.split(separator)}
+        if separator in line and len(parts & set(wanted)) >= min(2, len(wanted)):
+            return f"the values are separated by {name}, not commas"
+    return ""

@@ -1,0 +1,122 @@
+"""The slow, exact reading of a file: every cell as text, every malformed row accounted for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.domain.verdict import Notice, ViolationCode, WarningCode
+from app.grading.reading.header import Header, check_header, resolve_aliases, understand_header
+from app.grading.reading.records import BrokenCsvError, records
+from app.grading.violations import FoundViolations, ViolationKind
+
+# None stands for a cell that a malformed row does not have; nothing is checked there.
+Cells = list[str | None]
+
+_RAGGED = ViolationKind(
+    ViolationCode.NOT_CSV,
+    "row has not as many values as the header",
+    "rows have not as many values as the header",
+)
+
+
+@dataclass(slots=True)
+class TextTable:
+    """The wanted columns of a file as written. Rows count from 1 without header and blank lines."""
+
+    header: Header
+    columns: dict[str, Cells] = field(default_factory=dict)
+    rows: int = 0
+    is_cut: bool = False  # there are more rows than were read
+    is_broken: bool = False  # reading had to stop at a malformed record
+
+
+def read_text_table(
+    text: str,
+    ids: Sequence[str],
+    columns: Sequence[str],
+    violations: FoundViolations,
+    *,
+    most_rows: int | None = None,
+    keep_unknown: bool = False,
+    aliases: Mapping[str, str] | None = None,
+) -> TextTable | None:
+    """Read the id columns and other columns of a CSV text, or all of them with `keep_unknown`.
+
+    Returns None when the text is no CSV at all. At most `most_rows` rows are read.
+    """
+    reader = records(text)
+    blank_before = 0
+    try:
+        first = next(reader)
+        while first is None:
+            blank_before += 1
+            first = next(reader)
+    except (BrokenCsvError, StopIteration) as error:
+        reason = str(error) or "it is blank"
+        violations.add(ViolationCode.NOT_CSV, f"the header cannot be read: {reason}", row=0)
+        return None
+    declared = (*ids, *columns)
+    first = resolve_aliases(first, aliases or {})
+    header = understand_header(first, (*declared, *first) if keep_unknown else declared)
+    if not check_header(header, declared, text[:500], violations):
+        return None
+    sheet = TextTable(header)
+    sheet.columns = {name: [] for name in header.places}
+    blanks = _read_rows(reader, sheet, set(ids), violations, most_rows)
+    violations.notices += header.notices()
+    if blank_before + blanks:
+        count = blank_before + blanks
+        lines = "1 blank line was" if count == 1 else f"{count} blank lines were"
+        violations.notices.append(Notice(WarningCode.BLANK_LINES, f"{lines} ignored"))
+    return sheet
+
+
+def _read_rows(
+    reader: Iterator[list[str] | None],
+    sheet: TextTable,
+    ids: set[str],
+    violations: FoundViolations,
+    most_rows: int | None,
+) -> int:
+    """Fill the sheet; returns the number of blank lines."""
+    stores = [
+        (sheet.columns[name].append, place, name in ids)
+        for name, place in sheet.header.places.items()
+    ]
+    width = len(sheet.header.names)
+    blanks = row = 0
+    try:
+        for values in reader:
+            if values is None:
+                blanks += 1
+                continue
+            if row == most_rows:
+                sheet.is_cut = True
+                break
+            row += 1
+            if len(values) != width:
+                violations.count(
+                    _RAGGED, None, row, ",".join(values), advice=_about_width(values, width)
+                )
+                # A row that has slipped says nothing about its values, but its id is still good:
+                # else every such row would be reported as a missing id too.
+                for append, place, is_id in stores:
+                    append(values[place] if is_id and place < len(values) else None)
+                continue
+            for append, place, _ in stores:
+                append(values[place])
+    except BrokenCsvError as error:
+        sheet.is_broken = True
+        violations.add(ViolationCode.NOT_CSV, f"row {row + 1} cannot be read: {error}", row=row + 1)
+    sheet.rows = row
+    return blanks
+
+
+def _about_width(values: list[str], width: int) -> str:
+    found = f"expected {width} values, found {len(values)}"
+    if len(values) == width + 1 and not values[-1]:
+        return f"{found}; the comma at the end of the line is one too many"
+    if len(values) > width:
+        return f"{found}; a value that holds a comma must stand in quotes"
+    return found

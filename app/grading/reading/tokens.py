@@ -1,0 +1,59 @@
+"""Cells that hold several tokens: split all at once, with where each row's tokens begin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.metrics.arrays import IntArray
+
+
+def split_cells(
+    cells: pa.Array | pa.ChunkedArray, separator: str
+) -> tuple[pa.StringArray, IntArray] | None:
+    """All tokens of all cells, and offsets of length n + 1; an empty cell has no tokens.
+
+    Spaces separate loosely: several in a row, and those at the ends, count as one. Any other
+    separator is strict, and None is returned when a token is empty or has spaces around it.
+
+    >>> split_cells(pa.array(["a  b", "", "c"]), " ")[1]
+    array([0, 2, 2, 3])
+    """
+    if isinstance(cells, pa.ChunkedArray):
+        cells = cells.combine_chunks()
+    lists = pc.split_pattern(cells, separator)
+    tokens = lists.flatten()
+    offsets = np.asarray(lists.offsets.to_numpy(), dtype=np.int64) - lists.offsets[0].as_py()
+    is_empty = pc.equal(tokens, "")
+    empties = pc.sum(is_empty).as_py() or 0
+    if separator != " ":
+        spaced = pc.or_(pc.starts_with(tokens, " "), pc.ends_with(tokens, " "))
+        empty_cells = pc.sum(pc.equal(cells, "")).as_py() or 0
+        if empties != empty_cells or pc.any(spaced).as_py():
+            return None
+    if empties:
+        kept = ~np.asarray(is_empty.to_numpy(zero_copy_only=False), dtype=bool)
+        tokens = tokens.filter(pa.array(kept))
+        offsets = np.concatenate(([0], np.cumsum(kept, dtype=np.int64)))[offsets]
+    return tokens, offsets
+
+
+def all_match(texts: pa.Array | pa.ChunkedArray, pattern: str) -> bool:
+    """Whether each text is as the pattern has it, from its first character to its last."""
+    found = pc.match_substring_regex(texts, rf"\A(?:{pattern})\z")
+    return bool(pc.all(found, min_count=0).as_py())
+
+
+def split_cell(cell: str, separator: str) -> list[str] | None:
+    """The tokens of one cell by the same rule; None when one is empty.
+
+    >>> split_cell("a | b", "|"), split_cell(" a  b", " "), split_cell("a||b", "|")
+    (['a', 'b'], ['a', 'b'], None)
+    """
+    if separator == " ":
+        return [token for token in cell.split(" ") if token]
+    if not cell.strip(" "):
+        return []
+    tokens = [token.strip(" ") for token in cell.split(separator)]
+    return tokens if all(tokens) else None

@@ -1,0 +1,109 @@
+"""What is collected while a file is checked: every problem once, with its count and first row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from app.domain.verdict import Notice, Violation, ViolationCode
+
+EXAMPLES = 5
+EXAMPLE_LENGTH = 60  # characters; a cell may hold megabytes
+
+
+@dataclass(frozen=True, slots=True)
+class ViolationKind:
+    """One way in which single values or rows are wrong: its code, and its words for one and many.
+
+    The words never hold a value from the file, because the same words describe answers.
+    """
+
+    code: ViolationCode
+    one: str
+    many: str
+    advice: str = ""
+
+
+@dataclass(slots=True)
+class _Tally:
+    kind: ViolationKind
+    column: str | None
+    count: int = 0
+    row: int | None = None
+    advice: str = ""
+    examples: list[str] = field(default_factory=list)
+
+    def violation(self) -> Violation:
+        where = "" if self.column is None else f" in column {self.column!r}"
+        if self.count == 1:
+            message = f"1 {self.kind.one}{where}"
+            message += "" if self.row is None else f", in row {self.row}"
+        else:
+            message = f"{self.count} {self.kind.many}{where}"
+            message += "" if self.row is None else f", first in row {self.row}"
+        advice = self.advice or self.kind.advice
+        return Violation(
+            code=self.kind.code,
+            message=f"{message}: {advice}" if advice else message,
+            column=self.column,
+            row=self.row,
+            examples=tuple(self.examples),
+        )
+
+
+class FoundViolations:
+    """All that was found in one file. What is counted makes one violation per code and column."""
+
+    def __init__(self) -> None:
+        self._tallies: dict[tuple[ViolationCode, str | None], _Tally] = {}
+        self._found: list[_Tally | Violation] = []
+        self.notices: list[Notice] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    @property
+    def violations(self) -> tuple[Violation, ...]:
+        """Everything found, in the order of first discovery."""
+        return tuple(f if isinstance(f, Violation) else f.violation() for f in self._found)
+
+    def add(
+        self,
+        code: ViolationCode,
+        message: str,
+        column: str | None = None,
+        row: int | None = None,
+        examples: Iterable[str] = (),
+    ) -> None:
+        """Record a problem that is said in one sentence of its own."""
+        cut = tuple(shorten(text) for text in list(examples)[:EXAMPLES])
+        self._found.append(Violation(code, message, column, row, cut))
+
+    def count(
+        self,
+        kind: ViolationKind,
+        column: str | None,
+        row: int | None,
+        example: str = "",
+        advice: str = "",
+    ) -> None:
+        """Count one more case of a kind; the first case's advice is the one that is given."""
+        key = (kind.code, column)
+        tally = self._tallies.get(key)
+        if tally is None:
+            tally = self._tallies[key] = _Tally(kind, column, row=row, advice=advice)
+            self._found.append(tally)
+        tally.count += 1
+        if example and len(tally.examples) < EXAMPLES:
+            short = shorten(example)
+            if short not in tally.examples:
+                tally.examples.append(short)
+
+
+def shorten(text: str) -> str:
+    """At most `EXAMPLE_LENGTH` characters of a text.
+
+    >>> shorten("x" * 70)[-5:], len(shorten("x" * 70))
+    ('xx...', 60)
+    """
+    return text if len(text) <= EXAMPLE_LENGTH else text[: EXAMPLE_LENGTH - 3] + "..."

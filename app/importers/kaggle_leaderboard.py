@@ -1,0 +1,80 @@
+"""Kaggle's leaderboard file: a CSV (perhaps in a zip, perhaps with a BOM) as our own board."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.domain.read_leaderboard import FILE
+from app.errors import BadCompetition
+from app.importers.names import problem
+
+MAX_BYTES = 64 << 20
+SCORE, RANK = "score", "rank"
+
+
+@dataclass(frozen=True, slots=True)
+class KaggleLeaderboard:
+    """A leaderboard.csv made of Kaggle's; names of teams and people are left behind.
+
+    `without_score` teams stood on it without a score.
+    """
+
+    csv_text: str
+    teams: int
+    without_score: int
+    sha256: str
+    name: str
+
+
+def read_kaggle_leaderboard(file: Path) -> KaggleLeaderboard:
+    """Read Kaggle's leaderboard download, or a CSV with a column `score` in any case.
+
+    Raises:
+        BadCompetition: it is no such file.
+    """
+    name, data = _content(file)
+    try:
+        text = data.decode("utf-8-sig")
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise _refusal(name, f"is not a CSV file: {error}") from None
+    header = [cell.strip().lower() for cell in rows[0]] if rows else []
+    if header.count(SCORE) != 1:
+        raise _refusal(name, "has no column Score")
+    column = header.index(SCORE)
+    body = [row for row in rows[1:] if len(row) > column]
+    if RANK in header and all(row[header.index(RANK)].isdigit() for row in body):
+        body.sort(key=lambda row: int(row[header.index(RANK)]))
+    scores = [row[column].strip() for row in body]
+    known = [score for score in scores if score]
+    lines = ["place,score", *(f"{place},{score}" for place, score in enumerate(known, start=1))]
+    return KaggleLeaderboard(
+        csv_text="\n".join(lines) + "\n",
+        teams=len(known),
+        without_score=len(rows) - 1 - len(known),
+        sha256=hashlib.sha256(data).hexdigest(),
+        name=name,
+    )
+
+
+def _content(file: Path) -> tuple[str, bytes]:
+    if file.stat().st_size > MAX_BYTES:
+        raise _refusal(file.name, f"is larger than {MAX_BYTES} bytes")
+    if not zipfile.is_zipfile(file):
+        return file.name, file.read_bytes()
+    with zipfile.ZipFile(file) as archive:
+        members = [one for one in archive.infolist() if one.filename.lower().endswith(".csv")]
+        if len(members) != 1:
+            raise _refusal(file.name, "does not hold one CSV file")
+        if members[0].file_size > MAX_BYTES:
+            raise _refusal(file.name, f"unpacks to more than {MAX_BYTES} bytes")
+        return members[0].filename, archive.read(members[0])
+
+
+def _refusal(name: str, message: str) -> BadCompetition:
+    return BadCompetition([problem(name or FILE, "", message)])

@@ -1,0 +1,69 @@
+"""The human board of a competition folder: linted, and compared with what the toml says."""
+
+from __future__ import annotations
+
+import math
+
+from app.domain.competition import TOML, Competition
+from app.domain.leaderboard import Leaderboard, MedalLines
+from app.domain.lint import LintFinding, lint_leaderboard, lint_lines
+from app.domain.read_leaderboard import FILE, SCORE, leaderboard_of, read_scores
+from app.errors import BadCompetition
+from app.importers.names import problem
+
+STATED = ("gold", "silver", "bronze", "median")
+
+
+def checked_leaderboard(
+    competition: Competition, csv_text: str | None
+) -> tuple[Leaderboard | None, list[LintFinding]]:
+    """The competition's board, full where its `leaderboard.csv` is given, and the lint's warnings.
+
+    Raises:
+        BadCompetition: the file cannot be read, the lint finds errors, or competition.toml says
+            something else than the file.
+    """
+    declared = competition.leaderboard
+    higher = competition.metric.higher_is_better
+    if declared is None:
+        if csv_text is not None:
+            message = f"is required: where is {FILE} from?"
+            raise BadCompetition([problem(TOML, "leaderboard.source", message)])
+        return None, []
+    lines = MedalLines(declared.gold, declared.silver, declared.bronze, declared.median)
+    if csv_text is None:
+        findings = lint_lines(
+            lines, teams=declared.teams, higher_is_better=higher, rule=declared.rule
+        )
+        _refuse_errors(TOML, "leaderboard", findings)
+        return leaderboard_of(competition, None), findings
+    scores = read_scores(csv_text)
+    findings = lint_leaderboard(scores, higher_is_better=higher, rule=declared.rule)
+    _refuse_errors(FILE, SCORE, findings)
+    board = Leaderboard.full(scores, higher_is_better=higher, rule=declared.rule)
+    _refuse_contradictions(board, declared.teams, lines)
+    return board, findings
+
+
+def _refuse_errors(file: str, key: str, findings: list[LintFinding]) -> None:
+    errors = [problem(file, key, f.message) for f in findings if f.severity == "error"]
+    if errors:
+        raise BadCompetition(errors)
+
+
+def _refuse_contradictions(board: Leaderboard, teams: int | None, lines: MedalLines) -> None:
+    found: list[tuple[str, float | None, float | None]] = [("teams", teams, board.teams)]
+    found += [(name, getattr(lines, name), getattr(board.lines, name)) for name in STATED]
+    problems = [
+        problem(
+            TOML,
+            f"leaderboard.{name}",
+            f"says {stated!r}, but {FILE} gives {counted!r}; leave it out here",
+        )
+        for name, stated, counted in found
+        # A median between two rows may be written in decimals that the mean is not.
+        if stated is not None
+        and (counted is None or not math.isclose(stated, counted, rel_tol=1e-12))
+    ]
+    if problems:
+        raise BadCompetition(problems)

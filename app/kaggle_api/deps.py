@@ -1,0 +1,93 @@
+"""The state of the Kaggle routes while the server runs, and the dependencies of their endpoints."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from app.errors import BadRequest, Forbidden, NotFound
+from app.kaggle_api.signed_urls import SignedUrls, secret_of
+from app.services.auth import Caller
+from app.services.competitions import queries
+from app.services.experiments import runs
+from app.services.runtime.catalogue import CatalogueEntry
+from app.services.runtime.context import Context
+from app.storage.database.records import RunRecord
+
+ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?")
+ORIGIN_HEADER = "X-Podium-Origin"  # what `podium proxy` was addressed as
+
+
+@dataclass(frozen=True)
+class KaggleState:
+    """The state of the Kaggle routes. It holds nothing of a client: any server may get its next request."""
+
+    tokens: SignedUrls
+
+
+def open_state(context: Context) -> KaggleState:
+    """The state for the server that has this context."""
+    return KaggleState(SignedUrls(secret_of(context)))
+
+
+async def _state(request: Request) -> KaggleState:
+    found: KaggleState = request.app.state.kaggle
+    return found
+
+
+State = Annotated[KaggleState, Depends(_state)]
+
+
+def origin(request: Request) -> str:
+    """Scheme and host as the client wrote them: addresses given to it must lead here again."""
+    host = request.headers.get("Host", "")
+    found = request.headers.get(ORIGIN_HEADER) or f"{request.url.scheme}://{host}"
+    if not ORIGIN.fullmatch(found):
+        raise BadRequest("The Host header does not name a host.")
+    return found
+
+
+def entry_for(
+    context: Context, caller: Caller, slug: str
+) -> tuple[CatalogueEntry, RunRecord | None]:
+    """The competition as this caller sees it.
+
+    Raises:
+        NotFound: it is not this key's; a run is told which one is.
+    """
+    try:
+        return queries.find(context, caller, slug)
+    except NotFound:
+        if not caller.is_run:
+            raise
+    mine = run_of(context, caller).competition
+    raise NotFound(f"This key's run is at the competition {mine}; there is no {slug!r} for it.")
+
+
+def run_of(context: Context, caller: Caller) -> RunRecord:
+    """The run whose key this is.
+
+    Raises:
+        Forbidden: it is a person's key.
+    """
+    if caller.run_id is None:
+        raise Forbidden(
+            f"This is a key of the role {caller.role.value}. Submissions belong to a run: use the "
+            "key that was given out with the run (POST /v1/runs, or podium runs create)."
+        )
+    return runs.find(context, caller, caller.run_id)
+
+
+def run_at(context: Context, caller: Caller, slug: str) -> tuple[RunRecord, CatalogueEntry]:
+    """The caller's run, which must be at this competition."""
+    run = run_of(context, caller)
+    entry, _ = entry_for(context, caller, slug)
+    return run, entry
+
+
+def name_of(caller: Caller) -> str:
+    """What a key's holder is called where Kaggle has user names: the run's id, or the role."""
+    return caller.run_id or caller.role.value

@@ -1,0 +1,112 @@
+"""Procrastinate's jobs as one worker sees them: it ends only those that are still its own."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from typing import Any
+
+import psycopg
+from procrastinate.exceptions import ConnectorException
+from procrastinate.jobs import Job, Notification, Status
+from procrastinate.manager import JobManager, NotificationCallback
+
+# In the past by every machine's clock: "at once" whatever this machine's clock says.
+FIRST_POSSIBLE_TIME = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
+# Locked first: the function must see the row as it is once nobody else works on it.
+MINE = (
+    "WITH mine AS MATERIALIZED (SELECT id FROM procrastinate_jobs WHERE id = %(job_id)s "
+    "AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker_id)s::bigint FOR UPDATE) "
+)
+FINISH = MINE + (
+    "SELECT procrastinate_finish_job_v1(id, %(end)s::procrastinate_job_status, %(delete)s) "
+    "FROM mine"
+)
+AGAIN = "SELECT procrastinate_retry_job_v2(id, %(at)s::timestamptz, NULL, NULL, NULL) FROM mine"
+RETRY = MINE + AGAIN
+# One that was taken for dead and is not comes back under its own number.
+BEAT = (
+    "INSERT INTO procrastinate_workers (id, last_heartbeat) OVERRIDING SYSTEM VALUE "
+    "VALUES (%(worker_id)s, now()) ON CONFLICT (id) DO UPDATE SET last_heartbeat = now()"
+)
+LEADER = (
+    "SELECT min(id) AS id FROM procrastinate_workers "
+    "WHERE last_heartbeat > now() - make_interval(secs => %(seconds)s)"
+)
+
+
+class WorkerJobManager(JobManager):
+    """The library's manager, made safe for workers that freeze, thaw, and lose answers.
+
+    A worker that was taken for dead may come back and end a job that is another's by now. So
+    a job is finished or given back only while the queue's row still names this worker.
+    `at_work` holds the jobs that were fetched and not ended yet.
+    """
+
+    def __init__(self, connector: Any) -> None:
+        super().__init__(connector)
+        self.at_work: set[int] = set()
+        self._heard = 0
+
+    async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
+        """Take the next job. What is announced while the queue is read is looked for at once."""
+        while True:
+            heard = self._heard
+            try:
+                job = await super().fetch_job(queues, worker_id)
+            except ConnectorException as error:
+                if not isinstance(error.__cause__, psycopg.errors.ForeignKeyViolation):
+                    raise
+                await self.update_heartbeat(worker_id)  # it was struck off the list of workers
+                continue
+            if job is not None and job.id is not None:
+                self.at_work.add(job.id)
+            if job is not None or heard == self._heard:
+                return job
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        """End a job, if it is still this worker's."""
+        await self._end(job, FINISH, end=status.value, delete=delete_job)
+
+    async def retry_job(
+        self,
+        job: Job,
+        retry_at: dt.datetime | None = None,
+        priority: int | None = None,
+        queue: str | None = None,
+        lock: str | None = None,
+    ) -> None:
+        """Give a job back to its queue, if it is still this worker's."""
+        await self._end(job, RETRY, at=retry_at or FIRST_POSSIBLE_TIME)
+
+    async def take_back(self, job: Job) -> None:
+        """Give the job of a dead worker back to its queue, unless it changed hands meanwhile."""
+        await self._execute(RETRY, job_id=job.id, worker_id=job.worker_id, at=FIRST_POSSIBLE_TIME)
+
+    async def update_heartbeat(self, worker_id: int) -> None:
+        """Say that this worker lives, by the database's clock."""
+        await self._execute(BEAT, worker_id=worker_id)
+
+    async def leader(self, seconds: float) -> int | None:
+        """The longest-serving worker of those heard of in the last `seconds`."""
+        row = await self.connector.execute_query_one_async(LEADER, seconds=seconds)
+        return None if row["id"] is None else int(row["id"])
+
+    async def listen_for_jobs(
+        self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
+    ) -> None:
+        """Listen for jobs, and count what is heard."""
+
+        async def count(*, channel: str, notification: Notification) -> None:
+            self._heard += 1
+            await on_notification(channel=channel, notification=notification)
+
+        await super().listen_for_jobs(on_notification=count, queues=queues)
+
+    async def _end(self, job: Job, query: str, **arguments: Any) -> None:
+        await self._execute(query, job_id=job.id, worker_id=job.worker_id, **arguments)
+        if job.id is not None:
+            self.at_work.discard(job.id)
+
+    async def _execute(self, query: Any, **arguments: Any) -> None:
+        await self.connector.execute_query_async(query, **arguments)

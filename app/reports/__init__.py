@@ -1,0 +1,1 @@
+"""Results as documents, flat rows and Markdown, for every program that shows them."""

@@ -1,0 +1,219 @@
+"""Success rates as documents, as flat rows, and as Markdown's cells and footnotes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from app.services.results.run_outcomes import RunOutcome
+from app.services.results.success_rates import SuccessResults
+from app.statistics.efficiency import COSTS
+from app.statistics.success import ALL, KINDS, GroupSuccess, Improvement, Rate
+
+RATES = ("success_rate", "ever_success_rate")
+
+
+def success_document(found: SuccessResults) -> dict[str, Any]:
+    """Success rates as JSON has them."""
+    scope = found.asked.scope
+    return {
+        "experiment": found.experiment.name,
+        "agent": found.experiment.agent,
+        "model": found.experiment.model,
+        "suite": scope.suite,
+        "threshold": found.asked.threshold,
+        "padding": scope.padding.value,
+        "baselines": found.asked.baselines.value,
+        "starter": found.asked.starter,
+        "exclude_flags": list(scope.exclude_flags),
+        "excluded_as": scope.excluded.value,
+        "excluded": list(found.excluded),
+        "competitions": len(found.competitions),
+        "runs": found.groups[ALL].runs,
+        "results": found.groups[ALL].results,
+        "missing": [asdict(one) for one in found.missing],
+        "missing_baseline": [
+            {"competition": slug, "runs": runs} for slug, runs in found.missing_baseline.items()
+        ],
+        "lost": found.lost[ALL],
+        "failures": found.failures,
+        "open_runs": found.open,
+        "uncounted_beside": found.beside,
+        "baselines_used": [asdict(one) for one in found.baselines],
+        "flags": [
+            {"competition": slug, "code": code, "note": note} for slug, code, note in found.flags
+        ],
+        "groups": {
+            name: {**asdict(group), "lost": found.lost[name]}
+            for name, group in found.groups.items()
+        },
+    }
+
+
+def success_rows(found: SuccessResults) -> list[dict[str, Any]]:
+    """Success rates as flat rows: one for each group."""
+    return [
+        {
+            "experiment": found.experiment.name,
+            "agent": found.experiment.agent,
+            "model": found.experiment.model,
+            "suite": found.asked.scope.suite,
+            "threshold": found.asked.threshold,
+            "group": name,
+            "competitions": group.competitions,
+            "runs": group.runs,
+            **{sort: group.results[sort] for sort in KINDS},
+            "without_score": group.without_score,
+            "lost": sum(found.lost[name].values()),
+            **_rate_columns(group),
+            "average_improvement": group.average_improvement.mean,
+            "average_improvement_sem": group.average_improvement.sem,
+            "median_improvement": group.average_improvement.median,
+            "improvement_runs": group.average_improvement.runs,
+            **_cost_columns(group),
+            "missing": len(found.missing),
+            "missing_baseline": ",".join(found.missing_baseline),
+            "flags": ",".join(sorted({code for _, code, _ in found.flags})),
+            "excluded": ",".join(found.excluded),
+        }
+        for name, group in found.groups.items()
+    ]
+
+
+def _rate_columns(group: GroupSuccess) -> dict[str, float | None]:
+    columns: dict[str, float | None] = {}
+    for name in RATES:
+        rate: Rate | None = getattr(group, name)
+        columns |= {name: rate.mean if rate else None, f"{name}_sem": rate.sem if rate else None}
+        for kind in ("wilson95", "bootstrap95"):
+            low, high = (getattr(rate, kind) if rate else None) or (None, None)
+            columns |= {f"{name}_{kind}_low": low, f"{name}_{kind}_high": high}
+    return columns
+
+
+def _cost_columns(group: GroupSuccess) -> dict[str, float | None]:
+    columns: dict[str, float | None] = {}
+    for cost in COSTS:
+        average = group.efficiency.averages[cost]
+        columns |= {f"average_{cost}": average.mean, f"{cost}_runs": average.runs}
+    for unit, value in group.efficiency.successes_per.items():
+        columns[f"successes_per_{unit}"] = value
+    return columns
+
+
+SUCCESS_HEADER = [
+    "group", "runs", "graded / reported / imported", "success (%)", "at any step (%)",
+    "improvement", "lost", "tokens", "hours", "dollars", "successes per dollar",
+]  # fmt: skip
+
+
+def success_cells(found: SuccessResults) -> list[list[str]]:
+    """The lines of the table that people read: one for each group, all of them last."""
+    names = [*(name for name in found.groups if name != ALL), ALL]
+    lines = []
+    for name in names:
+        group = found.groups[name]
+        average = {cost: group.efficiency.averages[cost].mean for cost in COSTS}
+        seconds = average["seconds"]
+        lines.append(
+            [
+                name,
+                str(group.runs),
+                " / ".join(str(group.results[sort]) for sort in KINDS),
+                _rate(group.success_rate),
+                _rate(group.ever_success_rate),
+                _improvement(group.average_improvement),
+                str(sum(found.lost[name].values())),
+                _plain(average["tokens"]),
+                _plain(None if seconds is None else seconds / 3600),
+                _plain(average["cost_usd"]),
+                _plain(group.efficiency.successes_per["dollar"]),
+            ]
+        )
+    return lines
+
+
+def success_footnotes(found: SuccessResults) -> list[str]:
+    """What a reader of the rates has to know, a line each."""
+    scope, everything = found.asked.scope, found.groups[ALL]
+    where = f"suite {scope.suite}" if scope.suite else "all its competitions"
+    own = "each baseline's own threshold"
+    limit = own if found.asked.threshold is None else f"{100 * found.asked.threshold:g} %"
+    sorts = ", ".join(f"{everything.results[sort]} {sort}" for sort in KINDS)
+    lines = [
+        (
+            f"{found.experiment.name}: {where}, {everything.competitions} of "
+            f"{len(found.competitions)} competitions, {everything.runs} runs. A success improves "
+            f"on the baseline by more than {limit}; rates are means over competitions ± SEM."
+        ),
+        f"Final scores: {sorts}; {everything.without_score} runs had none and count as failures.",
+    ]
+    if found.lost[ALL]:
+        lost = ", ".join(f"{count} {kind}" for kind, count in found.lost[ALL].items())
+        lines.append(f"Left out, because they were lost to infrastructure: {lost}.")
+    if found.missing_baseline:
+        told = ", ".join(f"{slug} ({runs} runs)" for slug, runs in found.missing_baseline.items())
+        lines.append(f"Left out, because no baseline is known: {told}.")
+    if found.missing:
+        how = "count as failures" if scope.padding.value == "fail" else "are left out"
+        told = ", ".join(
+            one.competition + ("" if one.seed is None else f" seed {one.seed}") + f" ({one.reason})"
+            for one in found.missing
+        )
+        lines.append(f"Missing results {how}: {told}.")
+    if found.excluded:
+        how = "left out" if scope.excluded.value == "drop" else "counted as failures"
+        flags = ", ".join(scope.exclude_flags)
+        lines.append(f"Flagged {flags}, {how}: {', '.join(found.excluded)}.")
+    if found.open:
+        lines.append(f"{found.open} runs are still open: their last score counts.")
+    if found.beside:
+        lines.append(f"{found.beside} scores of another sort stand beside the counted ones.")
+    lines += [
+        f"Baseline of {one.competition}: {one.score:g} ({one.source}), "
+        + ("higher" if one.higher_is_better else "lower")
+        + f" is better, more than {100 * one.threshold:g} %."
+        for one in found.baselines
+    ]
+    codes: dict[str, list[str]] = {}
+    for slug, code, _ in found.flags:
+        codes.setdefault(code, []).append(slug)
+    return lines + [f"Flag {code}: {', '.join(slugs)}." for code, slugs in sorted(codes.items())]
+
+
+def outcome_row(one: RunOutcome) -> dict[str, Any]:
+    """A run's outcome as one flat row."""
+    return {
+        "competition": one.competition,
+        "seed": one.seed,
+        "run": one.run,
+        "standing": one.standing.value,
+        "why": one.why or None,
+        "failure": one.failure,
+        "sort": one.sort,
+        "score": one.score,
+        "best_score": one.best_score,
+        "scores": one.scores,
+        "uncounted_beside": one.beside,
+        "baseline": one.baseline.score if one.baseline else None,
+        "threshold": one.threshold,
+        "improvement": one.improvement,
+        "success": one.success if one.baseline else None,
+        "best_improvement": one.best_improvement,
+        "ever_success": one.ever if one.baseline else None,
+        **{cost: getattr(one.spent, cost) for cost in COSTS},
+    }
+
+
+def _rate(rate: Rate | None) -> str:
+    if rate is None:
+        return "no run"
+    return f"{rate.mean:.1f}" + ("" if rate.sem is None else f" ± {rate.sem:.1f}")
+
+
+def _improvement(found: Improvement) -> str:
+    return "not known" if found.mean is None else f"{100 * found.mean:+.4g} %"
+
+
+def _plain(number: float | None) -> str:
+    return "not known" if number is None else f"{number:.4g}"

@@ -1,0 +1,1 @@
+"""Read, import, prepare and check competitions."""

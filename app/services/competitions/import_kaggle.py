@@ -1,0 +1,153 @@
+"""Bring a competition in from Kaggle, or from another Podium that speaks Kaggle's protocol."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import zipfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from app.domain.competition import TOML
+from app.domain.read_leaderboard import FILE as BOARD
+from app.errors import BadCompetition, NotFound, PodiumError
+from app.importers.archive import unpack_files
+from app.importers.kaggle_draft import description_of, write_draft
+from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
+from app.importers.kaggle_source import About, KaggleSource
+from app.services.competitions.import_folder import MAX_FILES, Imported, Progress, import_folder
+from app.services.competitions.prepare import PREPARE, run_prepare
+from app.services.runtime.context import Context
+
+COPIES = 3  # of the data on disk at once: the archive, unpacked, and prepared
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReadiness:
+    """Whether a competition can be brought in; `obstacles` say why not."""
+
+    slug: str
+    about: About | None
+    bytes_needed: int
+    bytes_free: int
+    obstacles: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KaggleImport:
+    """What came of it: a version, or a draft folder and what is left to do there."""
+
+    slug: str
+    imported: Imported | None
+    folder: Path
+    todo: tuple[str, ...]
+
+
+def readiness(context: Context, source: KaggleSource, slug: str) -> ImportReadiness:
+    """Ask about everything that can go wrong before anything is downloaded."""
+    free = shutil.disk_usage(context.settings.data_dir).free
+    try:
+        about = source.about(slug)
+    except PodiumError as error:
+        return ImportReadiness(slug, None, 0, free, (error.detail,))
+    needed = about.bytes * COPIES
+    obstacles = []
+    if not about.has_entered:
+        obstacles.append(
+            "its rules are not accepted: open https://www.kaggle.com/competitions/"
+            f"{slug}/rules in a browser, with the account of these credentials"
+        )
+    folder = context.settings.competitions_dir / slug
+    if (folder / TOML).is_file() and not (folder / PREPARE).is_file():
+        obstacles.append(f"{folder} has no prepare.py: nothing says what becomes of the files")
+    if not about.files:
+        obstacles.append("it has no files")
+    if needed > free:
+        obstacles.append(f"it needs {needed:,} bytes of disk, and {free:,} are free")
+    return ImportReadiness(slug, about, needed, free, tuple(obstacles))
+
+
+def import_from_kaggle(
+    context: Context,
+    source: KaggleSource,
+    about: About,
+    tell: Report,
+    on_file: Progress | None = None,
+) -> KaggleImport:
+    """Download, prepare and import. What is there of an interrupted attempt is used again."""
+    slug = about.slug
+    home = context.settings.data_dir / "kaggle" / slug
+    tell(f"{slug}: downloading {about.bytes:,} bytes")
+    archive = source.download(slug, home / "archive")
+    pages = source.pages(slug)
+    folder = context.settings.competitions_dir / slug
+    if not (folder / TOML).is_file():
+        todo = write_draft(folder, about, pages, archive)
+        _fetch_board(source, slug, home, folder, tell)
+        _write_provenance(folder, about, archive, home)
+        return KaggleImport(slug, None, folder, tuple(todo))
+    scratch = context.scratch()
+    try:
+        whole = _prepared(context, folder, archive, scratch, tell)
+        if not (whole / "description.md").is_file():
+            (whole / "description.md").write_text(description_of(about, pages), encoding="utf-8")
+        _fetch_board(source, slug, home, whole, tell)
+        _write_provenance(whole, about, archive, home)
+        return KaggleImport(slug, import_folder(context, whole, on_file), folder, ())
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _prepared(context: Context, folder: Path, archive: Path, scratch: Path, tell: Report) -> Path:
+    """A copy of the folder with what its prepare.py makes of the archive."""
+    slug = folder.name
+    whole, raw = scratch / slug, scratch / "raw"
+    if zipfile.is_zipfile(archive):
+        tell(f"{slug}: unpacking")
+        unpack_files(
+            archive, raw, max_files=MAX_FILES, max_bytes=context.settings.max_upload_bytes * 16
+        )
+    else:
+        raw.mkdir(parents=True)
+        shutil.copy2(archive, raw)
+    tell(f"{slug}: preparing")
+    run_prepare(folder, raw, whole)
+    return whole
+
+
+def _fetch_board(source: KaggleSource, slug: str, home: Path, folder: Path, tell: Report) -> None:
+    """Put the leaderboard into the folder; one that is not given out leaves the folder's own."""
+    try:
+        board = read_kaggle_leaderboard(source.leaderboard(slug, home / "leaderboard"))
+    except (NotFound, BadCompetition) as error:
+        tell(f"{slug}: no leaderboard: {error.detail}")
+        return
+    (folder / BOARD).write_text(board.csv_text, encoding="utf-8")
+    without = f", {board.without_score} without a score left out" if board.without_score else ""
+    tell(f"{slug}: leaderboard of {board.teams} teams{without}")
+
+
+def _write_provenance(folder: Path, about: About, archive: Path, home: Path) -> None:
+    board = home / "leaderboard" / f"{about.slug}.zip"
+    document: dict[str, Any] = {
+        "source": f"kaggle:{about.slug}",
+        "asked": os.environ.get("HTTP_PROXY", "") or "https://api.kaggle.com",
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "kaggle": asdict(about),
+        "archive": {"name": archive.name, **_digest(archive)},
+        "leaderboard": {"name": board.name, **_digest(board)} if board.is_file() else None,
+    }
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    (folder / "provenance.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _digest(file: Path) -> dict[str, Any]:
+    with file.open("rb") as stream:
+        digest = hashlib.file_digest(stream, "sha256")
+    return {"bytes": file.stat().st_size, "sha256": digest.hexdigest()}

@@ -1,0 +1,73 @@
+"""Bring in MLE-bench's prepared data, one competition after another, and say how each went."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from app.domain.competition import TOML
+from app.errors import BadCompetition
+from app.importers.mle_bench import Sources, assemble, is_prepared
+from app.services.competitions.import_folder import Progress, import_folder
+from app.services.runtime.context import Context
+from app.storage.database.records import VersionRecord
+
+MAX_BYTES, MAX_FILES = 1 << 42, 10_000_000  # an admin's own disk: only the disk is the bound
+
+
+@dataclass(frozen=True, slots=True)
+class ImportOutcome:
+    """How the import of one competition went."""
+
+    slug: str
+    state: Literal["imported", "present", "skipped", "wrong"]
+    version: VersionRecord | None = None
+    notes: tuple[str, ...] = ()
+    problems: tuple[dict[str, Any], ...] = ()
+
+
+def choose(context: Context, sources: Sources, slugs: Sequence[str], suite: str) -> list[str]:
+    """The competitions to import: those named, a suite's, or all whose data is there."""
+    if slugs:
+        return list(slugs)
+    if suite:
+        return list(context.catalogue.suite(suite))
+    root = context.settings.competitions_dir
+    folders = sorted(file.parent.name for file in root.glob(f"*/{TOML}"))
+    return [slug for slug in folders if is_prepared(sources, slug)]
+
+
+def import_prepared(
+    context: Context, sources: Sources, slugs: Sequence[str], on_file: Progress | None = None
+) -> Iterator[ImportOutcome]:
+    """Import each of the competitions; one that is wrong does not stop the others."""
+    for slug in slugs:
+        ours = context.settings.competitions_dir / slug
+        if not (ours / TOML).is_file():
+            yield ImportOutcome(
+                slug, "skipped", notes=("there is no competition folder of this name",)
+            )
+        elif not is_prepared(sources, slug):
+            yield ImportOutcome(slug, "skipped", notes=("its data is not prepared",))
+        else:
+            yield _import_one(context, sources, ours, on_file)
+
+
+def _import_one(
+    context: Context, sources: Sources, ours: Path, on_file: Progress | None
+) -> ImportOutcome:
+    scratch = context.scratch()
+    try:
+        done = assemble(ours, sources, scratch)
+        found = import_folder(
+            context, done.folder, on_file, max_bytes=MAX_BYTES, max_files=MAX_FILES
+        )
+    except BadCompetition as error:
+        return ImportOutcome(ours.name, "wrong", problems=tuple(error.problems))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    state: Literal["imported", "present"] = "imported" if found.created else "present"
+    return ImportOutcome(ours.name, state, found.version, tuple(done.notes))

@@ -1,0 +1,121 @@
+"""What is told about competitions, and to whom: an agent sees its own, as its run's version."""
+
+from __future__ import annotations
+
+from app.domain.leaderboard import Leaderboard, Standing
+from app.domain.states import CompetitionStatus
+from app.errors import NeedsData, NotFound
+from app.services.auth import Caller, require_researcher
+from app.services.runtime.catalogue import CatalogueEntry
+from app.services.runtime.context import Context
+from app.storage.database.records import RunRecord
+from app.storage.queries import competitions, runs
+
+SAMPLE = "sample_submission.csv"
+
+
+def find(context: Context, caller: Caller, slug: str) -> tuple[CatalogueEntry, RunRecord | None]:
+    """The competition's current version; for a run's key the version its run was made with.
+
+    Raises:
+        NotFound: no such competition, or not this run's.
+    """
+    with context.database.read() as session:
+        run = runs.get_run(session, caller.run_id) if caller.run_id else None
+        if caller.is_run and (run is None or run.competition != slug):
+            raise _no_competition(slug)
+        if run is not None:
+            version = competitions.version_by_id(session, run.version_id)
+        else:
+            version = competitions.current_version(session, slug)
+    if version is None:
+        raise _no_competition(slug)
+    return context.catalogue.entry(version), run
+
+
+def page(
+    context: Context,
+    caller: Caller,
+    *,
+    suite: str | None,
+    tag: str | None,
+    q: str | None,
+    after: str | None,
+    limit: int,
+) -> tuple[list[tuple[CatalogueEntry, RunRecord | None]], str | None]:
+    """Competitions by slug, at most `limit` after the slug `after`; and the next cursor."""
+    if caller.is_run:
+        with context.database.read() as session:
+            run = runs.get_run(session, caller.run_id or "")
+        return ([find(context, caller, run.competition)] if run and not after else []), None
+    slugs = None if suite is None else context.catalogue.suite(suite)
+    with context.database.read() as session:
+        found = competitions.list_current(
+            session, q=q, tag=tag, slugs=slugs, after=after, limit=limit + 1
+        )
+    entries = [(context.catalogue.entry(version), None) for version in found[:limit]]
+    return list(entries), entries[-1][0].version.slug if len(found) > limit else None
+
+
+def suites_of(context: Context, slug: str) -> list[str]:
+    """The named suites that hold the competition."""
+    return sorted(name for name, slugs in context.catalogue.suites().items() if slug in slugs)
+
+
+def shows_medals(run: RunRecord | None) -> bool:
+    """Whether medal lines may be shown: to researchers, and to runs of the policy `full`."""
+    return run is None or run.feedback.shows_everything
+
+
+def public_file(
+    context: Context, caller: Caller, slug: str, name: str
+) -> tuple[CatalogueEntry, str]:
+    """The version that has a public file of this name, and the file's sha256.
+
+    Raises:
+        NotFound: the competition has no such file.
+        NeedsData: the competition's files were never imported.
+    """
+    entry, _ = find(context, caller, slug)
+    for file in entry.version.files:
+        if file["name"] == name:
+            return entry, file["sha256"]
+    if entry.version.status == CompetitionStatus.NEEDS_DATA:
+        raise NeedsData(f"{slug} has no files yet: an admin has to import its data.")
+    names = ", ".join(file["name"] for file in entry.version.files[:10])
+    raise NotFound(f"{slug} has no public file {name!r}. Its files: {names}.")
+
+
+def description(context: Context, caller: Caller, slug: str) -> str:
+    """The task, as the agent reads it.
+
+    Raises:
+        NotFound: the competition has no description.
+    """
+    entry, _ = find(context, caller, slug)
+    if entry.description is None:
+        raise NotFound(f"{slug} has no description.")
+    return entry.description
+
+
+def leaderboard(context: Context, caller: Caller, slug: str) -> tuple[CatalogueEntry, Leaderboard]:
+    """The human leaderboard, for researchers.
+
+    Raises:
+        NotFound: the competition has none.
+    """
+    require_researcher(caller)
+    entry, _ = find(context, caller, slug)
+    if entry.leaderboard is None:
+        raise NotFound(f"{slug} has no human leaderboard.")
+    return entry, entry.leaderboard
+
+
+def standing(context: Context, caller: Caller, slug: str, score: float) -> Standing:
+    """Where a score would stand among the human teams; nothing is submitted."""
+    _, board = leaderboard(context, caller, slug)
+    return board.standing(score)
+
+
+def _no_competition(slug: str) -> NotFound:
+    return NotFound(f"There is no competition {slug!r} for this key.")

@@ -1,0 +1,80 @@
+"""Experiments: one agent, one model, the same resources for all of its runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.errors import Conflict, NotFound
+from app.services.runtime.context import Context
+from app.storage.database.records import ExperimentRecord
+from app.storage.queries import experiments
+
+
+@dataclass(frozen=True, slots=True)
+class NewExperiment:
+    """What a researcher says of an experiment."""
+
+    name: str
+    agent: str
+    model: str
+    notes: str
+    resources: dict[str, Any] | None
+
+
+def create(context: Context, new: NewExperiment) -> tuple[ExperimentRecord, bool]:
+    """Record an experiment; the same again is the one that is there. Says whether it is new.
+
+    Raises:
+        Conflict: the name is taken by an experiment that says something else.
+    """
+
+    def record(session: Session) -> tuple[ExperimentRecord, bool]:
+        known = experiments.get(session, new.name)
+        if known is None:
+            return experiments.add(
+                session,
+                ExperimentRecord(
+                    name=new.name,
+                    agent=new.agent,
+                    model=new.model,
+                    notes=new.notes,
+                    resources=new.resources,
+                    created_at=datetime.now(UTC),
+                ),
+            ), True
+        fields = ("agent", "model", "notes", "resources")
+        different = [name for name in fields if getattr(known, name) != getattr(new, name)]
+        if different:
+            raise Conflict(
+                f"The experiment {new.name!r} exists with other {', '.join(different)}. "
+                "Experiments are not changed afterwards: choose another name."
+            )
+        return known, False
+
+    return context.database.write(record)
+
+
+def find(context: Context, name: str) -> ExperimentRecord:
+    """The experiment of that name.
+
+    Raises:
+        NotFound: there is none.
+    """
+    with context.database.read() as session:
+        found = experiments.get(session, name)
+    if found is None:
+        raise NotFound(f"There is no experiment {name!r}.")
+    return found
+
+
+def page(
+    context: Context, after: str | None, limit: int
+) -> tuple[list[ExperimentRecord], str | None]:
+    """Experiments by name, and the next cursor."""
+    with context.database.read() as session:
+        found = experiments.list_page(session, after=after, limit=limit + 1)
+    return found[:limit], found[limit - 1].name if len(found) > limit else None

@@ -1,0 +1,1 @@
+"""Claim, grade and finish queued submissions."""

@@ -1,0 +1,74 @@
+"""Bring what a grading needs to this machine, and hand it to a grader."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from concurrent.futures import Future
+
+from app.errors import DamagedFile, Unavailable
+from app.graders.outcomes import Fault, Outcome
+from app.services.runtime.context import Context
+
+log = logging.getLogger("podium.storage")
+
+
+def send_to_grader(context: Context, version_id: int, sha256: str) -> Future[Outcome]:
+    """Let a grader grade the blob under a version. Nobody waits here for a store elsewhere.
+
+    A file that the store has lost or damaged is a fault of ours. The future raises `Unavailable`
+    or `StorageFull` where a file could not be brought here just now.
+    """
+    if context.blobs.is_local:
+        return _grade(context, version_id, sha256)
+    outcome: Future[Outcome] = Future()
+
+    def fetch() -> None:
+        try:
+            grading = _grade(context, version_id, sha256)
+        except BaseException as error:
+            outcome.set_exception(error)
+        else:
+            grading.add_done_callback(pass_on)
+
+    def pass_on(grading: Future[Outcome]) -> None:
+        if grading.cancelled():
+            _cancel(outcome)
+        else:
+            outcome.set_result(grading.result())
+
+    def given_up(fetching: Future[None]) -> None:
+        if fetching.cancelled():  # this process is ending
+            _cancel(outcome)
+
+    try:
+        context.fetching.submit(fetch).add_done_callback(given_up)
+    except RuntimeError:
+        raise Unavailable("Podium is shutting down.") from None
+    return outcome
+
+
+def _grade(context: Context, version_id: int, sha256: str) -> Future[Outcome]:
+    with contextlib.ExitStack() as leases:
+        try:
+            version = context.catalogue.version(version_id)
+            files = leases.enter_context(context.catalogue.files.lease(version, answers=True))
+            blob = leases.enter_context(context.blobs.lease(sha256))
+        except DamagedFile as error:
+            log.error("a stored file is lost", extra={"reason": str(error)})  # noqa: TRY400
+            return _done(Fault("storage", "the store"))
+        grading = context.graders.grade(files.path, blob.path, sha256)
+        held = leases.pop_all()
+        grading.add_done_callback(lambda _: held.close())
+        return grading
+
+
+def _done(outcome: Outcome) -> Future[Outcome]:
+    future: Future[Outcome] = Future()
+    future.set_result(outcome)
+    return future
+
+
+def _cancel(outcome: Future[Outcome]) -> None:
+    if outcome.cancel():
+        outcome.set_running_or_notify_cancel()

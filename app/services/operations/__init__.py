@@ -1,0 +1,1 @@
+"""Backup, restore, health, metrics for Prometheus, and the first start."""

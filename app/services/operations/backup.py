@@ -1,0 +1,216 @@
+"""Make a backup of a whole Podium while it runs: its rows as of one moment, then their files."""
+
+from __future__ import annotations
+
+import heapq
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app import __version__
+from app.errors import Conflict, DamagedFile, NotFound
+from app.services.operations.backup_format import (
+    BLOB_LIST,
+    BLOBS,
+    FORMAT,
+    MANIFEST,
+    TABLES,
+    Manifest,
+    Progress,
+    TableFile,
+    blob_file,
+    table_file,
+)
+from app.services.runtime.blob_store import open_store
+from app.services.runtime.version_files import VersionFiles
+from app.settings import Settings
+from app.storage.blobs.concurrency import map_concurrently
+from app.storage.blobs.disk import sync_directory
+from app.storage.blobs.store import BlobStore
+from app.storage.database import dump, migrations
+from app.storage.database.database import Database
+from app.storage.database.engine import DatabaseLimits, sqlite_file
+from app.storage.database.jsonl import digest_of, kinds_of, read_lines, rows_of, write_lines
+from app.storage.database.models import VersionFile
+from app.storage.database.records import VersionRecord
+from app.storage.queries import version_files
+
+PARALLEL_COPIES = 8  # files copied side by side
+STATEMENT_SECONDS = 3600.0  # a snapshot of much is read for longer than a request may take
+
+
+class NoBackupHere(Conflict):
+    """A backup cannot be written there."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A file of a version that is no blob yet: only this data directory has it."""
+
+    version_id: int
+    path: str
+    sha256: str
+    bytes: int
+    place: Path
+
+
+def back_up(settings: Settings, folder: Path, tell: Progress) -> Manifest:
+    """Write everything that this Podium keeps into `folder`, which must be new or empty.
+
+    A backup is whole once its manifest is there; whatever ends this earlier leaves none.
+
+    Raises:
+        NoBackupHere: the folder is not empty, or the database has another schema than this Podium.
+        NotFound: there is no database.
+        DamagedFile: a stored file is lost or damaged, so that no backup would be whole.
+        Unavailable: the database or the store went away.
+    """
+    file = sqlite_file(settings.database_url)
+    if file is not None and not file.is_file():
+        raise NotFound(f"There is no Podium to back up: no database at {file}.")
+    _make(folder)
+    blobs, cache = open_store(settings)
+    limits = DatabaseLimits(readers=2, statement_seconds=STATEMENT_SECONDS)
+    database = Database(settings.database_url, limits=limits)
+    try:
+        files = VersionFiles(settings.data_dir / "competitions", database, blobs, cache)
+        own = _own_files(database, files)
+        manifest = _write_rows(database, folder, own, tell)
+        _copy_files(blobs, folder, manifest, {one.sha256: one.place for one in own}, tell)
+    finally:
+        database.close()
+        cache.close()
+    _finish(folder, manifest)
+    return manifest
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if any(folder.iterdir()):
+            unfinished = "" if (folder / MANIFEST).exists() else ", perhaps an unfinished backup"
+            raise NoBackupHere(
+                f"{folder} is not empty{unfinished}: name a new folder, or empty it first."
+            )
+        # It holds answers: for nobody else to read, whatever the folder's own mode is.
+        (folder / TABLES).mkdir(mode=0o700)
+        (folder / BLOBS).mkdir(mode=0o700)
+    except OSError as error:
+        raise NoBackupHere(f"{folder} cannot be written: {error.strerror}.") from None
+
+
+def _own_files(database: Database, files: VersionFiles) -> list[OwnFile]:
+    """The files that were never made blobs: found before the snapshot, as they may be many."""
+    with database.read() as session:
+        _require_schema(session)
+        waiting = version_files.unpublished(session)
+    return [own for version in waiting for own in _files_of(version, files)]
+
+
+def _files_of(version: VersionRecord, files: VersionFiles) -> Iterator[OwnFile]:
+    directory = files.imported_directory(version.slug, version.content_hash)
+    for copy in files.own_files(version):
+        yield OwnFile(version.id, copy.path, copy.sha256, copy.bytes, directory / copy.path)
+
+
+def _write_rows(database: Database, folder: Path, own: list[OwnFile], tell: Progress) -> Manifest:
+    tables = []
+    kept = dump.kept_tables()
+    with database.read() as session:  # one snapshot, however long it takes
+        _require_schema(session)
+        connection = session.connection()
+        made_at = datetime.now(UTC).isoformat(timespec="seconds")
+        waiting = {version.id for version in version_files.unpublished(session)}
+        own = [one for one in own if one.version_id in waiting]
+        for table in kept:
+            rows: Iterable[list[Any]] = rows_of(connection, table)
+            if table is VersionFile.__table__:
+                more = ([one.version_id, one.path, one.sha256, one.bytes] for one in own)
+                rows = chain(rows, more)
+            file = write_lines(table_file(folder, table.name), rows)
+            tables.append(TableFile(table.name, kinds_of(table), file))
+            tell("reading tables", 1, len(kept))
+        ours = sorted((one.sha256, one.bytes) for one in own)
+        listed = _Sum(_distinct(heapq.merge(dump.named_files(connection), ours)))
+        blobs = write_lines(folder / BLOB_LIST, listed)
+        revision = dump.revision(connection)
+    return Manifest(
+        format=FORMAT, podium=__version__, schema=revision, made_at=made_at,
+        database=database.url.get_backend_name(), tables=tuple(tables), blobs=blobs,
+        blob_bytes=listed.total,
+    )  # fmt: skip
+
+
+class _Sum:
+    """Passes files on and adds up their bytes."""
+
+    def __init__(self, files: Iterable[tuple[str, int]]) -> None:
+        self.total = 0
+        self._files = files
+
+    def __iter__(self) -> Iterator[tuple[str, int]]:
+        for sha256, size in self._files:
+            self.total += size
+            yield sha256, size
+
+
+def _distinct(files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    return (file for file, _ in groupby(files))
+
+
+def _copy_files(
+    blobs: BlobStore, folder: Path, manifest: Manifest, own: dict[str, Path], tell: Progress
+) -> None:
+    """Copy what the rows name. No row is without its file, and no file ever changes or goes."""
+
+    def copy(line: tuple[str, int]) -> None:
+        sha256, size = line
+        target = blob_file(folder, sha256)
+        target.parent.mkdir(exist_ok=True)
+        if sha256 in own:
+            shutil.copyfile(own[sha256], target)
+            if digest_of(target) != (size, sha256):
+                raise DamagedFile(f"{own[sha256]} changed while it was copied.")
+        else:
+            blobs.fetch(sha256, target)
+            _make_own(target)
+        tell("copying files", size, manifest.blob_bytes)
+
+    for _ in map_concurrently(copy, read_lines(folder / BLOB_LIST), at_once=PARALLEL_COPIES):
+        pass
+
+
+def _make_own(target: Path) -> None:
+    """A second name of the store's own file would be lost together with it."""
+    if target.stat().st_nlink > 1:
+        beside = target.with_name(f"{target.name}.copy")
+        shutil.copyfile(target, beside)
+        beside.replace(target)
+
+
+def _finish(folder: Path, manifest: Manifest) -> None:
+    os.sync()  # all at once: one by one would take a disk's turn for each of many small files
+    partial = folder / f"{MANIFEST}.partial"
+    with partial.open("x") as file:
+        file.write(manifest.as_json())
+        file.flush()
+        os.fsync(file.fileno())
+    partial.rename(folder / MANIFEST)
+    sync_directory(folder)
+
+
+def _require_schema(session: Session) -> None:
+    found = dump.revision(session.connection())
+    if found != migrations.head():
+        raise NoBackupHere(
+            f"The database's schema is at {found or 'nothing'}, and this Podium's at "
+            f"{migrations.head()}: back up with the Podium that runs there, or bring the "
+            "database up to date first (podium db upgrade)."
+        )

@@ -1,0 +1,82 @@
+"""The instruments that are read rather than counted: set anew for every look at them."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from math import nan
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from app.domain.states import SubmissionState
+from app.errors import PodiumError
+from app.prometheus_metrics import (
+    CONSUMERS,
+    DATABASE_UP,
+    GRADER_BYTES,
+    OLDEST_QUEUED_SECONDS,
+    OPEN,
+    QUEUED,
+)
+from app.queue import jobs
+from app.queue.sizes import MEDIUM_BELOW, QUEUES, SMALL_BELOW
+from app.services.runtime.context import Context
+from app.storage.queries import submissions
+
+BOUNDS = (SMALL_BELOW, MEDIUM_BELOW)  # of the queues' sizes, in their order
+OPEN_STATES = (SubmissionState.QUEUED, SubmissionState.GRADING)
+
+
+def measure(context: Context) -> None:
+    """Set the gauges that are read rather than counted.
+
+    Those of the queue are the whole database's: every server says the same. They are read from the
+    index over states, and cost what is open, not what was ever sent. While the database is away
+    they are not known (NaN).
+    """
+    try:
+        with context.database.read() as session:
+            oldest = submissions.oldest_queued(session)
+            counts = submissions.count_open(session, BOUNDS)
+            alive = consumers(context, session)
+    except PodiumError:
+        DATABASE_UP.set(0)
+        QUEUED.set(nan)
+        OLDEST_QUEUED_SECONDS.set(nan)
+        CONSUMERS.set(nan)
+        OPEN.clear()
+    else:
+        DATABASE_UP.set(1)
+        CONSUMERS.set(alive)
+        for state in OPEN_STATES:
+            for place, size in enumerate(QUEUES):
+                OPEN.labels(state.value, size).set(counts.get((state, place), 0))
+        QUEUED.set(sum(n for (state, _), n in counts.items() if state is SubmissionState.QUEUED))
+        age = 0.0 if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
+        OLDEST_QUEUED_SECONDS.set(max(0.0, age))
+    measure_graders(context)
+
+
+def measure_graders(context: Context) -> None:
+    """Set the gauges of this process's graders."""
+    GRADER_BYTES.clear()
+    for pid in context.graders.pids():
+        resident = _resident_bytes(pid)
+        if resident is not None:
+            GRADER_BYTES.labels(pid).set(resident)
+
+
+def consumers(context: Context, session: Session) -> int:
+    """How many consumers of the queue are alive; none where servers grade for themselves."""
+    if not context.settings.queues:
+        return 0
+    return jobs.count_consumers(session, context.settings.heartbeat_seconds)
+
+
+def _resident_bytes(pid: int) -> int | None:
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
+    except OSError:  # it ended between being listed and being looked at, or this is not Linux
+        return None
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

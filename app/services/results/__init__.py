@@ -1,0 +1,1 @@
+"""Results of runs: medal rates, success rates, comparisons, imported reports."""

@@ -1,0 +1,149 @@
+"""All attempts at one competition, of whatever experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from app.domain.medals import Medal
+from app.errors import NotFound
+from app.services.results.attempts import (
+    CompetitionInfo,
+    attempt_of_import,
+    attempt_of_run,
+    competition_info,
+)
+from app.services.runtime.catalogue import CatalogueEntry
+from app.services.runtime.context import Context
+from app.statistics.attempts import Attempt
+from app.statistics.percentiles import percentile
+from app.storage.database.records import ReportedScoreRecord
+from app.storage.queries import competitions, reported_scores, results
+from app.storage.queries import experiments as stored_experiments
+from app.storage.queries.reported_scores import final_of
+from app.storage.queries.results import RunResult
+
+
+@dataclass(frozen=True, slots=True)
+class CompetitionResult:
+    """One attempt; `made` and what follows are None where nothing can be said yet.
+
+    `improvement` and `success` are against the baseline of the version that graded it; of an
+    imported result, of the current one. They are None where there is none.
+
+    `score` is a grade's, or that of an imported grading report. A score that a harness reported
+    stands apart from it, with its sort.
+    """
+
+    experiment: str
+    agent: str
+    model: str
+    seed: int
+    source: str
+    run: str | None
+    submission: str | None
+    state: str
+    made: bool | None
+    valid: bool | None
+    score: float | None
+    medal: str | None
+    above_median: bool | None
+    better: int | None
+    equal: int | None
+    worse: int | None
+    percentile: float | None
+    improvement: float | None
+    success: bool | None
+    failure: str | None
+    reported_score: float | None
+    reported_sort: str | None
+
+
+def at_competition(
+    context: Context, slug: str, convention: str
+) -> tuple[CompetitionInfo, list[CompetitionResult]]:
+    """The attempts at a competition, by experiment and seed.
+
+    Raises:
+        NotFound: no competition of that name is here, nor was any result imported for it.
+    """
+    with context.database.read() as session:
+        version = competitions.current_version(session, slug)
+        runs = list(results.run_results(session, competition=slug))
+        imported = results.imported_results(session, competition=slug)
+        reported = reported_scores.of_runs_in(session, competition=slug)
+        named = {run.experiment for run in runs} | {one.experiment for one in imported}
+        records = {name: stored_experiments.get(session, name) for name in named}
+    if version is None and not imported:
+        raise NotFound(f"There is no competition {slug!r}.")
+
+    def line(
+        experiment: str, attempt: Attempt | str, seed: int, **more: object
+    ) -> CompetitionResult:
+        record = records[experiment]
+        settled = attempt if isinstance(attempt, Attempt) else None
+        fields: dict[str, object] = {
+            "run": None, "submission": None, "score": None, "better": None, "equal": None,
+            "worse": None, "percentile": None, "failure": None, "improvement": None,
+            "success": None, "reported_score": None, "reported_sort": None, **more,
+        }  # fmt: skip
+        return CompetitionResult(
+            experiment=experiment,
+            agent=record.agent if record else "",
+            model=record.model if record else "",
+            seed=seed,
+            state="settled" if settled else str(attempt),
+            made=settled.made if settled else None,
+            valid=settled.valid if settled else None,
+            medal=_word(settled.medal) if settled else None,
+            above_median=settled.above_median if settled else None,
+            **fields,  # type: ignore[arg-type]
+        )
+
+    lines = [
+        line(
+            run.experiment, attempt_of_run(run), run.seed, source="run", run=run.run,
+            submission=run.final, score=run.score, better=run.better, equal=run.equal,
+            worse=run.worse, percentile=_percentile(run, convention), failure=run.failure,
+            **_against_baseline(context.catalogue.of_version(run.version_id), run.score),
+            **_reported(reported.get(run.run, [])),
+        )
+        for run in runs
+    ]  # fmt: skip
+    current = None if version is None else context.catalogue.entry(version)
+    lines += [
+        line(
+            one.experiment, attempt_of_import(one), one.seed, source="imported", score=one.score,
+            **_against_baseline(current, one.score),
+        )
+        for one in imported
+    ]  # fmt: skip
+    lines.sort(key=lambda each: (each.experiment, each.seed))
+    return competition_info(context, {slug})[slug], lines
+
+
+def _against_baseline(
+    entry: CatalogueEntry | None, score: float | None
+) -> dict[str, float | bool | None]:
+    if entry is None or score is None:
+        return {}
+    judged = entry.competition.against_baseline(score)
+    return {} if judged is None else asdict(judged)
+
+
+def _reported(found: Sequence[ReportedScoreRecord]) -> dict[str, object]:
+    last = final_of(found)
+    return {
+        "reported_score": last.score if last else None,
+        "reported_sort": last.sort.value if last else None,
+    }
+
+
+def _percentile(run: RunResult, convention: str) -> float | None:
+    if run.better is None or run.equal is None or run.worse is None:
+        return None
+    return percentile(convention, run.better, run.equal, run.worse)
+
+
+def _word(medal: Medal | None) -> str | None:
+    return None if medal is None else medal.value

@@ -1,0 +1,1 @@
+"""State that lasts as long as the process: connections, caches, batches, notifications."""

@@ -1,0 +1,77 @@
+"""What a run may still send: until when, and how much."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from app.domain.competition import Competition
+from app.domain.states import RunState
+from app.errors import NotFound, QuotaExceeded, RunClosed, TakesNoSubmissions
+from app.storage.database.records import RunRecord
+from app.storage.queries import submissions
+
+DAY = timedelta(days=1)
+
+
+def refuse_closed(run: RunRecord, now: datetime) -> None:
+    """Refuse what comes after the end of a run.
+
+    Raises:
+        RunClosed: the run was closed, or its hours are over.
+    """
+    if run.state is RunState.CLOSED:
+        raise RunClosed(f"Run {run.id} is closed and accepts nothing more.")
+    hours = run.limits.get("hours")
+    if hours is not None and now - run.created_at >= timedelta(hours=hours):
+        raise RunClosed(f"Run {run.id} had {hours:g} hours, and they are over.")
+
+
+def refuse_measured(competition: Competition) -> None:
+    """Refuse files for a competition without answers to hold them against.
+
+    Raises:
+        TakesNoSubmissions: its results are measured.
+    """
+    if competition.is_measured:
+        raise TakesNoSubmissions(
+            f"{competition.slug} takes no submissions: its {competition.metric.name} is measured "
+            "by a harness, and a researcher's key reports it (POST /v1/runs/{id}/reported-scores)."
+        )
+
+
+def refuse_over_quota(
+    session: Session, run: RunRecord, now: datetime, *, accepted: int = 0
+) -> None:
+    """Count what is graded and what may yet be; a rejected or failed file costs nothing.
+
+    `accepted` are those let in at this moment, which are not in the database yet.
+
+    Raises:
+        QuotaExceeded: nothing more may be sent now; it says when the next may.
+    """
+    total = run.limits.get("submissions_total", math.inf)
+    per_day = run.limits.get("submissions_per_day")
+    if math.isfinite(total) and submissions.count_counted(session, run.id) + accepted >= total:
+        raise QuotaExceeded(
+            f"Run {run.id} has used all of its {total} submissions.",
+            retry_after=int(DAY.total_seconds()),
+        )
+    if per_day is None:
+        return
+    times = submissions.counted_times(session, run.id, since=now - DAY)
+    if len(times) + accepted < per_day:
+        return
+    free_at = (times[-per_day] if len(times) >= per_day else now) + DAY
+    raise QuotaExceeded(
+        f"Run {run.id} may send {per_day} submissions in 24 hours; "
+        f"the next is free at {free_at.isoformat(timespec='seconds')}.",
+        retry_after=int((free_at - now).total_seconds()) + 1,
+    )
+
+
+def no_run(run_id: str) -> NotFound:
+    """What is said of a run that does not exist, and of one that is another key's."""
+    return NotFound(f"There is no run {run_id!r} for this key.")

@@ -1,0 +1,1 @@
+"""Receive, validate and disclose submissions."""

@@ -1,0 +1,177 @@
+"""The one place where grades leave the service: the run's policy decides, the ledger records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.domain.feedback import Feedback
+from app.domain.states import SubmissionState
+from app.errors import NotFound
+from app.services.auth import Caller
+from app.services.runtime.catalogue import CatalogueEntry
+from app.services.runtime.context import Context
+from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord
+from app.storage.queries import exposure, runs, submissions
+
+RECEIVED = "received"  # what every submission is called under the policy `none`
+FAULT_PROBLEM = {
+    "type": "/problems/grading-fault",
+    "title": "Grading broke down",
+    "status": 500,
+    "detail": "Podium could not grade this file. That is Podium's or the competition's fault, "
+    "not the file's: it does not count against a quota, and whoever runs this Podium can see why.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosed:
+    """A submission as one caller may see it. Absent numbers are None, not hidden zeros."""
+
+    submission: SubmissionRecord
+    run: RunRecord
+    competition_version: int
+    state: str
+    settled_at: datetime | None
+    problem: dict[str, Any] | None
+    warnings: list[dict[str, Any]]
+    grade: dict[str, Any] | None
+
+
+def show(context: Context, caller: Caller, submission_id: str) -> Disclosed:
+    """A submission, and what the caller's policy allows of its grade.
+
+    Raises:
+        NotFound: there is none, or it belongs to another run.
+    """
+    with context.database.read() as session:
+        found = submissions.get_submission(session, submission_id)
+        run = runs.get_run(session, found[0].run_id) if found else None
+    if found is None or run is None or (caller.is_run and run.id != caller.run_id):
+        raise NotFound(f"There is no submission {submission_id!r} for this key.")
+    return show_all(context, caller, run, [found])[0]
+
+
+def show_new(
+    context: Context, caller: Caller, run: RunRecord, submission: SubmissionRecord
+) -> Disclosed:
+    """A submission that was stored just now: there is no grade yet, and nothing to look up."""
+    return show_all(context, caller, run, [(submission, None)])[0]
+
+
+def show_all(
+    context: Context,
+    caller: Caller,
+    run: RunRecord,
+    found: Sequence[tuple[SubmissionRecord, GradeRecord | None]],
+) -> list[Disclosed]:
+    """Submissions of one run as the caller may see them.
+
+    What is told to a run's key is in the ledger, committed, before this returns.
+    """
+    policy = run.feedback if caller.is_run else Feedback.FULL
+    entry = context.catalogue.of_version(run.version_id)
+    disclosed = [_visible(policy, run, entry, submission, grade) for submission, grade in found]
+    if caller.is_run:
+        told = [grade for d, (_, grade) in zip(disclosed, found, strict=True) if grade and d.grade]
+        _enter_into_ledger(context, run, policy, told)
+    return disclosed
+
+
+def state_shown(caller: Caller, run: RunRecord, submission: SubmissionRecord) -> str:
+    """What the caller may call the submission's state."""
+    is_told = not caller.is_run or run.feedback.shows_state
+    return submission.state.value if is_told else RECEIVED
+
+
+def _visible(
+    policy: Feedback,
+    run: RunRecord,
+    entry: CatalogueEntry,
+    submission: SubmissionRecord,
+    grade: GradeRecord | None,
+) -> Disclosed:
+    number = entry.version.number
+    if not policy.shows_state:
+        return Disclosed(submission, run, number, RECEIVED, None, None, [], None)
+    problem = submission.problem
+    if submission.state == SubmissionState.FAILED:
+        problem = FAULT_PROBLEM
+    shown = None
+    if grade is not None and policy.shows_public_score:
+        shown = _grade_document(grade, entry, everything=policy.shows_everything)
+    return Disclosed(
+        submission, run, number, submission.state.value, submission.settled_at, problem,
+        submission.warnings, shown,
+    )  # fmt: skip
+
+
+def _grade_document(
+    grade: GradeRecord, entry: CatalogueEntry, *, everything: bool
+) -> dict[str, Any]:
+    names = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
+    private = {name: getattr(grade, name) for name in names}
+    judged = entry.competition.against_baseline(grade.score)
+    private["improvement"] = judged.improvement if judged else None
+    private["success"] = judged.success if judged else None
+    return {
+        "public_score": grade.public_score,
+        "competition_version": entry.version.number,
+        "grader": grade.grader,
+        "graded_at": grade.graded_at,
+        **(private if everything else dict.fromkeys(private)),
+    }
+
+
+def _enter_into_ledger(
+    context: Context, run: RunRecord, policy: Feedback, grades: Sequence[GradeRecord]
+) -> None:
+    """Record each number the first time it is told; telling it again discloses nothing new."""
+    entries = [
+        (kind, grade)
+        for grade in grades
+        for kind, is_told in (
+            ("public_score", grade.public_score is not None),
+            ("private_score", policy.shows_everything),
+        )
+        if is_told
+    ]
+    if not entries:
+        return
+    with context.database.read() as session:
+        known = {(d.kind, d.grade_id) for d in exposure.list_disclosures(session, run.id)}
+    new = [(kind, grade) for kind, grade in entries if (kind, grade.id) not in known]
+    if not new:
+        return
+    at = datetime.now(UTC)
+
+    def record(session: Session) -> None:
+        for kind, grade in new:
+            exposure.record(
+                session, run.id, kind, submission_id=grade.submission_id, grade_id=grade.id, at=at
+            )
+
+    context.database.write(record)
+
+
+def page(
+    context: Context, caller: Caller, run: RunRecord, after: str | None, limit: int
+) -> tuple[list[Disclosed], str | None]:
+    """The run's submissions, oldest first, as the caller may see them; and the next cursor."""
+    with context.database.read() as session:
+        found = submissions.list_submissions(session, run.id, after=after, limit=limit + 1)
+    shown = show_all(context, caller, run, found[:limit])
+    return shown, found[limit - 1][0].id if len(found) > limit else None
+
+
+def latest(
+    context: Context, caller: Caller, run: RunRecord, *, offset: int, limit: int
+) -> tuple[list[Disclosed], bool]:
+    """The run's submissions, newest first, as the caller may see them; and whether more follow."""
+    with context.database.read() as session:
+        found = submissions.latest_submissions(session, run.id, offset=offset, limit=limit + 1)
+    return show_all(context, caller, run, found[:limit]), len(found) > limit

@@ -1,0 +1,51 @@
+"""How much a run may still send, asked before anything is sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from app.services.runtime.context import Context
+from app.services.runtime.run_limits import DAY, refuse_closed, refuse_measured, refuse_over_quota
+from app.storage.database.records import RunRecord
+from app.storage.queries import submissions
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a run has sent of what counts, and how many more it may send now; None: no limit."""
+
+    today: int
+    total: int
+    allowed_now: int | None
+    is_limited_by_total: bool
+
+
+def quota(context: Context, run: RunRecord) -> Quota:
+    """How much of its quota a run has used, as of now."""
+    now = datetime.now(UTC)
+    with context.database.read() as session:
+        today = submissions.count_counted(session, run.id, since=now - DAY)
+        total = submissions.count_counted(session, run.id)
+    left_today = _left(run.limits.get("submissions_per_day"), today)
+    left = _left(run.limits.get("submissions_total"), total)
+    known = [count for count in (left_today, left) if count is not None]
+    by_total = left is not None and (left_today is None or left <= left_today)
+    return Quota(today, total, min(known, default=None), by_total)
+
+
+def refuse_what_cannot_be_stored(context: Context, run: RunRecord) -> None:
+    """Refuse before any bytes are sent what would be refused once they have come.
+
+    Raises:
+        RunClosed, TakesNoSubmissions, QuotaExceeded: as when they have come.
+    """
+    now = datetime.now(UTC)
+    refuse_closed(run, now)
+    refuse_measured(context.catalogue.of_version(run.version_id).competition)
+    with context.database.read() as session:
+        refuse_over_quota(session, run, now)
+
+
+def _left(limit: int | None, used: int) -> int | None:
+    return None if limit is None else max(0, limit - used)

@@ -1,0 +1,106 @@
+"""Take a submission in: bytes to a synced blob, then a row, then the grading loop is woken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from app.errors import PodiumError
+from app.services.auth import Caller, holder_of, require_own_run
+from app.services.runtime.context import Context
+from app.services.runtime.insert_submissions import InsertedSubmission
+from app.services.runtime.run_limits import no_run, refuse_closed, refuse_measured
+from app.storage.blobs.store import Blob
+from app.storage.database.records import RunRecord, SubmissionRecord
+from app.storage.queries import runs, submissions
+from app.storage.queries.ids import new_id
+
+Admission = tuple[Caller, RunRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionMeta:
+    """What comes with a submission's bytes."""
+
+    message: str
+    idempotency_key: str | None
+    file_name: str | None = None
+
+
+def admit(context: Context, key: str | None, run_id: str) -> Admission:
+    """Who is calling, and the open run the bytes are for: asked before a byte is stored.
+
+    Raises:
+        Unauthorized, NotFound: the key is not valid, or not for this run.
+        RunClosed: the run accepts nothing more.
+        TakesNoSubmissions: nobody can submit to this competition.
+    """
+    with context.database.read() as session:
+        return _admit(context, session, key, run_id)
+
+
+def admit_all(
+    context: Context, asked: Sequence[tuple[str | None, str]]
+) -> list[Admission | PodiumError]:
+    """Like `admit`, for many keys and runs in one look; the error in the place of a refused one."""
+    found: dict[tuple[str | None, str], Admission | PodiumError] = {}
+    with context.database.read() as session:
+        for one in asked:
+            if one not in found:
+                try:
+                    found[one] = _admit(context, session, *one)
+                except PodiumError as refusal:
+                    found[one] = refusal
+    return [found[one] for one in asked]
+
+
+def _admit(context: Context, session: Session, key: str | None, run_id: str) -> Admission:
+    caller = holder_of(session, key)
+    require_own_run(caller, run_id)
+    run = runs.get_run(session, run_id)
+    if run is None:
+        raise no_run(run_id)
+    refuse_closed(run, datetime.now(UTC))
+    refuse_measured(context.catalogue.of_version(run.version_id).competition)
+    return caller, run
+
+
+def admit_file(
+    context: Context, key: str | None, run_id: str, data: bytes
+) -> tuple[Caller, RunRecord, Blob]:
+    """Like `admit`, for bytes that have come already: stores them, synced, once admitted."""
+    caller, run = admit(context, key, run_id)
+    return caller, run, context.blobs.put(data)
+
+
+def store(
+    context: Context, run: RunRecord, submission_id: str, blob: Blob, offer: SubmissionMeta
+) -> Future[InsertedSubmission]:
+    """Store the row of a submission whose bytes are on disk; done once it is committed.
+
+    The future raises RunClosed, QuotaExceeded or IdempotencyMismatch: then nothing was stored.
+    """
+    received_at = datetime.now(UTC)
+    return context.inserts.add(
+        SubmissionRecord(
+            id=submission_id,
+            run_id=run.id,
+            version_id=run.version_id,
+            message=offer.message,
+            bytes=blob.bytes,
+            sha256=blob.sha256,
+            idempotency_key=offer.idempotency_key,
+            received_at=received_at,
+            run_seconds=(received_at - run.created_at).total_seconds(),
+            file_name=offer.file_name,
+        )
+    )
+
+
+def new_submission_id() -> str:
+    """The id of a submission, given before its row exists so that one can wait for it."""
+    return new_id(submissions.PREFIX)

@@ -1,0 +1,159 @@
+"""The database: many readers, one writer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TypeVar
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from app.errors import Unavailable
+from app.storage.database.engine import (
+    DEFAULT,
+    DatabaseLimits,
+    database_url,
+    make_engine,
+    postgres_arguments,
+)
+from app.storage.database.errors import is_outage
+from app.storage.database.listener import Listener
+from app.storage.database.writer import Writer
+
+RETRY_SECONDS = 0.1  # a reader's one second try: answering 503 beats making requests queue
+Result = TypeVar("Result")
+
+
+class Database:
+    """A SQLite file or a PostgreSQL database.
+
+    `write_patience` is how many seconds a write, or a reader without a free connection, waits for
+    a database that is locked or away before it raises `Unavailable`.
+    """
+
+    def __init__(
+        self, url: str, *, write_patience: float = 15.0, limits: DatabaseLimits = DEFAULT
+    ) -> None:
+        self.url = database_url(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self._limits = limits
+        self._reading = make_engine(
+            url, connections=limits.readers, writes=False, patience=write_patience, limits=limits
+        )
+        self._writing = make_engine(
+            url, connections=1, writes=True, patience=write_patience, limits=limits
+        )
+        self._on_news: Callable[[Iterable[str]], None] = lambda ids: None
+        self._listener: Listener | None = None
+        self._writer = Writer(
+            self._writing,
+            patience=write_patience,
+            keeps_receipts=not self.is_sqlite,
+            on_news=self._tell,
+        )
+
+    @contextmanager
+    def read(self) -> Iterator[Session]:
+        """A session on one snapshot of the data; it can change nothing.
+
+        Raises:
+            Unavailable: the database is away, was lost while reading, or has no free connection.
+        """
+        session = self._open()
+        try:
+            yield session
+        except Exception as error:
+            if is_outage(error):
+                raise _unavailable() from error
+            raise
+        finally:
+            _close(session)
+
+    def write(self, function: Callable[[Session], Result]) -> Result:
+        """Run `function` in a transaction and wait until it is committed.
+
+        `function` may share its transaction with others and may be run more than once: see
+        `app.storage.database.writer` for what it may do, and for what is raised.
+        """
+        return self._writer.write(function)
+
+    def enqueue(self, function: Callable[[Session], Result]) -> Future[Result]:
+        """Like `write`, without waiting: the future is done once the result is committed."""
+        return self._writer.enqueue(function)
+
+    def ping(self) -> None:
+        """Read something.
+
+        Raises:
+            Unavailable: the database does not answer.
+        """
+        with self.read() as session:
+            # SQLite answers SELECT 1 without looking at its file.
+            session.execute(text("PRAGMA schema_version" if self.is_sqlite else "SELECT 1"))
+
+    def listen(self, on_news: Callable[[Iterable[str]], None], on_gap: Callable[[], None]) -> None:
+        """Start to pass on notifications of all processes; see `database.notify` and `Listener`.
+
+        With SQLite the news are this process's own: they are told by the writer's thread, and
+        there are no gaps.
+        """
+        self._on_news = on_news
+        if not self.is_sqlite:
+            arguments = postgres_arguments(self._limits)
+            self._listener = Listener(self.url, arguments, on_news, on_gap)
+
+    @property
+    def hears(self) -> bool:
+        """Whether news arrives just now, where `listen` was called."""
+        return self._listener is None or self._listener.hears
+
+    def close(self) -> None:
+        """Commit what waits and let go of all connections."""
+        if self._listener is not None:
+            self._listener.close()
+        self._writer.close()
+        self._writing.dispose()
+        self._reading.dispose()
+
+    def _tell(self, ids: list[str]) -> None:
+        self._on_news(ids)
+
+    def _open(self) -> Session:
+        try:
+            return self._begin()
+        except Exception as error:
+            if not is_outage(error):
+                raise
+        time.sleep(RETRY_SECONDS)
+        try:
+            return self._begin()
+        except Exception as error:
+            if is_outage(error):
+                raise _unavailable() from error
+            raise
+
+    def _begin(self) -> Session:
+        session = Session(self._reading)
+        try:
+            session.connection()
+        except BaseException:
+            _close(session)
+            raise
+        return session
+
+
+def _close(session: Session) -> None:
+    """End a reader's session. What it read stands, also when the database is lost only now."""
+    try:
+        session.close()
+    except Exception as error:
+        session.invalidate()
+        if not is_outage(error):
+            raise
+
+
+def _unavailable() -> Unavailable:
+    return Unavailable("The database is locked or away; try again.")

@@ -1,0 +1,187 @@
+"""Engines: how connections to SQLite and to PostgreSQL are opened and transactions begun."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError
+
+from app.errors import BadDatabaseUrl
+
+BUSY_SECONDS = 5.0
+Connect = Callable[[Any, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseLimits:
+    """How many connections a process opens, and what it waits for a PostgreSQL at most.
+
+    `readers` are connections for reading; beside them stand one that writes and one that listens.
+    A query ends after `statement_seconds`, a wait for a lock after `lock_seconds`, an attempt to
+    connect after `connect_seconds`.
+    """
+
+    readers: int = 24
+    statement_seconds: float = 60.0
+    lock_seconds: float = 5.0
+    connect_seconds: float = 5.0
+
+
+DEFAULT = DatabaseLimits()
+
+
+def database_url(text: str) -> URL:
+    """The URL as SQLAlchemy needs it: PostgreSQL through psycopg 3, SQLite as a file.
+
+    >>> database_url("postgres://podium@db/podium").drivername
+    'postgresql+psycopg'
+
+    Raises:
+        BadDatabaseUrl: it is neither, or a SQLite without a file, or no URL at all.
+    """
+    try:
+        url = make_url(text)
+    except (ArgumentError, ValueError):  # a ValueError: its port is no number
+        raise BadDatabaseUrl(  # without the text: there may be a password in it
+            "it is not a URL. Examples: postgresql://user:password@host/database, "
+            "sqlite:////path/podium.db"
+        ) from None
+    if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() != "sqlite":
+        raise BadDatabaseUrl(f"the database is SQLite or PostgreSQL, not {url.drivername!r}")
+    if url.database in (None, "", ":memory:"):
+        raise BadDatabaseUrl(
+            "SQLite needs a file (sqlite:////path/podium.db): memory is not durable"
+        )
+    return url
+
+
+def sqlite_file(text: str) -> Path | None:
+    """The file of a SQLite database; None: it is a PostgreSQL."""
+    url = database_url(text)
+    return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
+
+
+def make_engine(
+    text: str,
+    *,
+    connections: int,
+    writes: bool,
+    patience: float = BUSY_SECONDS,
+    foreign_keys: bool = True,
+    limits: DatabaseLimits = DEFAULT,
+) -> Engine:
+    """An engine of at most `connections` connections.
+
+    Reading transactions see one snapshot and may change nothing. On SQLite a writing one takes the
+    write lock when it begins: taken later, it could fail half-way without anyone waiting.
+    `patience` is how many seconds a lock, or a free connection, is waited for at most.
+    """
+    url = database_url(text)
+    busy = max(0.05, min(BUSY_SECONDS, patience))
+    is_sqlite = url.get_backend_name() == "sqlite"
+    options: dict[str, Any] = {} if is_sqlite else {"connect_args": postgres_arguments(limits)}
+    engine = create_engine(
+        url,
+        pool_size=connections,
+        max_overflow=0,
+        pool_timeout=patience,
+        pool_pre_ping=not (is_sqlite or writes),  # the writer finds out, and tries again
+        json_serializer=_json,
+        hide_parameters=True,  # errors reach logs, and logs hold no rows
+        **options,
+    )
+    if is_sqlite:
+        begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+        event.listen(engine, "connect", _sqlite_connect(writes, busy, foreign_keys))
+        event.listen(engine, "begin", _statement(begin))
+        event.listen(engine, "checkin", _end_failed_commit)
+        return engine
+    event.listen(engine, "connect", _postgres_connect(limits, patience))
+    if writes:
+        return engine
+    return engine.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+
+
+def _json(value: Any) -> str:
+    """JSON that both databases take: no NaN, dates of a TOML document as text."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":"), default=_date_as_text)
+
+
+def _date_as_text(value: object) -> str:
+    if isinstance(value, date):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+def _statement(text: str) -> Callable[[Connection], None]:
+    def run(connection: Connection) -> None:
+        connection.exec_driver_sql(text)
+
+    return run
+
+
+def _sqlite_connect(writes: bool, busy: float, foreign_keys: bool) -> Connect:
+    pragmas = (
+        f"busy_timeout = {int(busy * 1000)}",  # first: the next ones may meet a lock
+        "journal_mode = WAL",
+        "synchronous = FULL",
+        f"foreign_keys = {'ON' if foreign_keys else 'OFF'}",
+        f"query_only = {'OFF' if writes else 'ON'}",
+    )
+
+    def prepare(connection: Any, _: Any) -> None:
+        # The module's own BEGIN is late and never IMMEDIATE: ours come from the "begin" event.
+        connection.isolation_level = None
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}")
+
+    return prepare
+
+
+def _end_failed_commit(connection: Any, _: Any) -> None:
+    # A COMMIT that SQLite refuses leaves its transaction open, which SQLAlchemy takes for ended.
+    if connection is not None and connection.in_transaction:
+        connection.rollback()
+
+
+def postgres_arguments(limits: DatabaseLimits) -> dict[str, Any]:
+    """What a connection to PostgreSQL is opened with."""
+    return {
+        "connect_timeout": max(2, round(limits.connect_seconds)),  # libpq takes no less
+        # A network that swallows packets is an outage too: noticed at work, and when idle.
+        "tcp_user_timeout": 15_000,  # ms
+        "keepalives_idle": 10,
+        "keepalives_interval": 5,
+        "keepalives_count": 3,
+        "application_name": "podium",
+    }
+
+
+def _postgres_connect(limits: DatabaseLimits, patience: float) -> Connect:
+    milliseconds = {
+        "lock_timeout": min(limits.lock_seconds, max(0.05, patience)),
+        "statement_timeout": limits.statement_seconds,
+        # A process that froze amid a transaction would hold its locks for ever.
+        "idle_in_transaction_session_timeout": limits.statement_seconds,
+    }
+
+    def prepare(connection: Any, _: Any) -> None:
+        with connection.cursor() as cursor:
+            for name, seconds in milliseconds.items():
+                cursor.execute(f"SET {name} = {int(seconds * 1000)}")
+            # An acknowledged row is on disk: a server that was told to answer earlier is overruled.
+            cursor.execute(
+                "SELECT set_config('synchronous_commit', 'on', false) "
+                "WHERE current_setting('synchronous_commit') = 'off'"
+            )
+        connection.commit()
+
+    return prepare

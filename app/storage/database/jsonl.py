@@ -1,0 +1,130 @@
+"""A table's rows as a file of JSON lines that either database can take in, by any later Podium."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Connection,
+    Double,
+    Enum,
+    Integer,
+    Table,
+    Text,
+    column,
+    insert,
+    select,
+    table,
+)
+from sqlalchemy.types import TypeEngine
+
+from app.storage.database.column_types import DOCUMENT, UtcDateTime
+
+ROWS_PER_INSERT = 500  # rows in memory
+COMPRESSION = 4
+# What a column holds, by a word that outlives our models: a file says it of each of its columns.
+KINDS: dict[str, TypeEngine[Any]] = {
+    "text": Text(),
+    "integer": BigInteger(),
+    "real": Double(),
+    "boolean": Boolean(),
+    "instant": UtcDateTime(),
+    "document": DOCUMENT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JsonLinesFile:
+    """What a file holds, and by what its bytes are known again."""
+
+    rows: int
+    bytes: int
+    sha256: str
+
+
+def kinds_of(columns: Table) -> dict[str, str]:
+    """The kind of each column, in order."""
+    return {each.name: _kind(each.type) for each in columns.columns}
+
+
+def rows_of(connection: Connection, which: Table) -> Iterator[list[Any]]:
+    """All rows, by their key, a few in memory at a time; values as JSON knows them."""
+    columns = [each.name for each in which.primary_key]
+    query = select(which).order_by(*(which.c[name] for name in columns))
+    for row in connection.execute(query.execution_options(yield_per=ROWS_PER_INSERT)):
+        yield [_plain(value) for value in row]
+
+
+def write_lines(path: Path, lines: Iterable[Any]) -> JsonLinesFile:
+    """Write one JSON value a line into a new file, compressed."""
+    count = 0
+    with path.open("xb") as raw, gzip.GzipFile("", "wb", COMPRESSION, raw, mtime=0) as file:
+        for line in lines:
+            text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+            file.write(text.encode() + b"\n")
+            count += 1
+    size, sha256 = digest_of(path)
+    return JsonLinesFile(count, size, sha256)
+
+
+def read_lines(path: Path) -> Iterator[Any]:
+    """The values of a file that `write_lines` wrote."""
+    with gzip.open(path, "rb") as file:
+        for line in file:
+            yield json.loads(line)
+
+
+def load_rows(
+    connection: Connection, name: str, kinds: dict[str, str], rows: Iterable[list[Any]]
+) -> Iterator[int]:
+    """Insert rows into a table whose columns are of these kinds; says how many, as they go in."""
+    into = table(name, *(column(each, KINDS[kind]) for each, kind in kinds.items()))
+    instants = [place for place, kind in enumerate(kinds.values()) if kind == "instant"]
+    rows = iter(rows)
+    while batch := list(islice(rows, ROWS_PER_INSERT)):
+        for row in batch:
+            for place in instants:
+                if row[place] is not None:
+                    row[place] = datetime.fromisoformat(row[place])
+        connection.execute(insert(into), [dict(zip(kinds, row, strict=True)) for row in batch])
+        yield len(batch)
+
+
+def digest_of(path: Path) -> tuple[int, str]:
+    """How many bytes a file has, and their SHA-256 in hex."""
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return file.tell(), sha256
+
+
+def _kind(kind: TypeEngine[Any]) -> str:
+    match kind:
+        case UtcDateTime():
+            return "instant"
+        case JSON():
+            return "document"
+        case Boolean():
+            return "boolean"
+        case Integer():
+            return "integer"
+        case Double():
+            return "real"
+        case Text() | Enum():
+            return "text"
+    raise TypeError(f"rows with a column of type {kind!r} cannot be written to a file")
+
+
+def _plain(value: Any) -> Any:
+    # A word is a str already, for json.
+    return value.isoformat() if isinstance(value, datetime) else value

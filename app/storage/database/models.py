@@ -1,0 +1,305 @@
+"""All tables. Queries use them through the `*_table` names; what they return is in `records`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, ClassVar
+
+from sqlalchemy import (
+    BigInteger,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+from app.domain.feedback import Feedback
+from app.domain.states import CompetitionStatus, ReportedScoreKind, Role, RunState, SubmissionState
+from app.storage.database.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
+
+# Constraints have names, the same on both databases, so that a migration can drop them.
+NAMES = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class Base(DeclarativeBase):
+    """What all tables share."""
+
+    metadata = MetaData(naming_convention=NAMES)
+    __table__: ClassVar[Table]
+
+
+class CompetitionVersion(Base):
+    """An immutable version of a competition."""
+
+    __tablename__ = "competition_version"
+    __table_args__ = (UniqueConstraint("slug", "number"), UniqueConstraint("slug", "content_hash"))
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    slug: Mapped[str] = mapped_column(KEY)
+    number: Mapped[int] = mapped_column(Integer)
+    content_hash: Mapped[str] = mapped_column(Text)
+    status: Mapped[CompetitionStatus] = mapped_column(enum_column(CompetitionStatus))
+    title: Mapped[str] = mapped_column(Text)
+    document: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
+    toml: Mapped[str] = mapped_column(Text)
+    files: Mapped[list[dict[str, Any]]] = mapped_column(DOCUMENT)
+    leaderboard: Mapped[dict[str, Any] | None] = mapped_column(DOCUMENT)
+    lint: Mapped[list[dict[str, Any]]] = mapped_column(DOCUMENT)
+    rows: Mapped[int | None] = mapped_column(BigInteger)
+    imported_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Experiment(Base):
+    """One agent and model, the same resources for all its runs."""
+
+    __tablename__ = "experiment"
+
+    name: Mapped[str] = mapped_column(KEY, primary_key=True)
+    agent: Mapped[str] = mapped_column(Text)
+    model: Mapped[str] = mapped_column(Text)
+    notes: Mapped[str] = mapped_column(Text)
+    resources: Mapped[dict[str, Any] | None] = mapped_column(DOCUMENT)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Run(Base):
+    """One attempt of an experiment at a competition."""
+
+    __tablename__ = "run"
+    __table_args__ = (UniqueConstraint("experiment", "competition", "seed"),)
+
+    id: Mapped[str] = mapped_column(KEY, primary_key=True)
+    experiment: Mapped[str] = mapped_column(KEY, ForeignKey("experiment.name"))
+    version_id: Mapped[int] = mapped_column(NUMBER, ForeignKey("competition_version.id"))
+    competition: Mapped[str] = mapped_column(KEY, index=True)
+    seed: Mapped[int] = mapped_column(BigInteger)
+    feedback: Mapped[Feedback] = mapped_column(enum_column(Feedback))
+    limits: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
+    state: Mapped[RunState] = mapped_column(enum_column(RunState))
+    usage: Mapped[dict[str, Any] | None] = mapped_column(DOCUMENT)
+    failure: Mapped[str | None] = mapped_column(Text)
+    # No foreign key: it would close a circle with submission.run_id.
+    selected_id: Mapped[str | None] = mapped_column(KEY)
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class ApiKey(Base):
+    """A key's holder and digest."""
+
+    __tablename__ = "api_key"
+    __table_args__ = (UniqueConstraint("digest"),)
+
+    id: Mapped[str] = mapped_column(KEY, primary_key=True)
+    role: Mapped[Role] = mapped_column(enum_column(Role))
+    name: Mapped[str] = mapped_column(Text)
+    digest: Mapped[str] = mapped_column(Text)
+    run_id: Mapped[str | None] = mapped_column(KEY, ForeignKey("run.id"))
+    created_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+
+
+class Submission(Base):
+    """A stored file and the state of its grading: the truth from which grading is resumed."""
+
+    __tablename__ = "submission"
+    __table_args__ = (
+        UniqueConstraint("run_id", "idempotency_key"),
+        Index(None, "state", "id"),
+        Index(None, "run_id", "id"),
+    )
+
+    id: Mapped[str] = mapped_column(KEY, primary_key=True)
+    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))
+    version_id: Mapped[int] = mapped_column(NUMBER, ForeignKey("competition_version.id"))
+    state: Mapped[SubmissionState] = mapped_column(enum_column(SubmissionState))
+    message: Mapped[str] = mapped_column(Text)
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    sha256: Mapped[str] = mapped_column(Text)
+    idempotency_key: Mapped[str | None] = mapped_column(Text)
+    received_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    settled_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    run_seconds: Mapped[float] = mapped_column(Double)
+    problem: Mapped[dict[str, Any] | None] = mapped_column(DOCUMENT)
+    warnings: Mapped[list[dict[str, Any]]] = mapped_column(DOCUMENT)
+    attempts: Mapped[int] = mapped_column(Integer)
+    claimed_by: Mapped[str | None] = mapped_column(Text)
+    claimed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    file_name: Mapped[str | None] = mapped_column(Text)
+
+
+class Grade(Base):
+    """What a submission was worth under a competition version: once each."""
+
+    __tablename__ = "grade"
+    __table_args__ = (UniqueConstraint("submission_id", "version_id"),)
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    submission_id: Mapped[str] = mapped_column(KEY, ForeignKey("submission.id"))
+    version_id: Mapped[int] = mapped_column(NUMBER, ForeignKey("competition_version.id"))
+    score: Mapped[float] = mapped_column(Double)
+    public_score: Mapped[float | None] = mapped_column(Double)
+    better: Mapped[int | None] = mapped_column(Integer)
+    equal: Mapped[int | None] = mapped_column(Integer)
+    worse: Mapped[int | None] = mapped_column(Integer)
+    teams: Mapped[int | None] = mapped_column(Integer)
+    percentile: Mapped[float | None] = mapped_column(Double)
+    above_median: Mapped[bool | None]
+    medal: Mapped[str | None] = mapped_column(Text)
+    grader: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
+    graded_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Disclosure(Base):
+    """A line of a run's exposure ledger; a number is disclosed for the first time only once."""
+
+    __tablename__ = "disclosure"
+    __table_args__ = (UniqueConstraint("kind", "grade_id"), Index(None, "run_id", "id"))
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))
+    kind: Mapped[str] = mapped_column(Text)
+    submission_id: Mapped[str | None] = mapped_column(KEY, ForeignKey("submission.id"))
+    grade_id: Mapped[int | None] = mapped_column(NUMBER, ForeignKey("grade.id"))
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Fault(Base):
+    """A failed attempt at grading."""
+
+    __tablename__ = "fault"
+    __table_args__ = (Index(None, "submission_id", "id"),)
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    submission_id: Mapped[str] = mapped_column(KEY, ForeignKey("submission.id"))
+    attempt: Mapped[int] = mapped_column(Integer)
+    kind: Mapped[str] = mapped_column(Text)
+    place: Mapped[str] = mapped_column(Text)
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class ImportedGrade(Base):
+    """A result that another grader reported: an attempt like a run's, but of no run here.
+
+    `document` is the report's entry as it came; the columns are what Podium makes of it.
+    """
+
+    __tablename__ = "imported_grade"
+    __table_args__ = (UniqueConstraint("experiment", "competition", "seed"),)
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    experiment: Mapped[str] = mapped_column(KEY, ForeignKey("experiment.name"))
+    competition: Mapped[str] = mapped_column(KEY, index=True)
+    seed: Mapped[int] = mapped_column(BigInteger)
+    made: Mapped[bool]
+    valid: Mapped[bool]
+    score: Mapped[float | None] = mapped_column(Double)
+    medal: Mapped[str | None] = mapped_column(Text)
+    above_median: Mapped[bool]
+    source: Mapped[str] = mapped_column(Text)
+    document: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
+    imported_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class ReportedScore(Base):
+    """A score that a harness measured outside Podium: apart from grades, with its evidence."""
+
+    __tablename__ = "reported_score"
+    __table_args__ = (Index(None, "run_id", "id"),)
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))
+    sort: Mapped[ReportedScoreKind] = mapped_column(enum_column(ReportedScoreKind))
+    score: Mapped[float] = mapped_column(Double)
+    step: Mapped[int | None] = mapped_column(BigInteger)
+    run_seconds: Mapped[float | None] = mapped_column(Double)
+    final: Mapped[bool]
+    evidence: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
+    reported_by: Mapped[str | None] = mapped_column(KEY, ForeignKey("api_key.id"))
+    reported_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class ImportedRun(Base):
+    """That a run took place elsewhere: the entry of a file that it was made from.
+
+    `place` is the entry's key in the file, `sha256` the file's, `document` the entry as it came.
+    """
+
+    __tablename__ = "imported_run"
+
+    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"), primary_key=True)
+    file: Mapped[str] = mapped_column(Text)
+    place: Mapped[str] = mapped_column(Text)
+    sha256: Mapped[str] = mapped_column(Text)
+    document: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
+    imported_at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class GradingEnvironment(Base):
+    """What grades here: one row at most, from the first worker's or server's start on."""
+
+    __tablename__ = "grading_environment"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    podium_version: Mapped[str] = mapped_column(Text)
+    environment: Mapped[str] = mapped_column(Text)
+    since: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class WriteReceipt(Base):
+    """The last group of writes that a writer committed, one row per writer; see `writer`."""
+
+    __tablename__ = "write_receipt"
+
+    writer: Mapped[str] = mapped_column(KEY, primary_key=True)
+    number: Mapped[int] = mapped_column(BigInteger)
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class VersionFile(Base):
+    """A file of a competition version: where it lies below the folder, and which blob it is."""
+
+    __tablename__ = "version_file"
+
+    version_id: Mapped[int] = mapped_column(
+        NUMBER, ForeignKey("competition_version.id"), primary_key=True, autoincrement=False
+    )
+    path: Mapped[str] = mapped_column(KEY, primary_key=True)
+    sha256: Mapped[str] = mapped_column(Text)
+    bytes: Mapped[int] = mapped_column(BigInteger)
+
+
+class PendingUpload(Base):
+    """A file that came through Kaggle's door and was not submitted yet; see `services.held`."""
+
+    __tablename__ = "held_upload"
+    __table_args__ = (Index(None, "run_id", "came_at"),)
+
+    nonce: Mapped[str] = mapped_column(KEY, primary_key=True)
+    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))
+    name: Mapped[str] = mapped_column(Text)
+    sha256: Mapped[str] = mapped_column(Text)
+    bytes: Mapped[int] = mapped_column(BigInteger)
+    came_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    until: Mapped[datetime] = mapped_column(UtcDateTime)
+
+
+class Secret(Base):
+    """A secret that all servers of one Podium share, in hex."""
+
+    __tablename__ = "secret"
+
+    name: Mapped[str] = mapped_column(KEY, primary_key=True)
+    value: Mapped[str] = mapped_column(Text)

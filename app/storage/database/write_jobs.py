@@ -1,0 +1,76 @@
+"""Jobs of the writer: functions to be run in a transaction, and whoever waits for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.errors import StorageFull, Unavailable
+from app.storage.database.errors import is_full, is_outage
+
+
+@dataclass(slots=True, eq=False)
+class WriteJob:
+    """A function to run, and until when (monotonic seconds) its caller waits for a database."""
+
+    function: Callable[[Session], Any]
+    deadline: float
+    future: Future[Any] = field(default_factory=Future)
+
+
+@dataclass(frozen=True, slots=True)
+class FailedWrite:
+    """A function raised instead of returning."""
+
+    error: BaseException
+
+
+@dataclass(slots=True, eq=False)
+class JobGroup:
+    """Jobs of one transaction; `outcomes` are those of a COMMIT whose answer was lost."""
+
+    jobs: list[WriteJob]
+    outcomes: list[Any] | None = None
+
+
+def plain_call(function: Callable[[Session], Any], session: Session) -> Any:
+    """Run a function of a group; what it raises ends the group's transaction."""
+    return function(session)
+
+
+def call_alone(function: Callable[[Session], Any], session: Session) -> Any:
+    """Run a function of a group so that what it raises undoes only its own work."""
+    try:
+        with session.begin_nested():
+            return function(session)
+    except Exception as error:
+        if is_outage(error) or is_full(error):
+            raise  # these end the transaction, not only this function
+        return FailedWrite(error)
+
+
+def resolve(jobs: list[WriteJob], outcomes: list[Any]) -> None:
+    """Resolve the futures; those that were given up have been told already."""
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        if job.future.done():
+            continue
+        if isinstance(outcome, FailedWrite):
+            job.future.set_exception(_public(outcome.error))
+        else:
+            job.future.set_result(outcome)
+
+
+def _public(error: BaseException) -> BaseException:
+    """The error as callers know it."""
+    public: BaseException = error
+    if is_full(error):
+        public = StorageFull("The database's disk is full; nothing was stored.")
+    elif is_outage(error):
+        public = Unavailable("The database is locked or away; try again.")
+    if public is not error:
+        public.__cause__ = error
+    return public

@@ -1,0 +1,217 @@
+"""The one writer: everything that waits is committed together, with one sync of the disk.
+
+The functions it runs must be repeatable: they are run again after an outage, and when another
+function of their group failed. So they change nothing but the database, neither commit nor roll
+back, and let database errors through.
+"""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from app.errors import Unavailable
+from app.storage.database import commit_receipts, notify
+from app.storage.database.errors import is_full, is_outage
+from app.storage.database.write_jobs import (
+    FailedWrite,
+    JobGroup,
+    WriteJob,
+    call_alone,
+    plain_call,
+    resolve,
+)
+
+GROUP = 256  # bounds how long one waits for others: 256 inserts take some 40 ms
+LONGEST_PAUSE = 0.5  # seconds between attempts while the database is away
+Result = TypeVar("Result")
+log = logging.getLogger(__name__)
+
+
+class Writer:
+    """A thread that runs functions in transactions, in the order they came.
+
+    `patience` is how many seconds a function may wait for a database that is locked or away;
+    `keeps_receipts` says that the answer to a COMMIT can be lost, as it can over a network;
+    `on_news` is told, in the writer's thread, the news that this process has to tell itself.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        patience: float,
+        keeps_receipts: bool,
+        on_news: Callable[[list[str]], None] = lambda ids: None,
+    ) -> None:
+        self._engine = engine
+        self._patience = patience
+        self._keeps_receipts = keeps_receipts
+        self._on_news = on_news
+        self._name = uuid.uuid4().hex
+        self._number = 0
+        self._is_enrolled = False
+        self._queue: queue.SimpleQueue[WriteJob | None] = queue.SimpleQueue()
+        self._groups: deque[JobGroup] = deque()
+        self._is_ending = False
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name="podium-writer", daemon=True)
+        self._thread.start()
+
+    def enqueue(self, function: Callable[[Session], Result]) -> Future[Result]:
+        """Hand in a function; the future is done once its result is committed.
+
+        The future raises what the function raised; `Unavailable` when the database stayed locked
+        or away; `StorageFull` when its disk is full.
+
+        Raises:
+            Unavailable: the writer was closed.
+        """
+        job = WriteJob(function, time.monotonic() + self._patience)
+        with self._lock:
+            if self._is_closed:
+                raise Unavailable("Podium is shutting down.")
+            self._queue.put(job)
+        return job.future
+
+    def write(self, function: Callable[[Session], Result]) -> Result:
+        """Hand in a function and wait until its result is committed; raises what `enqueue` says."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError("a write cannot wait for another write: call its function instead")
+        return self.enqueue(function).result()
+
+    def close(self) -> None:
+        """Commit what waits, then stop."""
+        with self._lock:
+            if not self._is_closed:
+                self._is_closed = True
+                self._queue.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        pause = 0.0
+        while self._groups or self._collect(wait=True):
+            group = self._groups[0]
+            try:
+                outcomes = self._attempt(group)
+            except BaseException as error:
+                if not is_outage(error):
+                    self._isolate(self._groups.popleft(), error)
+                    continue
+                if not pause:
+                    log.warning("the database is locked or away: %s", _reason(error))
+                time.sleep(pause)
+                pause = min(LONGEST_PAUSE, max(0.02, 2 * pause))
+                self._give_up_late_ones(error)
+            else:
+                pause = 0.0
+                self._groups.popleft()
+                resolve(group.jobs, outcomes)
+        self._leave()
+
+    def _collect(self, *, wait: bool) -> bool:
+        """Make a group of what has come. False: there is nothing; with `wait`: nothing any more."""
+        jobs: list[WriteJob] = []
+        while len(jobs) < GROUP and not self._is_ending:
+            try:
+                job = self._queue.get(block=wait and not jobs)
+            except queue.Empty:
+                break
+            if job is None:
+                self._is_ending = True
+            elif job.future.set_running_or_notify_cancel():
+                jobs.append(job)
+        if jobs:
+            self._groups.append(JobGroup(jobs))
+        return bool(jobs)
+
+    def _attempt(self, group: JobGroup) -> list[Any]:
+        """The committed outcomes of a group. Raises outages, and what one function alone raised."""
+        if group.outcomes is not None:
+            if self._was_committed():
+                return group.outcomes
+            group.outcomes = None
+            group.jobs = [job for job in group.jobs if not job.future.done()]
+        try:
+            return self._commit(group, one_by_one=False)
+        except Exception as error:
+            if len(group.jobs) == 1 or is_outage(error) or is_full(error):
+                raise
+        return self._commit(group, one_by_one=True)
+
+    def _commit(self, group: JobGroup, *, one_by_one: bool) -> list[Any]:
+        """Run the functions and commit; `one_by_one`: each so that it can fail alone."""
+        if self._keeps_receipts and not self._is_enrolled:
+            self._enrol()
+        call = call_alone if one_by_one else plain_call
+        with Session(self._engine) as session:
+            outcomes = [call(job.function, session) for job in group.jobs]
+            if self._keeps_receipts:
+                self._number += 1
+                commit_receipts.stamp(session, self._name, self._number)
+            to_tell = notify.send(session)
+            try:
+                session.commit()
+            except Exception as error:
+                if self._keeps_receipts and is_outage(error):
+                    group.outcomes = outcomes
+                raise
+        if to_tell:
+            self._on_news(to_tell)
+        return outcomes
+
+    def _isolate(self, group: JobGroup, error: BaseException) -> None:
+        """Try the members of a failed group each in its own transaction; alone, it is guilty."""
+        if len(group.jobs) == 1:
+            resolve(group.jobs, [FailedWrite(error)])
+        else:
+            self._groups.extendleft(JobGroup([job]) for job in reversed(group.jobs))
+
+    def _give_up_late_ones(self, error: BaseException) -> None:
+        """Fail what waited too long, also of what came meanwhile; keep the rest."""
+        while self._collect(wait=False):
+            pass
+        now = time.monotonic()
+        for group in self._groups:
+            late = [job for job in group.jobs if job.deadline <= now]
+            resolve(late, [FailedWrite(error)] * len(late))
+            if group.outcomes is None:
+                group.jobs = [job for job in group.jobs if not job.future.done()]
+        live = (g for g in self._groups if any(not job.future.done() for job in g.jobs))
+        self._groups = deque(live)
+
+    def _enrol(self) -> None:
+        with Session(self._engine) as session:
+            commit_receipts.stamp(session, self._name, 0)
+            session.commit()
+        self._is_enrolled = True
+
+    def _was_committed(self) -> bool:
+        with Session(self._engine) as session:
+            return commit_receipts.was_committed(session, self._name, self._number)
+
+    def _leave(self) -> None:
+        if not self._is_enrolled:
+            return
+        try:
+            with Session(self._engine) as session:
+                commit_receipts.remove(session, self._name)
+                session.commit()
+        except Exception as error:
+            # Its row stays behind: harmless, since no other writer will have this name.
+            log.warning("the writer's receipt was not removed: %s", _reason(error))
+
+
+def _reason(error: BaseException) -> str:
+    return str(getattr(error, "orig", None) or error).strip()

@@ -1,0 +1,111 @@
+"""Competition versions: added, never changed; the one with the highest number is current."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import bindparam, func, insert, select
+from sqlalchemy.orm import Session
+
+from app.domain.states import CompetitionStatus
+from app.storage.database.mapping import one
+from app.storage.database.models import CompetitionVersion
+from app.storage.database.records import VersionRecord
+
+TABLE = CompetitionVersion.__table__
+ADD = insert(TABLE).returning(TABLE)
+BY_ID = select(TABLE).where(TABLE.c.id == bindparam("id"))
+BY_HASH = select(TABLE).where(
+    TABLE.c.slug == bindparam("slug"), TABLE.c.content_hash == bindparam("content_hash")
+)
+CURRENT = (
+    select(TABLE).where(TABLE.c.slug == bindparam("slug")).order_by(TABLE.c.number.desc()).limit(1)
+)
+
+
+def add_version(
+    session: Session,
+    *,
+    slug: str,
+    number: int,
+    content_hash: str,
+    status: CompetitionStatus | str,
+    title: str,
+    document: dict[str, Any],
+    toml: str,
+    files: list[dict[str, Any]],
+    leaderboard: dict[str, Any] | None,
+    lint: list[dict[str, Any]],
+    rows: int | None,
+    imported_at: datetime,
+) -> VersionRecord:
+    """Store a version. Its fields are those of `VersionRecord`.
+
+    Raises:
+        IntegrityError: the slug has a version of this number or of this content.
+    """
+    fields = {name: value for name, value in locals().items() if name in TABLE.c}
+    return VersionRecord(**session.execute(ADD, fields).mappings().one())
+
+
+def current_version(session: Session, slug: str) -> VersionRecord | None:
+    """The version that new runs get."""
+    return one(VersionRecord, session.execute(CURRENT, {"slug": slug}).one_or_none())
+
+
+def version_by_id(session: Session, version_id: int) -> VersionRecord | None:
+    """The version with this id."""
+    return one(VersionRecord, session.execute(BY_ID, {"id": version_id}).one_or_none())
+
+
+def version_by_hash(session: Session, slug: str, content_hash: str) -> VersionRecord | None:
+    """The version of this competition that has this content."""
+    found = session.execute(BY_HASH, {"slug": slug, "content_hash": content_hash})
+    return one(VersionRecord, found.one_or_none())
+
+
+def list_current(
+    session: Session,
+    *,
+    q: str | None = None,
+    tag: str | None = None,
+    slugs: Collection[str] | None = None,
+    after: str | None = None,
+    limit: int,
+) -> list[VersionRecord]:
+    """Current versions by slug, at most `limit` after the slug `after`.
+
+    `q` is found in slug or title whatever its case; `tag` is one of the competition's tags;
+    `slugs` restricts to those named.
+    """
+    newest = select(TABLE.c.slug, func.max(TABLE.c.number).label("number")).group_by(TABLE.c.slug)
+    if slugs is not None:
+        newest = newest.where(TABLE.c.slug.in_(sorted(slugs)))
+    if after is not None:
+        newest = newest.where(TABLE.c.slug > after)
+    last = newest.subquery()
+    query = (
+        select(TABLE)
+        .join(last, (TABLE.c.slug == last.c.slug) & (TABLE.c.number == last.c.number))
+        .order_by(TABLE.c.slug)
+    )
+    found: list[VersionRecord] = []
+    if limit > 0:
+        for version in _matching(session.execute(query).mappings(), q, tag):
+            found.append(version)
+            if len(found) == limit:
+                break
+    return found
+
+
+def _matching(rows: Any, q: str | None, tag: str | None) -> Iterator[VersionRecord]:
+    # Here and not in SQL: the two databases fold the case of letters beyond ASCII differently, and
+    # look into JSON differently. There are some hundred competitions, not millions.
+    for row in rows:
+        version = VersionRecord(**row)
+        if tag is not None and tag not in version.document.get("tags", ()):
+            continue
+        if q is None or q.casefold() in f"{version.slug}\n{version.title}".casefold():
+            yield version

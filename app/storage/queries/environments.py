@@ -1,0 +1,73 @@
+"""The environment that grades in this database: Podium's version, Python's, the libraries'."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, func, insert, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.models import GradingEnvironment
+from app.storage.database.upsert import insert_if_new
+
+TABLE = GradingEnvironment.__table__
+ROW = 1
+CURRENT = select(TABLE.c.podium_version, TABLE.c.environment, TABLE.c.since)
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What grades depend on besides the competition: see `app.services.runtime.environment`."""
+
+    podium_version: str
+    environment: str
+
+    def differences(self, other: Environment) -> list[str]:
+        """What `other` has differently, in words.
+
+        >>> there = Environment("0.1.0", "python-3.11.2 numpy-2.4.6")
+        >>> there.differences(Environment("0.1.0", "python-3.11.2 numpy-2.3.0"))
+        ['numpy is 2.3.0, not 2.4.6']
+        """
+        mine, theirs = self._parts(), other._parts()
+        return [
+            f"{name} is {theirs.get(name, 'absent')}, not {mine.get(name, 'absent')}"
+            for name in [*mine, *(name for name in theirs if name not in mine)]
+            if mine.get(name) != theirs.get(name)
+        ]
+
+    def _parts(self) -> dict[str, str]:
+        pairs = (part.rpartition("-") for part in self.environment.split())
+        return {"podium": self.podium_version, **{name: version for name, _, version in pairs}}
+
+
+def current(session: Session) -> tuple[Environment, datetime] | None:
+    """What grades here and since when; None before anything was declared."""
+    row = session.execute(CURRENT).one_or_none()
+    return None if row is None else (Environment(row.podium_version, row.environment), row.since)
+
+
+def declare(session: Session, environment: Environment, now: datetime) -> bool:
+    """Say what grades here, if nobody has; says whether it did."""
+    return insert_if_new(session, TABLE, ("id",), _fields(environment, now))
+
+
+def replace(session: Session, environment: Environment, now: datetime) -> None:
+    """Say what grades here from now on."""
+    session.execute(delete(TABLE))
+    session.execute(insert(TABLE), _fields(environment, now))
+
+
+def database_now(session: Session) -> datetime:
+    """The time by the database's clock, which is one for all machines."""
+    return session.execute(select(func.now(type_=TABLE.c.since.type))).scalar_one()
+
+
+def _fields(environment: Environment, now: datetime) -> dict[str, object]:
+    return {
+        "id": ROW,
+        "podium_version": environment.podium_version,
+        "environment": environment.environment,
+        "since": now,
+    }

@@ -1,0 +1,36 @@
+"""Experiments, by name."""
+
+from __future__ import annotations
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.mapping import one, values
+from app.storage.database.models import Experiment
+from app.storage.database.records import ExperimentRecord
+
+TABLE = Experiment.__table__
+
+
+def add(session: Session, record: ExperimentRecord) -> ExperimentRecord:
+    """Store an experiment.
+
+    Raises:
+        IntegrityError: the name is taken.
+    """
+    session.execute(insert(TABLE), values(record))
+    return record
+
+
+def get(session: Session, name: str) -> ExperimentRecord | None:
+    """The experiment of this name."""
+    row = session.execute(select(TABLE).where(TABLE.c.name == name)).one_or_none()
+    return one(ExperimentRecord, row)
+
+
+def list_page(session: Session, *, after: str | None = None, limit: int) -> list[ExperimentRecord]:
+    """Experiments by name, at most `limit` after the name `after`."""
+    query = select(TABLE).order_by(TABLE.c.name).limit(limit)
+    if after is not None:
+        query = query.where(TABLE.c.name > after)
+    return [ExperimentRecord(**row) for row in session.execute(query).mappings()]

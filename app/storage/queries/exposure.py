@@ -1,0 +1,59 @@
+"""The exposure ledger: what was told to a run's own key."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.models import Disclosure
+from app.storage.database.records import DISCLOSURE_KINDS, DisclosureRecord
+from app.storage.database.upsert import insert_if_new
+
+TABLE = Disclosure.__table__
+
+
+def record(
+    session: Session,
+    run_id: str,
+    kind: str,
+    submission_id: str | None,
+    grade_id: int | None,
+    at: datetime,
+) -> bool:
+    """Note a disclosure: each validation, and of each grade's numbers the first telling.
+
+    Says whether the ledger has grown.
+
+    Raises:
+        ValueError: there is no such kind, or a number comes without its grade.
+    """
+    if kind not in DISCLOSURE_KINDS:
+        raise ValueError(f"{kind!r} is not one of {', '.join(DISCLOSURE_KINDS)}")
+    if (grade_id is None) != (kind == "validation"):
+        raise ValueError("a number has a grade, a validation has none")
+    entry = {
+        "run_id": run_id,
+        "kind": kind,
+        "submission_id": submission_id,
+        "grade_id": grade_id,
+        "at": at,
+    }
+    # Validations have no grade, and to both databases no two NULLs are the same.
+    return insert_if_new(session, TABLE, ("kind", "grade_id"), entry)
+
+
+def list_disclosures(session: Session, run_id: str) -> list[DisclosureRecord]:
+    """All that was told to the run's key, oldest first."""
+    query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id)
+    return [DisclosureRecord(**row) for row in session.execute(query).mappings()]
+
+
+def totals(session: Session, run_id: str) -> dict[str, int]:
+    """How much of each kind was told, zeros included."""
+    query = (
+        select(TABLE.c.kind, func.count()).where(TABLE.c.run_id == run_id).group_by(TABLE.c.kind)
+    )
+    found = {kind: int(count) for kind, count in session.execute(query)}
+    return {kind: found.get(kind, 0) for kind in DISCLOSURE_KINDS}

@@ -1,0 +1,54 @@
+"""Imported grades: added once each, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.mapping import record, values
+from app.storage.database.models import ImportedGrade, Run
+from app.storage.database.records import ImportedGradeRecord
+
+TABLE = ImportedGrade.__table__
+RUN = Run.__table__
+
+
+def add(session: Session, grades: Sequence[ImportedGradeRecord]) -> None:
+    """Store imported grades.
+
+    Raises:
+        IntegrityError: the experiment has one of that competition and seed, or does not exist.
+    """
+    rows = [values(grade) for grade in grades]
+    for row in rows:
+        del row["id"]
+    if rows:
+        session.execute(insert(TABLE), rows)
+
+
+def of_experiment(
+    session: Session, experiment: str, seed: int | None = None
+) -> list[ImportedGradeRecord]:
+    """The experiment's imported grades, of one seed or of all, in the order they were imported."""
+    query = select(TABLE).where(TABLE.c.experiment == experiment).order_by(TABLE.c.id)
+    if seed is not None:
+        query = query.where(TABLE.c.seed == seed)
+    return [record(ImportedGradeRecord, row) for row in session.execute(query)]
+
+
+def has(session: Session, experiment: str, competition: str, seed: int) -> bool:
+    """Whether there is an imported grade of this key."""
+    query = select(TABLE.c.id).where(
+        TABLE.c.experiment == experiment,
+        TABLE.c.competition == competition,
+        TABLE.c.seed == seed,
+    )
+    return session.execute(query).first() is not None
+
+
+def run_keys(session: Session, experiment: str) -> set[tuple[str, int]]:
+    """The (competition, seed) that the experiment has runs of."""
+    query = select(RUN.c.competition, RUN.c.seed).where(RUN.c.experiment == experiment)
+    return {(competition, seed) for competition, seed in session.execute(query)}

@@ -1,0 +1,49 @@
+"""Which runs took place elsewhere, and the entries of files that they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.mapping import one, record, values
+from app.storage.database.models import ImportedRun, Run
+from app.storage.database.records import ImportedRunRecord
+
+TABLE = ImportedRun.__table__
+RUN = Run.__table__
+
+
+def add(session: Session, records: Sequence[ImportedRunRecord]) -> None:
+    """Say of runs where they are from.
+
+    Raises:
+        IntegrityError: there is no such run, or it was said of it before.
+    """
+    if records:
+        session.execute(insert(TABLE), [values(each) for each in records])
+
+
+def get(session: Session, run_id: str) -> ImportedRunRecord | None:
+    """Where a run is from; None where it took place here."""
+    row = session.execute(select(TABLE).where(TABLE.c.run_id == run_id)).one_or_none()
+    return one(ImportedRunRecord, row)
+
+
+def places(session: Session, run_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The file and the place in it of those of these runs that took place elsewhere."""
+    query = select(TABLE.c.run_id, TABLE.c.file, TABLE.c.place).where(TABLE.c.run_id.in_(run_ids))
+    return {run_id: (file, place) for run_id, file, place in session.execute(query)}
+
+
+def of_competition(
+    session: Session, experiment: str, competition: str
+) -> dict[int, ImportedRunRecord]:
+    """Where the experiment's runs at a competition are from, by seed."""
+    query = (
+        select(RUN.c.seed, TABLE)
+        .join(RUN, RUN.c.id == TABLE.c.run_id)
+        .where(RUN.c.experiment == experiment, RUN.c.competition == competition)
+    )
+    return {row[0]: record(ImportedRunRecord, row[1:]) for row in session.execute(query)}

@@ -1,0 +1,50 @@
+"""Uploads that wait for their submission: rows that every server of one Podium sees."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.mapping import one, values
+from app.storage.database.models import PendingUpload
+from app.storage.database.records import PendingUploadRecord
+from app.storage.database.upsert import insert_if_new
+
+TABLE = PendingUpload.__table__
+
+
+def add(session: Session, pending: PendingUploadRecord) -> bool:
+    """Store one; says whether there was none of this nonce."""
+    return insert_if_new(session, TABLE, ("nonce",), values(pending))
+
+
+def get(session: Session, nonce: str) -> PendingUploadRecord | None:
+    """The upload of this nonce."""
+    return one(
+        PendingUploadRecord,
+        session.execute(select(TABLE).where(TABLE.c.nonce == nonce)).one_or_none(),
+    )
+
+
+def expired(session: Session, now: datetime, limit: int) -> list[PendingUploadRecord]:
+    """Uploads whose time is over."""
+    query = select(TABLE).where(TABLE.c.until < now).limit(limit)
+    return [PendingUploadRecord(**row) for row in session.execute(query).mappings()]
+
+
+def beyond_limit(session: Session, run_id: str, kept: int) -> list[PendingUploadRecord]:
+    """A run's uploads, except the latest `kept`."""
+    query = (
+        select(TABLE)
+        .where(TABLE.c.run_id == run_id)
+        .order_by(TABLE.c.came_at.desc(), TABLE.c.nonce)
+        .offset(kept)
+    )
+    return [PendingUploadRecord(**row) for row in session.execute(query).mappings()]
+
+
+def remove(session: Session, nonces: list[str]) -> None:
+    """Forget uploads."""
+    session.execute(delete(TABLE).where(TABLE.c.nonce.in_(nonces)))

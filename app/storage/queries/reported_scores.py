@@ -1,0 +1,88 @@
+"""Scores that harnesses measured: added once each, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import func, insert, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.mapping import record, values
+from app.storage.database.models import ReportedScore, Run
+from app.storage.database.records import ReportedScoreRecord
+
+TABLE = ReportedScore.__table__
+RUN = Run.__table__
+
+
+def add(session: Session, new: ReportedScoreRecord) -> ReportedScoreRecord:
+    """Store a score; gives it back with its id.
+
+    Raises:
+        IntegrityError: there is no such run.
+    """
+    row = session.execute(insert(TABLE).returning(TABLE), _row(new)).one()
+    return record(ReportedScoreRecord, row)
+
+
+def add_all(session: Session, records: Sequence[ReportedScoreRecord]) -> None:
+    """Store scores, in this order.
+
+    Raises:
+        IntegrityError: there is no such run.
+    """
+    if records:
+        session.execute(insert(TABLE), [_row(each) for each in records])
+
+
+def of_run(session: Session, run_id: str) -> list[ReportedScoreRecord]:
+    """All scores reported of a run, in the order they came."""
+    query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id)
+    return [record(ReportedScoreRecord, row) for row in session.execute(query)]
+
+
+def page(
+    session: Session, run_id: str, *, after: int | None = None, limit: int
+) -> list[ReportedScoreRecord]:
+    """Scores reported of a run, in the order they came, at most `limit` after the id `after`."""
+    query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id).limit(limit)
+    if after is not None:
+        query = query.where(TABLE.c.id > after)
+    return [record(ReportedScoreRecord, row) for row in session.execute(query)]
+
+
+def counts(session: Session, run_ids: Sequence[str]) -> dict[str, int]:
+    """How many scores were reported of each of these runs; absent means none."""
+    query = (
+        select(TABLE.c.run_id, func.count())
+        .where(TABLE.c.run_id.in_(run_ids))
+        .group_by(TABLE.c.run_id)
+    )
+    return {run_id: int(count) for run_id, count in session.execute(query)}
+
+
+def of_runs_in(
+    session: Session, *, experiment: str | None = None, competition: str | None = None
+) -> dict[str, list[ReportedScoreRecord]]:
+    """The scores reported of the runs of an experiment, or at a competition, by run; in order."""
+    query = select(TABLE).join(RUN, RUN.c.id == TABLE.c.run_id).order_by(TABLE.c.id)
+    if experiment is not None:
+        query = query.where(RUN.c.experiment == experiment)
+    if competition is not None:
+        query = query.where(RUN.c.competition == competition)
+    found: dict[str, list[ReportedScoreRecord]] = {}
+    for row in session.execute(query):
+        one = record(ReportedScoreRecord, row)
+        found.setdefault(one.run_id, []).append(one)
+    return found
+
+
+def final_of(reported: Sequence[ReportedScoreRecord]) -> ReportedScoreRecord | None:
+    """What a run came to by its reported scores: the last one marked final."""
+    return next((each for each in reversed(reported) if each.final), None)
+
+
+def _row(new: ReportedScoreRecord) -> dict[str, object]:
+    row = values(new)
+    del row["id"]
+    return row

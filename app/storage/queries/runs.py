@@ -1,0 +1,99 @@
+"""Runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy.orm import Session
+
+from app.storage.database import notify
+from app.storage.database.mapping import one, values
+from app.storage.database.models import CompetitionVersion, Run
+from app.storage.database.records import RunRecord
+
+TABLE = Run.__table__
+VERSION = CompetitionVersion.__table__
+BY_ID = select(TABLE).where(TABLE.c.id == bindparam("id"))
+LOCK = BY_ID.with_for_update()
+
+
+def add_run(session: Session, record: RunRecord) -> RunRecord:
+    """Store a run.
+
+    Raises:
+        IntegrityError: the experiment has a run of this seed at this competition.
+    """
+    session.execute(insert(TABLE), values(record))
+    return record
+
+
+def get_run(session: Session, run_id: str) -> RunRecord | None:
+    """The run of this id."""
+    return one(RunRecord, session.execute(BY_ID, {"id": run_id}).one_or_none())
+
+
+def lock_run(session: Session, run_id: str) -> RunRecord | None:
+    """The run, which nobody else can lock or change until this transaction ends.
+
+    On SQLite every writing transaction holds that lock already.
+    """
+    return one(RunRecord, session.execute(LOCK, {"id": run_id}).one_or_none())
+
+
+def find_run(session: Session, experiment: str, competition: str, seed: int) -> RunRecord | None:
+    """The one run with this seed."""
+    query = select(TABLE).where(
+        TABLE.c.experiment == experiment,
+        TABLE.c.competition == competition,
+        TABLE.c.seed == seed,
+    )
+    return one(RunRecord, session.execute(query).one_or_none())
+
+
+def list_runs(
+    session: Session,
+    *,
+    experiment: str | None = None,
+    competition: str | None = None,
+    after: str | None = None,
+    limit: int,
+) -> list[RunRecord]:
+    """Runs, oldest first, at most `limit` after the id `after`."""
+    query = select(TABLE).order_by(TABLE.c.id).limit(limit)
+    if experiment is not None:
+        query = query.where(TABLE.c.experiment == experiment)
+    if competition is not None:
+        query = query.where(TABLE.c.competition == competition)
+    if after is not None:
+        query = query.where(TABLE.c.id > after)
+    return [RunRecord(**row) for row in session.execute(query).mappings()]
+
+
+def update_run(session: Session, run_id: str, **changes: Any) -> RunRecord:
+    """Change fields of a run; returns it as it is then.
+
+    Raises:
+        NoResultFound: there is no such run.
+        ValueError: a run has no such field.
+    """
+    unknown = sorted(set(changes) - set(TABLE.c.keys()))
+    if unknown:
+        raise ValueError(f"a run has no {', '.join(unknown)}")
+    query = update(TABLE).where(TABLE.c.id == run_id).values(changes).returning(TABLE)
+    notify.publish(session, [run_id])
+    return RunRecord(**session.execute(query).mappings().one())
+
+
+def version_number(session: Session, run_id: str) -> int:
+    """The number of the competition version that the run was made with.
+
+    Raises:
+        NoResultFound: there is no such run.
+    """
+    query = (
+        select(VERSION.c.number)
+        .join(TABLE, TABLE.c.version_id == VERSION.c.id)
+        .where(TABLE.c.id == run_id)
+    )
+    return int(session.execute(query).scalar_one())

@@ -1,0 +1,25 @@
+"""Secrets that all servers of one Podium share."""
+
+from __future__ import annotations
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from app.storage.database.models import Secret
+from app.storage.database.upsert import insert_if_new
+
+TABLE = Secret.__table__
+
+
+def find(session: Session, name: str) -> bytes | None:
+    """The secret of this name."""
+    value = session.execute(select(TABLE.c.value).where(TABLE.c.name == name)).scalar_one_or_none()
+    return None if value is None else bytes.fromhex(value)
+
+
+def keep_first(session: Session, name: str, offered: bytes) -> bytes:
+    """The secret of this name; `offered`, where there was none."""
+    insert_if_new(session, TABLE, ("name",), {"name": name, "value": offered.hex()})
+    found = find(session, name)
+    assert found is not None  # noqa: S101 (it is there now, ours or another's)
+    return found

@@ -1,0 +1,234 @@
+"""Submissions: stored, found, counted; claimed for grading and settled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Row, and_, bindparam, case, func, insert, or_, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.states import COUNTED, SETTLED, SubmissionState
+from app.storage.database import notify
+from app.storage.database.mapping import one, record, values
+from app.storage.database.models import Grade, Run, Submission
+from app.storage.database.records import ClaimRecord, GradeRecord, SettledRecord, SubmissionRecord
+
+PREFIX = "sub"  # of ids
+TABLE = Submission.__table__
+RUN = Run.__table__
+GRADE = Grade.__table__
+WIDTH = len(TABLE.c)
+# Of several grades, the one under the version that the submission was made for.
+WITH_GRADE = select(TABLE, GRADE).join(
+    GRADE,
+    and_(GRADE.c.submission_id == TABLE.c.id, GRADE.c.version_id == TABLE.c.version_id),
+    isouter=True,
+)
+OF_RUN = TABLE.c.run_id == bindparam("run_id")
+IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
+IS_COUNTED = TABLE.c.state.in_(sorted(COUNTED))
+
+ADD = insert(TABLE)
+BY_ID = WITH_GRADE.where(TABLE.c.id == bindparam("id"))
+BY_KEY = select(TABLE).where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
+COUNT = select(func.count()).select_from(TABLE).where(OF_RUN, IS_COUNTED)
+COUNT_SINCE = COUNT.where(TABLE.c.received_at > bindparam("since"))
+TIMES_SINCE = (
+    select(TABLE.c.received_at)
+    .where(OF_RUN, IS_COUNTED, TABLE.c.received_at > bindparam("since"))
+    .order_by(TABLE.c.received_at)
+)
+LAST_VALID = (
+    select(TABLE)
+    .where(OF_RUN, TABLE.c.state == SubmissionState.GRADED)
+    .order_by(TABLE.c.id.desc())
+    .limit(1)
+)
+OLDEST_QUEUED = select(TABLE.c.received_at).where(IS_QUEUED).order_by(TABLE.c.id).limit(1)
+CLAIMABLE = (
+    select(
+        TABLE.c.id,
+        TABLE.c.run_id,
+        TABLE.c.version_id,
+        RUN.c.competition,
+        TABLE.c.sha256,
+        (TABLE.c.attempts + 1).label("attempts"),
+    )
+    .join(RUN, RUN.c.id == TABLE.c.run_id)
+    .where(IS_QUEUED)
+    .order_by(TABLE.c.id)
+    .limit(bindparam("limit"))
+    # Rows that another loop is about to take are passed over, not waited for.
+    .with_for_update(of=TABLE, skip_locked=True)
+)
+CLAIM = (
+    update(TABLE)
+    .where(TABLE.c.id.in_(bindparam("ids", expanding=True)))
+    .values(
+        state=SubmissionState.GRADING,
+        attempts=TABLE.c.attempts + 1,
+        claimed_by=bindparam("claimant"),
+        claimed_at=bindparam("now"),
+    )
+)
+REQUEUE = (
+    update(TABLE)
+    .where(TABLE.c.state == SubmissionState.GRADING)
+    .values(state=SubmissionState.QUEUED, claimed_by=None, claimed_at=None)
+)
+# One comparison for each state: an IN list has no fixed text, and cannot be run for many rows.
+IS_OPEN = and_(*(TABLE.c.state != state for state in sorted(SETTLED)))
+SETTLE = update(TABLE).where(TABLE.c.id == bindparam("of"), IS_OPEN)
+
+
+def add_submissions(session: Session, added: Sequence[SubmissionRecord]) -> None:
+    """Store submissions.
+
+    Raises:
+        IntegrityError: a run has a submission with the same idempotency key.
+    """
+    if added:
+        session.execute(ADD, [values(submission) for submission in added])
+        notify.publish(session, {submission.run_id for submission in added})
+
+
+def get_submission(
+    session: Session, submission_id: str
+) -> tuple[SubmissionRecord, GradeRecord | None] | None:
+    """A submission and its grade under the version it was made for."""
+    row = session.execute(BY_ID, {"id": submission_id}).one_or_none()
+    return None if row is None else _with_grade(row)
+
+
+def by_idempotency_key(session: Session, run_id: str, key: str) -> SubmissionRecord | None:
+    """The run's submission that came with this Idempotency-Key."""
+    row = session.execute(BY_KEY, {"run_id": run_id, "key": key}).one_or_none()
+    return one(SubmissionRecord, row)
+
+
+def list_submissions(
+    session: Session, run_id: str, *, after: str | None = None, limit: int
+) -> list[tuple[SubmissionRecord, GradeRecord | None]]:
+    """A run's submissions with their grades, oldest first, at most `limit` after the id `after`."""
+    query = WITH_GRADE.where(TABLE.c.run_id == run_id).order_by(TABLE.c.id).limit(limit)
+    if after is not None:
+        query = query.where(TABLE.c.id > after)
+    return [_with_grade(row) for row in session.execute(query)]
+
+
+def latest_submissions(
+    session: Session, run_id: str, *, offset: int, limit: int
+) -> list[tuple[SubmissionRecord, GradeRecord | None]]:
+    """A run's submissions with their grades, newest first."""
+    query = WITH_GRADE.where(TABLE.c.run_id == run_id).order_by(TABLE.c.id.desc())
+    return [_with_grade(row) for row in session.execute(query.offset(offset).limit(limit))]
+
+
+def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:
+    """How many submissions the run has up to the id `last`, and the last of them ("": none)."""
+    query = select(func.count(), func.max(TABLE.c.id)).where(OF_RUN, TABLE.c.id <= last)
+    count, found = session.execute(query, {"run_id": run_id}).one()
+    return int(count), found or ""
+
+
+def count_counted(session: Session, run_id: str, since: datetime | None = None) -> int:
+    """How many submissions use up the run's quota, of those received after `since`."""
+    if since is None:
+        return int(session.execute(COUNT, {"run_id": run_id}).scalar_one())
+    return int(session.execute(COUNT_SINCE, {"run_id": run_id, "since": since}).scalar_one())
+
+
+def counted_times(session: Session, run_id: str, since: datetime) -> list[datetime]:
+    """When the submissions that use up the run's quota came, oldest first, after `since`."""
+    return list(session.execute(TIMES_SINCE, {"run_id": run_id, "since": since}).scalars())
+
+
+def last_valid(session: Session, run_id: str) -> SubmissionRecord | None:
+    """The run's last graded submission: its final one where none was selected."""
+    return one(SubmissionRecord, session.execute(LAST_VALID, {"run_id": run_id}).one_or_none())
+
+
+def claim(session: Session, claimant: str, limit: int, now: datetime) -> list[ClaimRecord]:
+    """Take up to `limit` queued submissions, oldest first; nobody else gets them."""
+    found = session.execute(CLAIMABLE, {"limit": limit}).mappings()
+    taken = [ClaimRecord(**row, claimed_by=claimant) for row in found]
+    if taken:
+        ids = [each.id for each in taken]
+        session.execute(CLAIM, {"ids": ids, "claimant": claimant, "now": now})
+        notify.publish(session, {each.run_id for each in taken})
+    return taken
+
+
+def requeue_claimed_by(session: Session, claimant: str, *, counts_attempt: bool = True) -> int:
+    """Queue again all that `claimant` was grading when it died; says how many.
+
+    `counts_attempt=False` takes the begun attempt back: it was cut short, it did not fail.
+    """
+    query = REQUEUE.where(TABLE.c.claimed_by == claimant)
+    if not counts_attempt:
+        query = query.values(attempts=TABLE.c.attempts - 1)
+    return _rows(session.execute(query))
+
+
+def requeue_claim(session: Session, submission_id: str) -> bool:
+    """Queue one submission again. False: it was not being graded."""
+    return _rows(session.execute(REQUEUE.where(TABLE.c.id == submission_id))) == 1
+
+
+def settle_all(session: Session, outcomes: Sequence[SettledRecord]) -> None:
+    """Write submissions' outcomes. One that has an outcome already keeps it.
+
+    Raises:
+        ValueError: a state is not one in which grading is over.
+    """
+    for outcome in outcomes:
+        if not outcome.state.is_settled:
+            raise ValueError(f"{outcome.state.value!r} settles nothing")
+    if outcomes:
+        rows = [values(outcome) for outcome in outcomes]
+        for row in rows:
+            row["of"] = row.pop("id")
+        session.execute(SETTLE, rows)
+
+
+def settled_among(session: Session, ids: Sequence[str]) -> list[str]:
+    """Those of the ids whose submissions are settled."""
+    query = select(TABLE.c.id).where(TABLE.c.id.in_(ids), TABLE.c.state.in_(sorted(SETTLED)))
+    return list(session.execute(query).scalars())
+
+
+def counts_by_state(session: Session) -> dict[str, int]:
+    """How many submissions are in each state, zeros included."""
+    query = select(TABLE.c.state, func.count()).group_by(TABLE.c.state)
+    found = {state: int(count) for state, count in session.execute(query)}
+    return {state.value: found.get(state, 0) for state in SubmissionState}
+
+
+def count_open(session: Session, bounds: Sequence[int]) -> dict[tuple[SubmissionState, int], int]:
+    """How many submissions are queued and being graded, by state and place of their size.
+
+    Place 0 is below the first of `bounds` (bytes, ascending), and so on. What is zero is left out.
+    """
+    place = case(
+        *((TABLE.c.bytes < bound, number) for number, bound in enumerate(bounds)),
+        else_=len(bounds),
+    )
+    is_open = or_(IS_QUEUED, TABLE.c.state == SubmissionState.GRADING)
+    query = select(TABLE.c.state, place, func.count()).where(is_open).group_by(TABLE.c.state, place)
+    return {(state, int(size)): int(count) for state, size, count in session.execute(query)}
+
+
+def oldest_queued(session: Session) -> datetime | None:
+    """When the submission came that waits the longest for a grader."""
+    return session.execute(OLDEST_QUEUED).scalar_one_or_none()
+
+
+def _with_grade(row: Row[Any]) -> tuple[SubmissionRecord, GradeRecord | None]:
+    grade = None if row[WIDTH] is None else record(GradeRecord, row[WIDTH:])
+    return record(SubmissionRecord, row[:WIDTH]), grade
+
+
+def _rows(result: Any) -> int:
+    return int(result.rowcount)
