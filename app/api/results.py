@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
-from app.api import result_views as view
 from app.api.dependencies import Ctx, Researcher, Slug
+from app.api.http.negotiation import FORMS, answer
 from app.api.http.problems import responses
 from app.api.schemas.results import (
     BoardOut,
@@ -18,8 +18,11 @@ from app.api.schemas.results import (
     MedalRatesOut,
     PassAtKOut,
 )
-from app.api.tables import FORMS
 from app.errors import Invalid
+from app.reports.comparisons import comparison_report, items_report, pass_at_k_report
+from app.reports.competition_results import competition_report
+from app.reports.medal_rates import board_report, medal_rates_report
+from app.reports.medals_over_time import curves_report
 from app.services.results import competition_results, experiment_results, medals_over_time
 from app.services.results.experiment_results import Excluded, GroupBy, ResultFilter
 from app.services.results.medals_over_time import Axis
@@ -78,8 +81,8 @@ def show_medal_rates(
     group_by: Group = None,
 ) -> Any:
     """The share of attempts that won each medal: mean, SEM and intervals, in percent."""
-    return view.medal_rates(
-        request, *experiment_results.medal_rates(context, name, scope, group_by)
+    return answer(
+        request, medal_rates_report(*experiment_results.medal_rates(context, name, scope, group_by))
     )
 
 
@@ -88,7 +91,9 @@ def show_board(
     request: Request, context: Ctx, caller: Researcher, scope: InScope, group_by: Group = None
 ) -> Any:
     """The medal rates of all experiments, best first; those that cannot be counted are named."""
-    return view.board(request, *experiment_results.experiment_board(context, scope, group_by))
+    return answer(
+        request, board_report(*experiment_results.experiment_board(context, scope, group_by))
+    )
 
 
 @router.get("/experiments/{name}/pass-at-k", response_model=PassAtKOut, responses=ANSWERS)
@@ -103,8 +108,9 @@ def show_pass_at_k(
 ) -> Any:
     """The chance that the best of k attempts counts; k is one or several numbers, with commas."""
     ks = tuple(sorted({int(each) for each in k.split(",")}))
-    return view.pass_at_k(
-        request, *experiment_results.pass_at_k(context, name, scope, ks, rate), rate
+    return answer(
+        request,
+        pass_at_k_report(*experiment_results.pass_at_k(context, name, scope, ks, rate), rate),
     )
 
 
@@ -121,7 +127,9 @@ def compare_experiments(
     """Two experiments, paired over competitions: the difference a - b and what it is worth."""
     if a == b:
         raise Invalid("Compare an experiment with another one.")
-    return view.comparison(request, *experiment_results.compare(context, a, b, scope, rate), rate)
+    return answer(
+        request, comparison_report(*experiment_results.compare(context, a, b, scope, rate), rate)
+    )
 
 
 @router.get("/experiments/{name}/medals-over-time", response_model=CurvesOut, responses=ANSWERS)
@@ -144,7 +152,7 @@ def show_medals_over_time(
     """Medals held after so many hours, tokens or dollars, and what choosing the final one cost."""
     moments = tuple(sorted({float(each) for each in at.split(",") if each}))
     found = medals_over_time.curves(context, name, suite or None, axis, moments)
-    return view.curves(request, name, found)
+    return answer(request, curves_report(name, found))
 
 
 @router.get("/competitions/{slug}/results", response_model=CompetitionResultsOut, responses=ANSWERS)
@@ -160,7 +168,7 @@ def show_competition_results(
 ) -> Any:
     """All attempts at a competition, by experiment and seed."""
     found = competition_results.at_competition(context, slug, percentile)
-    return view.competition(request, slug, percentile, *found)
+    return answer(request, competition_report(slug, percentile, *found))
 
 
 @router.get("/suites/{suite_name}/items", response_model=ItemsOut, responses=ANSWERS)
@@ -174,4 +182,6 @@ def show_items(
 ) -> Any:
     """What each competition of a suite tells about the experiments that were at it."""
     scope = ResultFilter(suite_name, padding)
-    return view.items(request, scope, *experiment_results.items(context, scope, rate), rate)
+    return answer(
+        request, items_report(scope, *experiment_results.items(context, scope, rate), rate)
+    )

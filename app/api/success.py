@@ -6,12 +6,13 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
-from app.api import success_views as view
 from app.api.dependencies import Ctx, Id, Researcher
+from app.api.http.negotiation import FORMS, answer
 from app.api.http.problems import responses
 from app.api.results import scope
 from app.api.schemas.success import OutcomesOut, SuccessRatesOut, TrajectoryOut
-from app.api.tables import FORMS
+from app.reports.run_outcomes import outcomes_report, trajectory_report
+from app.reports.success_rates import success_report
 from app.services.results import run_outcomes, success_rates, trajectory
 from app.services.results.experiment_results import Excluded, ResultFilter
 from app.services.results.success_rates import Baselines, SuccessGroupBy, SuccessScope
@@ -83,7 +84,7 @@ def show_success_rates(
 ) -> Any:
     """The share of runs that beat their baseline, how far, and at what cost."""
     asked = SuccessScope(scope, threshold, baselines, starter)
-    return view.success_rates(request, success_rates.success(context, name, asked, group_by))
+    return answer(request, success_report(success_rates.success(context, name, asked, group_by)))
 
 
 @router.get("/experiments/{name}/outcomes", response_model=OutcomesOut, responses=ANSWERS)
@@ -98,7 +99,7 @@ def show_outcomes(
     """What each run came to against its baseline: the final score, the best, and what it used."""
     others = run_outcomes.starter_baselines(context, starter) if starter else {}
     found = run_outcomes.outcomes_of(context, name, threshold, others)
-    return view.outcomes(request, name, threshold, found)
+    return answer(request, outcomes_report(name, threshold, found))
 
 
 @router.get("/runs/{run_id}/trajectory", response_model=TrajectoryOut, responses=ANSWERS)
@@ -106,4 +107,4 @@ def show_trajectory(
     request: Request, context: Ctx, caller: Researcher, run_id: Id, threshold: Threshold = None
 ) -> Any:
     """A run's scores in their order: the final one against the best, and success at any step."""
-    return view.trajectory(request, trajectory.trajectory(context, run_id, threshold))
+    return answer(request, trajectory_report(trajectory.trajectory(context, run_id, threshold)))

@@ -9,18 +9,22 @@ from typing import Annotated
 
 import typer
 
-from app.api.result_views import rates_markdown
-from app.api.tables import as_csv, as_parquet
 from app.cli.output import AsJson, err, out, podium, print_json, tell_mismatches
-from app.cli.success import Forms, KnownBaselines, Starter, Threshold, success_forms
+from app.cli.success import KnownBaselines, Starter, Threshold
 from app.errors import Invalid
-from app.reports.medal_rates import rates_document, rates_rows
-from app.services.results import experiment_results, grading_reports
+from app.reports.medal_rates import medal_rates_report
+from app.reports.success_rates import success_report
+from app.reports.tables import to_csv, to_parquet
+from app.services.results import experiment_results, grading_reports, success_rates
 from app.services.results.experiment_results import Excluded, GroupBy, ResultFilter
 from app.services.results.grading_reports import ImportedReports, ReportSource
 from app.services.results.run_groups import import_groups
-from app.services.results.success_rates import Baselines, SuccessScope, has_only_baselines
-from app.services.runtime.context import Context
+from app.services.results.success_rates import (
+    Baselines,
+    SuccessGroupBy,
+    SuccessScope,
+    has_only_baselines,
+)
 from app.statistics.attempts import Padding
 
 Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
@@ -73,26 +77,19 @@ def report(
         if success or by_success:
             scope = replace(scope, padding=padding or Padding.COMPLETE)
             asked = SuccessScope(scope, threshold, baselines, starter)
-            shown = success_forms(context, experiment, asked)
+            by = SuccessGroupBy.COMPETITION
+            shown = success_report(success_rates.success(context, experiment, asked, by))
         else:
-            shown = _medal_forms(context, experiment, scope, group_by)
+            rates = experiment_results.medal_rates(context, experiment, scope, group_by)
+            shown = medal_rates_report(*rates)
     if parquet is not None:
-        parquet.write_bytes(as_parquet(shown.rows))
+        parquet.write_bytes(to_parquet(shown.rows))
     if as_json:
         print_json(shown.document)
     elif csv:
-        sys.stdout.write(as_csv(shown.rows))
+        sys.stdout.write(to_csv(shown.rows))
     else:
-        sys.stdout.write(shown.markdown)
-
-
-def _medal_forms(
-    context: Context, experiment: str, scope: ResultFilter, group_by: GroupBy
-) -> Forms:
-    basis, groups = experiment_results.medal_rates(context, experiment, scope, group_by)
-    return Forms(
-        rates_document(basis, groups), rates_rows(basis, groups), rates_markdown(basis, groups)
-    )
+        sys.stdout.write(shown.markdown())
 
 
 def import_grading_report(

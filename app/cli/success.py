@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from app.api.success_views import success_markdown
 from app.cli.output import AsJson, out, podium, print_json, tell_mismatches
-from app.reports.success_rates import success_document, success_rows
 from app.services.results import mlagentbench_results
 from app.services.results.mlagentbench_results import EvaluationFile
-from app.services.results.success_rates import Baselines, SuccessGroupBy, SuccessScope, success
-from app.services.runtime.context import Context
+from app.services.results.success_rates import Baselines
 
 Threshold = Annotated[
     float | None,
@@ -30,21 +26,6 @@ Starter = Annotated[
     str | None,
     typer.Option(help="success: an experiment whose mean scores are baselines where none is known"),
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Forms:
-    """One result in the forms that a command prints."""
-
-    document: Any
-    rows: Sequence[dict[str, Any]]
-    markdown: str
-
-
-def success_forms(context: Context, experiment: str, asked: SuccessScope) -> Forms:
-    """An experiment's success rates, by competition."""
-    found = success(context, experiment, asked, SuccessGroupBy.COMPETITION)
-    return Forms(success_document(found), success_rows(found), success_markdown(found))
 
 
 def import_mlagentbench_results(

@@ -23,7 +23,7 @@ ORIGIN_HEADER = "X-Podium-Origin"  # what `podium proxy` was addressed as
 
 @dataclass(frozen=True)
 class KaggleState:
-    """The state of the Kaggle routes. It holds nothing of a client: any server may get its next request."""
+    """The state of the Kaggle routes, which holds nothing of a client."""
 
     tokens: SignedUrls
 

@@ -1,4 +1,4 @@
-"""Results as documents, as flat rows, and as the Markdown that goes into papers and READMEs."""
+"""Reports of medal rates: one experiment's, and the board of all experiments."""
 
 from __future__ import annotations
 
@@ -6,69 +6,69 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from app.reports.report import Report
+from app.reports.result_context import context_columns, context_document, footnotes
+from app.reports.tables import markdown_list, markdown_table
 from app.services.results.experiment_results import ResultContext
 from app.statistics.attempts import RATES
 from app.statistics.estimates import Estimate
 from app.statistics.rates import ALL, GroupRates
 
+Rates = Mapping[str, GroupRates]
 HEADINGS = {
     "low": "Low == Lite (%)", "medium": "Medium (%)", "high": "High (%)", ALL: "All (%)",
 }  # fmt: skip
 NOT_KNOWN = "not known"
 
 
-def basis_document(basis: ResultContext) -> dict[str, Any]:
-    """What the numbers rest on."""
-    disclosed = basis.disclosed
-    return {
-        "experiment": basis.experiment.name,
-        "agent": basis.experiment.agent,
-        "model": basis.experiment.model,
-        "suite": basis.scope.suite,
-        "padding": basis.scope.padding.value,
-        "exclude_flags": list(basis.scope.exclude_flags),
-        "excluded_as": basis.scope.excluded.value,
-        "excluded": list(basis.excluded),
-        "seeds": len(basis.grid.seeds),
-        "seed_numbers": list(basis.grid.seeds),
-        "competitions": len(basis.grid.competitions),
-        "missing": [
-            {"competition": slug, "seed": seed, "reason": reason}
-            for slug, seed, reason in basis.missing
-        ],
-        "open_runs": basis.open,
-        "imported": basis.imported,
-        "failures": dict(basis.failures),
-        "exposure": {
-            "policies": dict(basis.policies),
-            "totals": {
-                f"{kind}s": disclosed.get(kind, 0)
-                for kind in ("validation", "public_score", "private_score")
-            },
-            "unknown": basis.imported,
-        },
-        "flags": [
-            {"competition": slug, "code": code, "note": note} for slug, code, note in basis.flags
-        ],
+def medal_rates_report(basis: ResultContext, groups: Rates) -> Report:
+    """An experiment's medal rates."""
+
+    def markdown() -> str:
+        return _rates_markdown(basis, groups)
+
+    document = _rates_document(basis, groups)
+    return Report(document, _rates_rows(basis, groups), markdown)
+
+
+def board_report(
+    rows: Sequence[tuple[ResultContext, Rates]], absent: Sequence[tuple[str, str]]
+) -> Report:
+    """All experiments' medal rates."""
+    document = {
+        "items": [_rates_document(*row) for row in rows],
+        "absent": [{"experiment": name, "reason": reason} for name, reason in absent],
     }
 
+    def markdown() -> str:
+        columns = list(dict.fromkeys(name for _, groups in rows for name in groups))
+        table = markdown_table(
+            board_header(columns),
+            [board_row(basis, groups, columns) for basis, groups in rows],
+        )
+        lines = [line for basis, _ in rows for line in footnotes(basis)]
+        lines += [f"{name} is not counted: {reason}" for name, reason in absent]
+        return f"{table}\n{markdown_list(lines)}"
 
-def basis_columns(basis: ResultContext) -> dict[str, Any]:
-    """What flat rows say of that: how much was told to the agents, and the flags, with commas."""
-    disclosed = basis.disclosed
-    return {
-        "missing": len(basis.missing),
-        "policies": ",".join(sorted(basis.policies)),
-        "validations": disclosed.get("validation", 0),
-        "public_scores": disclosed.get("public_score", 0),
-        "private_scores": disclosed.get("private_score", 0),
-        "exposure_unknown": basis.imported,
-        "flags": ",".join(sorted({code for _, code, _ in basis.flags})),
-        "excluded": ",".join(basis.excluded),
-    }
+    flat = [line for row in rows for line in _rates_rows(*row)]
+    return Report(document, flat, markdown)
 
 
-def rates_document(basis: ResultContext, groups: Mapping[str, GroupRates]) -> dict[str, Any]:
+def _rates_markdown(basis: ResultContext, groups: Rates) -> str:
+    """The row as MLE-bench's README prints it, all rates below, and what one has to know."""
+    row = markdown_table(board_header(list(groups)), [board_row(basis, groups, list(groups))])
+    titles = [name.replace("_", " ") for name in RATES]
+    table = markdown_table(
+        ["group", "competitions", *titles],
+        [
+            [name, group.competitions, *(plus_minus(group.rates[r]) for r in RATES)]
+            for name, group in groups.items()
+        ],
+    )
+    return f"{row}\n{table}\n{markdown_list(footnotes(basis))}"
+
+
+def _rates_document(basis: ResultContext, groups: Mapping[str, GroupRates]) -> dict[str, Any]:
     """Medal rates as JSON has them."""
     shown = {
         name: {
@@ -78,10 +78,10 @@ def rates_document(basis: ResultContext, groups: Mapping[str, GroupRates]) -> di
         }
         for name, group in groups.items()
     }
-    return {**basis_document(basis), "groups": shown}
+    return {**context_document(basis), "groups": shown}
 
 
-def rates_rows(basis: ResultContext, groups: Mapping[str, GroupRates]) -> list[dict[str, Any]]:
+def _rates_rows(basis: ResultContext, groups: Mapping[str, GroupRates]) -> list[dict[str, Any]]:
     """Medal rates as flat rows: one for each group and rate."""
     rows = []
     for name, group in groups.items():
@@ -104,7 +104,7 @@ def rates_rows(basis: ResultContext, groups: Mapping[str, GroupRates]) -> list[d
                     "ci95_high": one.ci95[1] if one.ci95 else None,
                     "bootstrap95_low": one.bootstrap95[0] if one.bootstrap95 else None,
                     "bootstrap95_high": one.bootstrap95[1] if one.bootstrap95 else None,
-                    **basis_columns(basis),
+                    **context_columns(basis),
                 }
             )
     return rows
@@ -148,40 +148,3 @@ def board_row(
         told,
         str(len(basis.grid.seeds)),
     ]
-
-
-def footnotes(basis: ResultContext) -> list[str]:
-    """What a reader of the numbers has to know, a line each."""
-    scope, totals = basis.scope, basis.disclosed
-    where = f"suite {scope.suite}" if scope.suite else "all its competitions"
-    count, seeds = len(basis.grid.competitions), len(basis.grid.seeds)
-    about = f"{where}, {count} competitions, {seeds} seeds"
-    lines = [f"{basis.experiment.name}: {about}; any medal, mean ± SEM over seeds (ddof = 1)."]
-    if len(basis.grid.seeds) == 1:
-        lines.append("One seed: the spread between seeds is not known.")
-    if basis.missing:
-        what = "count as failures" if scope.padding.value == "fail" else "leave their seed out"
-        lines.append(f"{len(basis.missing)} missing results {what} (padding={scope.padding}).")
-    if basis.excluded:
-        how = "left out" if scope.excluded.value == "drop" else "counted as failures"
-        flags = ", ".join(scope.exclude_flags)
-        lines.append(f"Flagged {flags}, {how}: {', '.join(basis.excluded)}.")
-    if basis.open:
-        lines.append(f"{basis.open} runs are still open: their last valid submission counts.")
-    if basis.policies:
-        policies = ", ".join(f"{count} {name}" for name, count in sorted(basis.policies.items()))
-        lines.append(
-            f"Feedback: {policies}. Told to the agents: {totals.get('validation', 0)} validations, "
-            f"{totals.get('public_score', 0)} public scores, "
-            f"{totals.get('private_score', 0)} private scores."
-        )
-    if basis.failures:
-        told = ", ".join(f"{count} {kind}" for kind, count in sorted(basis.failures.items()))
-        lines.append(f"Failures of runs: {told}.")
-    if basis.imported:
-        lines.append(f"{basis.imported} imported results: what those agents were told is unknown.")
-    codes: dict[str, list[str]] = {}
-    for slug, code, _ in basis.flags:
-        codes.setdefault(code, []).append(slug)
-    lines += [f"Flag {code}: {', '.join(slugs)}." for code, slugs in sorted(codes.items())]
-    return lines

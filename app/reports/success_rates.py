@@ -1,11 +1,12 @@
-"""Success rates as documents, as flat rows, and as Markdown's cells and footnotes."""
+"""Report of success rates against baselines."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import Any
 
-from app.services.results.run_outcomes import RunOutcome
+from app.reports.report import Report
+from app.reports.tables import cell, markdown_list, markdown_table
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
 from app.statistics.success import ALL, KINDS, GroupSuccess, Improvement, Rate
@@ -13,7 +14,22 @@ from app.statistics.success import ALL, KINDS, GroupSuccess, Improvement, Rate
 RATES = ("success_rate", "ever_success_rate")
 
 
-def success_document(found: SuccessResults) -> dict[str, Any]:
+def success_report(found: SuccessResults) -> Report:
+    """An experiment's success rates."""
+    return Report(
+        _success_document(found),
+        _success_rows(found),
+        lambda: _success_markdown(found),
+    )
+
+
+def _success_markdown(found: SuccessResults) -> str:
+    """A line for each group, and what one has to know."""
+    table = markdown_table(_SUCCESS_HEADER, _success_cells(found))
+    return f"{table}\n{markdown_list(_success_footnotes(found))}"
+
+
+def _success_document(found: SuccessResults) -> dict[str, Any]:
     """Success rates as JSON has them."""
     scope = found.asked.scope
     return {
@@ -50,7 +66,7 @@ def success_document(found: SuccessResults) -> dict[str, Any]:
     }
 
 
-def success_rows(found: SuccessResults) -> list[dict[str, Any]]:
+def _success_rows(found: SuccessResults) -> list[dict[str, Any]]:
     """Success rates as flat rows: one for each group."""
     return [
         {
@@ -101,13 +117,13 @@ def _cost_columns(group: GroupSuccess) -> dict[str, float | None]:
     return columns
 
 
-SUCCESS_HEADER = [
+_SUCCESS_HEADER = [
     "group", "runs", "graded / reported / imported", "success (%)", "at any step (%)",
     "improvement", "lost", "tokens", "hours", "dollars", "successes per dollar",
 ]  # fmt: skip
 
 
-def success_cells(found: SuccessResults) -> list[list[str]]:
+def _success_cells(found: SuccessResults) -> list[list[str]]:
     """The lines of the table that people read: one for each group, all of them last."""
     names = [*(name for name in found.groups if name != ALL), ALL]
     lines = []
@@ -124,16 +140,16 @@ def success_cells(found: SuccessResults) -> list[list[str]]:
                 _rate(group.ever_success_rate),
                 _improvement(group.average_improvement),
                 str(sum(found.lost[name].values())),
-                _plain(average["tokens"]),
-                _plain(None if seconds is None else seconds / 3600),
-                _plain(average["cost_usd"]),
-                _plain(group.efficiency.successes_per["dollar"]),
+                cell(average["tokens"]),
+                cell(None if seconds is None else seconds / 3600),
+                cell(average["cost_usd"]),
+                cell(group.efficiency.successes_per["dollar"]),
             ]
         )
     return lines
 
 
-def success_footnotes(found: SuccessResults) -> list[str]:
+def _success_footnotes(found: SuccessResults) -> list[str]:
     """What a reader of the rates has to know, a line each."""
     scope, everything = found.asked.scope, found.groups[ALL]
     where = f"suite {scope.suite}" if scope.suite else "all its competitions"
@@ -181,30 +197,6 @@ def success_footnotes(found: SuccessResults) -> list[str]:
     return lines + [f"Flag {code}: {', '.join(slugs)}." for code, slugs in sorted(codes.items())]
 
 
-def outcome_row(one: RunOutcome) -> dict[str, Any]:
-    """A run's outcome as one flat row."""
-    return {
-        "competition": one.competition,
-        "seed": one.seed,
-        "run": one.run,
-        "standing": one.standing.value,
-        "why": one.why or None,
-        "failure": one.failure,
-        "sort": one.sort,
-        "score": one.score,
-        "best_score": one.best_score,
-        "scores": one.scores,
-        "uncounted_beside": one.beside,
-        "baseline": one.baseline.score if one.baseline else None,
-        "threshold": one.threshold,
-        "improvement": one.improvement,
-        "success": one.success if one.baseline else None,
-        "best_improvement": one.best_improvement,
-        "ever_success": one.ever if one.baseline else None,
-        **{cost: getattr(one.spent, cost) for cost in COSTS},
-    }
-
-
 def _rate(rate: Rate | None) -> str:
     if rate is None:
         return "no run"
@@ -213,7 +205,3 @@ def _rate(rate: Rate | None) -> str:
 
 def _improvement(found: Improvement) -> str:
     return "not known" if found.mean is None else f"{100 * found.mean:+.4g} %"
-
-
-def _plain(number: float | None) -> str:
-    return "not known" if number is None else f"{number:.4g}"

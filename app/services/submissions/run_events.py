@@ -69,7 +69,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """The events of one query. Unless `complete`, ask again at once; `finished`: no more will come."""
+    """The events of one query; unless `complete`, ask again at once. After `finished` none come."""
 
     events: list[Event]
     complete: bool

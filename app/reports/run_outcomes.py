@@ -1,4 +1,4 @@
-"""Success rates, run outcomes and trajectories in the four forms they are asked for."""
+"""Reports of single runs: the outcomes of an experiment's runs, and the scores of one run."""
 
 from __future__ import annotations
 
@@ -6,49 +6,27 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from fastapi import Request
-
-from app.api.tables import answer, markdown_table
-from app.reports import success_rates as report
+from app.reports.report import Report
+from app.reports.tables import cell, markdown_table
 from app.services.results.run_outcomes import RunOutcome
-from app.services.results.success_rates import SuccessResults
 from app.services.results.trajectory import Trajectory
+from app.statistics.efficiency import COSTS
 
 
-def success_rates(request: Request, found: SuccessResults) -> Any:
-    """An experiment's success rates."""
-    return answer(
-        request,
-        report.success_document(found),
-        report.success_rows(found),
-        lambda: success_markdown(found),
-    )
-
-
-def success_markdown(found: SuccessResults) -> str:
-    """A line for each group, and what one has to know."""
-    table = markdown_table(report.SUCCESS_HEADER, report.success_cells(found))
-    notes = "".join(f"- {line}\n" for line in report.success_footnotes(found))
-    return f"{table}\n{notes}"
-
-
-def outcomes(
-    request: Request, name: str, threshold: float | None, found: Sequence[RunOutcome]
-) -> Any:
+def outcomes_report(name: str, threshold: float | None, found: Sequence[RunOutcome]) -> Report:
     """What each run of an experiment came to."""
-    rows = [report.outcome_row(one) for one in found]
+    rows = [_outcome_row(one) for one in found]
     document = {"experiment": name, "threshold": threshold, "items": rows}
     shown = ("competition", "seed", "standing", "sort", "score", "best_score", "improvement",
              "success", "ever_success", "failure")  # fmt: skip
-    return answer(
-        request,
+    return Report(
         document,
         [{"experiment": name, **row} for row in rows],
-        lambda: markdown_table(shown, [[_cell(row[key]) for key in shown] for row in rows]),
+        lambda: markdown_table(shown, [[cell(row[key]) for key in shown] for row in rows]),
     )
 
 
-def trajectory(request: Request, found: Trajectory) -> Any:
+def trajectory_report(found: Trajectory) -> Report:
     """A run's scores in their order."""
     run, baseline = found.run, found.competition.baseline
     steps = [asdict(one) for one in found.steps]
@@ -73,15 +51,32 @@ def trajectory(request: Request, found: Trajectory) -> Any:
     }
     shown = ("sort", "step", "run_seconds", "score", "best_so_far", "improvement", "success",
              "final")  # fmt: skip
-    return answer(
-        request,
+    return Report(
         document,
         [{"run": run.id, **step} for step in steps],
-        lambda: markdown_table(shown, [[_cell(step[key]) for key in shown] for step in steps]),
+        lambda: markdown_table(shown, [[cell(step[key]) for key in shown] for step in steps]),
     )
 
 
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def _outcome_row(one: RunOutcome) -> dict[str, Any]:
+    """A run's outcome as one flat row."""
+    return {
+        "competition": one.competition,
+        "seed": one.seed,
+        "run": one.run,
+        "standing": one.standing.value,
+        "why": one.why or None,
+        "failure": one.failure,
+        "sort": one.sort,
+        "score": one.score,
+        "best_score": one.best_score,
+        "scores": one.scores,
+        "uncounted_beside": one.beside,
+        "baseline": one.baseline.score if one.baseline else None,
+        "threshold": one.threshold,
+        "improvement": one.improvement,
+        "success": one.success if one.baseline else None,
+        "best_improvement": one.best_improvement,
+        "ever_success": one.ever if one.baseline else None,
+        **{cost: getattr(one.spent, cost) for cost in COSTS},
+    }

@@ -1,0 +1,45 @@
+"""Report of all attempts at one competition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from app.reports.report import Report
+from app.reports.tables import cell, markdown_list, markdown_table
+from app.services.results.attempts import CompetitionInfo
+from app.services.results.competition_results import CompetitionResult
+from app.statistics.percentiles import PERCENTILES
+
+
+def competition_report(
+    slug: str,
+    convention: str,
+    facts: CompetitionInfo,
+    lines: Sequence[CompetitionResult],
+) -> Report:
+    """All attempts at a competition."""
+    rows = [asdict(line) for line in lines]
+    document = {
+        "competition": slug,
+        "complexity": facts.complexity,
+        "flags": [{"competition": slug, "code": code, "note": note} for code, note in facts.flags],
+        "percentile_convention": convention,
+        "percentile_source": PERCENTILES[convention].source,
+        "items": rows,
+    }
+
+    def markdown() -> str:
+        table = markdown_table(
+            ["experiment", "seed", "score", "medal", "percentile", "improvement", "state",
+             "reported"],
+            [
+                [one.experiment, one.seed, cell(one.score), one.medal or "",
+                 cell(one.percentile), cell(one.improvement), one.state,
+                 f"{cell(one.reported_score)} {one.reported_sort or ''}".strip()]
+                for one in lines
+            ],
+        )  # fmt: skip
+        return f"{table}\n{markdown_list([f'{code}: {note}' for code, note in facts.flags])}"
+
+    return Report(document, rows, markdown)

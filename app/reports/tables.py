@@ -1,0 +1,61 @@
+"""Flat rows as CSV, Parquet and Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from app.reports.report import Row
+
+
+def to_csv(rows: Sequence[Row]) -> str:
+    """Rows as CSV, unrounded; null is an empty cell."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def to_parquet(rows: Sequence[Row]) -> bytes:
+    """Rows as a Parquet file."""
+    buffer = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist([dict(row) for row in rows]), buffer)
+    return buffer.getvalue()
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A Markdown table; bars in cells are kept from breaking it."""
+    lines = [header, ["---"] * len(header), *rows]
+    cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines]
+    return "\n".join("| " + " | ".join(line) + " |" for line in cells) + "\n"
+
+
+def markdown_list(lines: Sequence[str]) -> str:
+    """A Markdown list, an item for each line."""
+    return "".join(f"- {line}\n" for line in lines)
+
+
+def cell(value: Any) -> str:
+    """A value as a cell of a table: six significant digits of a float, nothing for null.
+
+    >>> cell(0.123456789), cell(None), cell(3)
+    ('0.123457', '', '3')
+    """
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def interval_cell(interval: tuple[float, float] | None) -> str:
+    """An interval as a cell: `low to high`, or that it is not known.
+
+    >>> interval_cell((1.0, 2.5)), interval_cell(None)
+    ('1.00 to 2.50', 'not known')
+    """
+    return "not known" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
