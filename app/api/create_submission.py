@@ -107,10 +107,10 @@ async def _store(
     if data is not None and receiver is not None:
         incoming = IncomingSubmission(submission_id, run_id, key, data, offer)
         return await asyncio.wrap_future(receiver.receive(incoming))
+    caller, run = await run_in_thread(submit.admit, context, key, run_id)
     if data is not None:
-        caller, run, blob = await run_in_thread(submit.admit_file, context, key, run_id, data)
+        blob = await run_in_thread(context.blobs.put, data)
     else:
-        caller, run = await run_in_thread(submit.admit, context, key, run_id)
         blob = await receive_blob(request, context.blobs, limit)
     row = submit.store(context, run, submission_id, blob, offer)
     return StoredSubmission(caller, run, await asyncio.wrap_future(row))

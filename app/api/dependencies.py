@@ -51,26 +51,26 @@ Key = Annotated[
 
 def caller(context: Ctx, key: Key) -> Caller:
     """Who is calling."""
-    return authenticate(context, key)
+    with context.database.read() as session:
+        return authenticate(session, key)
 
 
 Anyone = Annotated[Caller, Depends(caller)]
 
 
-def researcher(caller: Anyone) -> Caller:
-    """A researcher or an admin."""
+def researcher(caller: Anyone) -> None:
+    """Refuse callers who are neither researcher nor admin."""
     require_researcher(caller)
-    return caller
 
 
-def admin(caller: Anyone) -> Caller:
-    """An admin."""
+def admin(caller: Anyone) -> None:
+    """Refuse callers who are not admin."""
     require_admin(caller)
-    return caller
 
 
-Researcher = Annotated[Caller, Depends(researcher)]
-Admin = Annotated[Caller, Depends(admin)]
+# For `dependencies=[...]` of a router or a route: the role that every caller of it needs.
+FOR_RESEARCHERS = Depends(researcher)
+FOR_ADMINS = Depends(admin)
 Limit = Annotated[int, Query(ge=1, le=1000, description="at most this many items")]
 Cursor = Annotated[
     str | None,

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Response
 
 from app.api import serializers
-from app.api.dependencies import Ctx, Cursor, Limit, Researcher
+from app.api.dependencies import FOR_RESEARCHERS, Ctx, Cursor, Limit
 from app.api.http.problems import responses
 from app.api.schemas.requests import ExperimentIn
 from app.api.schemas.runs import ExperimentOut, Page
 from app.services.experiments import experiments
 from app.services.experiments.experiments import NewExperiment
 
-router = APIRouter(prefix="/v1/experiments", tags=["experiments"])
+router = APIRouter(prefix="/v1/experiments", tags=["experiments"], dependencies=[FOR_RESEARCHERS])
 
 
 @router.post(
@@ -26,9 +26,7 @@ router = APIRouter(prefix="/v1/experiments", tags=["experiments"])
         **responses(401, 403, 409, 422),
     },
 )
-def create_experiment(
-    response: Response, context: Ctx, caller: Researcher, body: ExperimentIn
-) -> Any:
+def create_experiment(response: Response, context: Ctx, body: ExperimentIn) -> Any:
     """Set up an experiment: one agent and model under the same resources."""
     record, created = experiments.create(
         context,
@@ -45,17 +43,13 @@ def create_experiment(
 
 
 @router.get("", response_model=Page[ExperimentOut], responses=responses(401, 403, 422))
-def list_experiments(
-    context: Ctx, caller: Researcher, limit: Limit = 100, cursor: Cursor = None
-) -> Any:
+def list_experiments(context: Ctx, limit: Limit = 100, cursor: Cursor = None) -> Any:
     """Experiments by name."""
     found, after = experiments.page(context, cursor, limit)
     return {"items": [serializers.experiment(one) for one in found], "next_cursor": after}
 
 
 @router.get("/{name}", response_model=ExperimentOut, responses=responses(401, 403, 404, 422))
-def show_experiment(
-    context: Ctx, caller: Researcher, name: Annotated[str, Path(max_length=200)]
-) -> Any:
+def show_experiment(context: Ctx, name: Annotated[str, Path(max_length=200)]) -> Any:
     """One experiment."""
     return serializers.experiment(experiments.find(context, name))

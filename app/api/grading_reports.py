@@ -11,14 +11,14 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
-from app.api.dependencies import Ctx, Researcher
+from app.api.dependencies import FOR_RESEARCHERS, Ctx
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
 from app.services.results import grading_reports
 from app.services.results.grading_reports import ReportSource
 from app.settings import MEGABYTE
 
-router = APIRouter(prefix="/v1/experiments", tags=["results"])
+router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
 MOST_BYTES = 64 * MEGABYTE
 Name = Annotated[str, Path(max_length=200)]
 Seed = Annotated[int, Query(ge=-(2**31), le=2**31 - 1, description="the seed of these results")]
@@ -65,7 +65,6 @@ async def import_report(
     request: Request,
     response: Response,
     context: Ctx,
-    caller: Researcher,
     name: Name,
     seed: Seed = 0,
     repeats: Annotated[
@@ -97,7 +96,7 @@ async def import_report(
         **responses(401, 403, 404, 422),
     },
 )
-def export_report(context: Ctx, caller: Researcher, name: Name, seed: Seed = 0) -> Response:
+def export_report(context: Ctx, name: Name, seed: Seed = 0) -> Response:
     """The results of one seed as MLE-bench writes them: a grading_report.json."""
     document = grading_reports.export_report(context, name, seed)
     return Response(json.dumps(document, indent=2), media_type="application/json")

@@ -9,14 +9,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
-from app.api.dependencies import Ctx, Researcher
+from app.api.dependencies import FOR_RESEARCHERS, Ctx
 from app.api.grading_reports import MOST_BYTES, ImportedReportsOut, Name
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
 from app.services.results import mlagentbench_results
 from app.services.results.mlagentbench_results import EvaluationFile
 
-router = APIRouter(prefix="/v1/experiments", tags=["results"])
+router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -48,7 +48,6 @@ async def import_results(
     request: Request,
     response: Response,
     context: Ctx,
-    caller: Researcher,
     name: Name,
     competition: Annotated[
         str,

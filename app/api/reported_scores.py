@@ -6,14 +6,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 
-from app.api.dependencies import Ctx, Id, Limit, Researcher
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Id, Limit
 from app.api.http.problems import responses
 from app.api.schemas.reported_scores import ReportedScoreIn, ReportedScoreOut
 from app.api.schemas.runs import Page
 from app.services.experiments import reported_scores
 from app.services.experiments.reported_scores import NewScore, Reported
 
-router = APIRouter(prefix="/v1/runs", tags=["runs"])
+router = APIRouter(prefix="/v1/runs", tags=["runs"], dependencies=[FOR_RESEARCHERS])
 After = Annotated[
     str | None,
     Query(pattern=r"^[0-9]{1,18}$", description="`next_cursor` of the last page"),
@@ -30,7 +30,7 @@ After = Annotated[
     },
 )
 def report_score(
-    response: Response, context: Ctx, caller: Researcher, run_id: Id, body: ReportedScoreIn
+    response: Response, context: Ctx, caller: Anyone, run_id: Id, body: ReportedScoreIn
 ) -> Any:
     """Report a score that a trusted harness measured. It is kept apart from grades."""
     new = NewScore(
@@ -52,9 +52,7 @@ def report_score(
     response_model=Page[ReportedScoreOut],
     responses=responses(401, 403, 404, 422),
 )
-def list_reported_scores(
-    context: Ctx, caller: Researcher, run_id: Id, limit: Limit = 100, cursor: After = None
-) -> Any:
+def list_reported_scores(context: Ctx, run_id: Id, limit: Limit = 100, cursor: After = None) -> Any:
     """The scores reported of a run, in the order they came."""
     after = None if cursor is None else int(cursor)
     found, following = reported_scores.page(context, run_id, after, limit)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
-from app.api.dependencies import Ctx, Researcher, Slug
+from app.api.dependencies import FOR_RESEARCHERS, Ctx, Slug
 from app.api.http.negotiation import FORMS, answer
 from app.api.http.problems import responses
 from app.api.schemas.results import (
@@ -28,7 +28,7 @@ from app.services.results.experiment_results import Excluded, GroupBy, ResultFil
 from app.services.results.medals_over_time import Axis
 from app.statistics.attempts import Padding
 
-router = APIRouter(prefix="/v1", tags=["results"])
+router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
 ANSWERS: dict[int | str, dict[str, Any]] = {**FORMS, **responses(401, 403, 404, 409, 422)}
 Name = Annotated[str, Path(max_length=200)]
 ExperimentName = Annotated[str, Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
@@ -75,7 +75,6 @@ InScope = Annotated[ResultFilter, Depends(scope)]
 def show_medal_rates(
     request: Request,
     context: Ctx,
-    caller: Researcher,
     name: Name,
     scope: InScope,
     group_by: Group = None,
@@ -87,9 +86,7 @@ def show_medal_rates(
 
 
 @router.get("/medal-rates", response_model=BoardOut, responses=ANSWERS)
-def show_board(
-    request: Request, context: Ctx, caller: Researcher, scope: InScope, group_by: Group = None
-) -> Any:
+def show_board(request: Request, context: Ctx, scope: InScope, group_by: Group = None) -> Any:
     """The medal rates of all experiments, best first; those that cannot be counted are named."""
     return answer(
         request, board_report(*experiment_results.experiment_board(context, scope, group_by))
@@ -100,7 +97,6 @@ def show_board(
 def show_pass_at_k(
     request: Request,
     context: Ctx,
-    caller: Researcher,
     name: Name,
     scope: InScope,
     k: Annotated[str, Query(pattern=r"^[0-9]{1,6}(,[0-9]{1,6})*$", max_length=500)] = "1",
@@ -118,7 +114,6 @@ def show_pass_at_k(
 def compare_experiments(
     request: Request,
     context: Ctx,
-    caller: Researcher,
     a: ExperimentName,
     b: ExperimentName,
     scope: InScope,
@@ -136,7 +131,6 @@ def compare_experiments(
 def show_medals_over_time(
     request: Request,
     context: Ctx,
-    caller: Researcher,
     name: Name,
     suite: Word = None,
     axis: Axis = Axis.HOURS,
@@ -159,7 +153,6 @@ def show_medals_over_time(
 def show_competition_results(
     request: Request,
     context: Ctx,
-    caller: Researcher,
     slug: Slug,
     percentile: Annotated[
         Literal["not-better", "mle-dojo-paper", "mle-dojo-code", "strictly-beaten", "mid-rank"],
@@ -175,7 +168,6 @@ def show_competition_results(
 def show_items(
     request: Request,
     context: Ctx,
-    caller: Researcher,
     suite_name: Annotated[str, Path(max_length=100)],
     padding: Padding = Padding.FAIL,
     rate: Rate = "any_medal",

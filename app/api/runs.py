@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from app.api import serializers
-from app.api.dependencies import Anyone, Ctx, Cursor, Id, Limit, Researcher
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Id, Limit
 from app.api.http.problems import responses
 from app.api.schemas.requests import RunChange, RunIn
 from app.api.schemas.runs import ExposureOut, Page, RunCreated, RunOut
@@ -24,8 +24,9 @@ Filter = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]
     status_code=201,
     response_model=RunCreated,
     responses=responses(401, 403, 404, 409, 422),
+    dependencies=[FOR_RESEARCHERS],
 )
-def create_run(context: Ctx, caller: Researcher, body: RunIn) -> Any:
+def create_run(context: Ctx, body: RunIn) -> Any:
     """Set up a run on the competition's current version; its key is shown this once."""
     run, key = runs.create(
         context,
@@ -67,8 +68,13 @@ def show_run(context: Ctx, caller: Anyone, run_id: Id) -> Any:
     )
 
 
-@router.patch("/{run_id}", response_model=RunOut, responses=responses(401, 403, 404, 422))
-def change_run(context: Ctx, caller: Researcher, run_id: Id, body: RunChange) -> Any:
+@router.patch(
+    "/{run_id}",
+    response_model=RunOut,
+    responses=responses(401, 403, 404, 422),
+    dependencies=[FOR_RESEARCHERS],
+)
+def change_run(context: Ctx, caller: Anyone, run_id: Id, body: RunChange) -> Any:
     """Close a run, or note what it used and why it failed."""
     changed = runs.change(
         context,

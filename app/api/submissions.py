@@ -1,4 +1,4 @@
-"""Submissions: look at, validate, choose. Sending one is in `send`."""
+"""Submissions: look at, validate, choose. Sending one is in `create_submission`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 
 from app.api import serializers
-from app.api.dependencies import Anyone, Ctx, Cursor, Id, Key, Limit
+from app.api.dependencies import Anyone, Ctx, Cursor, Id, Limit
 from app.api.http.file_responses import leased_file
 from app.api.http.problems import responses
 from app.api.http.threads import run_in_thread
@@ -72,9 +72,9 @@ def submission_file(context: Ctx, caller: Anyone, submission_id: Id) -> FileResp
     responses=responses(400, 401, 404, 409, 413, 415, 422, 507),
     openapi_extra=CSV_BODY,
 )
-async def validate_file(request: Request, context: Ctx, key: Key, run_id: Id) -> Any:
+async def validate_file(request: Request, context: Ctx, caller: Anyone, run_id: Id) -> Any:
     """Check a file's form against the declared schema and the public ids; nothing is stored."""
-    caller, run = await run_in_thread(submit.admit, context, key, run_id)
+    run = await run_in_thread(submit.open_run, context, caller, run_id)
     upload = await run_in_thread(context.blobs.new_upload)
     try:
         await receive_csv(request, upload, context.settings.max_upload_bytes)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
-from app.api.dependencies import Ctx, Id, Researcher
+from app.api.dependencies import FOR_RESEARCHERS, Ctx, Id
 from app.api.http.negotiation import FORMS, answer
 from app.api.http.problems import responses
 from app.api.results import scope
@@ -18,7 +18,7 @@ from app.services.results.experiment_results import Excluded, ResultFilter
 from app.services.results.success_rates import Baselines, SuccessGroupBy, SuccessScope
 from app.statistics.attempts import Padding
 
-router = APIRouter(prefix="/v1", tags=["results"])
+router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
 ANSWERS: dict[int | str, dict[str, Any]] = {**FORMS, **responses(401, 403, 404, 409, 422)}
 Name = Annotated[str, Path(max_length=200)]
 Threshold = Annotated[
@@ -70,7 +70,6 @@ def lenient_scope(
 def show_success_rates(
     request: Request,
     context: Ctx,
-    caller: Researcher,
     name: Name,
     scope: Annotated[ResultFilter, Depends(lenient_scope)],
     threshold: Threshold = None,
@@ -91,7 +90,6 @@ def show_success_rates(
 def show_outcomes(
     request: Request,
     context: Ctx,
-    caller: Researcher,
     name: Name,
     threshold: Threshold = None,
     starter: Starter = None,
@@ -103,8 +101,6 @@ def show_outcomes(
 
 
 @router.get("/runs/{run_id}/trajectory", response_model=TrajectoryOut, responses=ANSWERS)
-def show_trajectory(
-    request: Request, context: Ctx, caller: Researcher, run_id: Id, threshold: Threshold = None
-) -> Any:
+def show_trajectory(request: Request, context: Ctx, run_id: Id, threshold: Threshold = None) -> Any:
     """A run's scores in their order: the final one against the best, and success at any step."""
     return answer(request, trajectory_report(trajectory.trajectory(context, run_id, threshold)))

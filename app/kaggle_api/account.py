@@ -18,7 +18,8 @@ router = kaggle_router()
 def introspect(context: Ctx, fields: Body) -> dict[str, Any]:
     """Whether a key is good. A bad one is an ordinary answer: on 401 the clients break down."""
     try:
-        caller = authenticate(context, fields.text("token"))
+        with context.database.read() as session:
+            caller = authenticate(session, fields.text("token"))
     except Unauthorized:
         return {"active": False}
     return {"active": True, "username": name_of(caller)}

@@ -9,12 +9,12 @@ from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
-from app.api.dependencies import Ctx, Key
+from app.api.dependencies import Anyone, Ctx
 from app.api.http.problems import responses
 from app.api.http.upload import receive_file_part
 from app.domain.verdict import Verdict
 from app.kaggle_api.deps import run_of
-from app.services.auth import Caller, authenticate
+from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.submissions import submit, validate
 from app.storage.database.records import RunRecord
@@ -54,9 +54,9 @@ class Health(BaseModel):
     responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 507),
     openapi_extra=FILE_BODY,
 )
-async def check(request: Request, context: Ctx, key: Key) -> Any:
+async def check(request: Request, context: Ctx, caller: Anyone) -> Any:
     """Check a file's form for the run whose key this is; nothing is stored."""
-    caller, run = await run_in_threadpool(_admit, context, key)
+    run = await run_in_threadpool(_open_run, context, caller)
     upload = await run_in_threadpool(context.blobs.new_upload)
     try:
         await receive_file_part(request, "file", upload, context.settings.max_upload_bytes)
@@ -74,9 +74,8 @@ async def health() -> Any:
     return {"status": "running"}
 
 
-def _admit(context: Context, key: str | None) -> tuple[Caller, RunRecord]:
-    run = run_of(context, authenticate(context, key))
-    return submit.admit(context, key, run.id)
+def _open_run(context: Context, caller: Caller) -> RunRecord:
+    return submit.open_run(context, caller, run_of(context, caller).id)
 
 
 def _words(verdict: Verdict) -> str:

@@ -12,7 +12,6 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import Role
 from app.errors import Forbidden, Unauthorized
-from app.services.runtime.context import Context
 from app.services.runtime.run_limits import no_run
 from app.storage.database.records import KeyRecord
 from app.storage.queries import keys
@@ -36,18 +35,12 @@ class Caller:
         return self.role is Role.RUN
 
 
-def authenticate(context: Context, key: str | None) -> Caller:
-    """The caller that a key belongs to.
+def authenticate(session: Session, key: str | None) -> Caller:
+    """The caller that a key belongs to. Every request is authenticated here, and only here.
 
     Raises:
         Unauthorized: no key, or one that is unknown, expired or revoked.
     """
-    with context.database.read() as session:
-        return holder_of(session, key)
-
-
-def holder_of(session: Session, key: str | None) -> Caller:
-    """Like `authenticate`, within a session that goes on to read something else."""
     if not key:
         raise Unauthorized(f"No key was sent. {HOW_TO}")
     digest = key_digest(key)

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RunState
 from app.errors import BadRequest
-from app.services.auth import Caller, holder_of, require_own_run
+from app.services.auth import Caller, authenticate, require_own_run
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import no_run
 from app.services.submissions.disclose import RECEIVED, Disclosed, show_all, state_shown
@@ -94,7 +94,7 @@ class RunEvents:
             Unavailable: the database is away; the next look finds what this one did not.
         """
         with self._context.database.read() as session:
-            caller = holder_of(session, self._key)
+            caller = authenticate(session, self._key)
             require_own_run(caller, self._run_id)
             run = runs.get_run(session, self._run_id)
             if run is None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 
 from app.errors import PodiumError
-from app.services.auth import Caller, holder_of, require_own_run
+from app.services.auth import Caller, authenticate, require_own_run
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
 from app.services.runtime.run_limits import no_run, refuse_closed, refuse_measured
@@ -31,13 +31,23 @@ class SubmissionMeta:
     file_name: str | None = None
 
 
-def admit(context: Context, key: str | None, run_id: str) -> Admission:
-    """Who is calling, and the open run the bytes are for: asked before a byte is stored.
+def open_run(context: Context, caller: Caller, run_id: str) -> RunRecord:
+    """The open run that a caller may send files for, before any byte of a file is stored.
 
     Raises:
-        Unauthorized, NotFound: the key is not valid, or not for this run.
+        NotFound: the run is not the caller's.
         RunClosed: the run accepts nothing more.
         TakesNoSubmissions: nobody can submit to this competition.
+    """
+    with context.database.read() as session:
+        return _open_run(context, session, caller, run_id)
+
+
+def admit(context: Context, key: str | None, run_id: str) -> Admission:
+    """Authenticate a key and find its open run, in one session.
+
+    Raises:
+        Unauthorized: the key is not valid. Otherwise as `open_run`.
     """
     with context.database.read() as session:
         return _admit(context, session, key, run_id)
@@ -46,7 +56,7 @@ def admit(context: Context, key: str | None, run_id: str) -> Admission:
 def admit_all(
     context: Context, asked: Sequence[tuple[str | None, str]]
 ) -> list[Admission | PodiumError]:
-    """Like `admit`, for many keys and runs in one look; the error in the place of a refused one."""
+    """Like `admit` for many keys and runs in one session, with errors in place of admissions."""
     found: dict[tuple[str | None, str], Admission | PodiumError] = {}
     with context.database.read() as session:
         for one in asked:
@@ -59,22 +69,18 @@ def admit_all(
 
 
 def _admit(context: Context, session: Session, key: str | None, run_id: str) -> Admission:
-    caller = holder_of(session, key)
+    caller = authenticate(session, key)
+    return caller, _open_run(context, session, caller, run_id)
+
+
+def _open_run(context: Context, session: Session, caller: Caller, run_id: str) -> RunRecord:
     require_own_run(caller, run_id)
     run = runs.get_run(session, run_id)
     if run is None:
         raise no_run(run_id)
     refuse_closed(run, datetime.now(UTC))
     refuse_measured(context.catalogue.of_version(run.version_id).competition)
-    return caller, run
-
-
-def admit_file(
-    context: Context, key: str | None, run_id: str, data: bytes
-) -> tuple[Caller, RunRecord, Blob]:
-    """Like `admit`, for bytes that have come already: stores them, synced, once admitted."""
-    caller, run = admit(context, key, run_id)
-    return caller, run, context.blobs.put(data)
+    return run
 
 
 def store(
