@@ -1,0 +1,168 @@
+"""Who may call each route: a table of all routes, held against the running server.
+
+A new route without a line in the table fails `test_the_table_names_every_route`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from app.main import create_app
+from app.settings import Settings
+from tests.api.conftest import Podium
+
+# PUBLIC needs no key; SIGNED needs an address that Podium signed; ANY needs a valid key of any
+# role; the others need the key of that role, and an admin's key always serves.
+PUBLIC, SIGNED, ANY, RESEARCHER, ADMIN = "public", "signed", "any", "researcher", "admin"
+CALLS = "competitions.CompetitionApiService"
+TABLE = {
+    "GET /openapi.json": PUBLIC,
+    "GET /docs": PUBLIC,
+    "GET /docs/oauth2-redirect": PUBLIC,
+    "GET /healthz": PUBLIC,
+    "GET /readyz": PUBLIC,
+    "GET /metrics": PUBLIC,
+    "GET /health": PUBLIC,
+    "GET /problems/{name}": PUBLIC,
+    "POST /v1/runs/{run_id}/submissions": ANY,
+    "GET /v1/runs/{run_id}/submissions": ANY,
+    "GET /v1/submissions/{submission_id}": ANY,
+    "GET /v1/submissions/{submission_id}/file": ANY,
+    "POST /v1/runs/{run_id}/validate": ANY,
+    "PUT /v1/runs/{run_id}/selected": ANY,
+    "POST /v1/runs": RESEARCHER,
+    "GET /v1/runs": ANY,
+    "GET /v1/runs/{run_id}": ANY,
+    "PATCH /v1/runs/{run_id}": RESEARCHER,
+    "GET /v1/runs/{run_id}/exposure": ANY,
+    "GET /v1/runs/{run_id}/events": ANY,
+    "GET /v1/runs/{run_id}/trajectory": RESEARCHER,
+    "POST /v1/runs/{run_id}/reported-scores": RESEARCHER,
+    "GET /v1/runs/{run_id}/reported-scores": RESEARCHER,
+    "GET /v1/competitions": ANY,
+    "POST /v1/competitions": ADMIN,
+    "GET /v1/competitions/{slug}": ANY,
+    "GET /v1/competitions/{slug}/description": ANY,
+    "GET /v1/competitions/{slug}/files": ANY,
+    "GET /v1/competitions/{slug}/files/{name:path}": ANY,
+    "GET /v1/competitions/{slug}/sample-submission": ANY,
+    "GET /v1/competitions/{slug}/leaderboard": RESEARCHER,
+    "GET /v1/competitions/{slug}/standing": RESEARCHER,
+    "GET /v1/competitions/{slug}/results": RESEARCHER,
+    "POST /v1/experiments": RESEARCHER,
+    "GET /v1/experiments": RESEARCHER,
+    "GET /v1/experiments/{name}": RESEARCHER,
+    "GET /v1/experiments/{name}/medal-rates": RESEARCHER,
+    "GET /v1/experiments/{name}/pass-at-k": RESEARCHER,
+    "GET /v1/experiments/{name}/medals-over-time": RESEARCHER,
+    "GET /v1/experiments/{name}/grading-report": RESEARCHER,
+    "POST /v1/experiments/{name}/grading-reports": RESEARCHER,
+    "GET /v1/experiments/{name}/success-rates": RESEARCHER,
+    "GET /v1/experiments/{name}/outcomes": RESEARCHER,
+    "POST /v1/experiments/{name}/mlagentbench-results": RESEARCHER,
+    "GET /v1/medal-rates": RESEARCHER,
+    "GET /v1/compare": RESEARCHER,
+    "GET /v1/suites/{suite_name}/items": RESEARCHER,
+    "POST /validate": ANY,
+    # Kaggle's calls. Each is there twice: below /api/v1 and below /v1.
+    "POST /security.OAuthService/IntrospectToken": PUBLIC,  # the key is in the body
+    "POST /api.v1.DiagnosticsService/Hello": ANY,
+    f"POST /{CALLS}/ListCompetitions": ANY,
+    f"POST /{CALLS}/GetCompetition": ANY,
+    f"POST /{CALLS}/ListCompetitionPages": ANY,
+    f"POST /{CALLS}/ListDataFiles": ANY,
+    f"POST /{CALLS}/DownloadDataFiles": ANY,
+    f"POST /{CALLS}/DownloadDataFile": ANY,
+    f"POST /{CALLS}/StartSubmissionUpload": ANY,
+    f"POST /{CALLS}/CreateSubmission": ANY,
+    f"POST /{CALLS}/CreateCodeSubmission": ANY,
+    f"POST /{CALLS}/GetSubmission": ANY,
+    f"POST /{CALLS}/ListSubmissions": ANY,
+    f"POST /{CALLS}/GetSubmissionLimits": ANY,
+    f"POST /{CALLS}/GetLeaderboard": ANY,
+    f"POST /{CALLS}/DownloadLeaderboard": ANY,
+    "GET /api/v1/files/{token}/{name:path}": SIGNED,
+    "PUT /api/v1/uploads/{token}": SIGNED,
+    # Addresses that Kaggle's clients may ask for and Podium does not have.
+    f"ANY /{CALLS}/{{rest:path}}": PUBLIC,
+    "ANY /security.OAuthService/{rest:path}": PUBLIC,
+    "ANY /api.v1.DiagnosticsService/{rest:path}": PUBLIC,
+    "ANY /blobs.BlobApiService/{rest:path}": PUBLIC,
+    "ANY /api/{rest:path}": PUBLIC,
+}
+
+
+def routes(found: list[Any]) -> Iterator[tuple[str, str]]:
+    """Every method and path of the application, with included routers unfolded."""
+    for route in found:
+        if not hasattr(route, "path"):
+            yield from routes(route.original_router.routes)
+            continue
+        methods = set(route.methods)
+        if len(methods) > 2:
+            yield "ANY", route.path
+        else:
+            yield from ((method, route.path) for method in methods - {"HEAD"})
+
+
+def line(method: str, path: str) -> str:
+    """A route as the table names it: Kaggle's two prefixes are left out."""
+    for prefix in ("/api/v1/", "/v1/"):
+        if path.startswith(prefix) and "Service/" in path:
+            return f"{method} /{path.removeprefix(prefix)}"
+    return f"{method} {path}"
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
+    app = create_app(Settings(data_dir=tmp_path_factory.mktemp("unused")))
+    return list(routes(app.routes))
+
+
+def test_the_table_names_every_route(found: list[tuple[str, str]]) -> None:
+    assert {line(*one) for one in found} == set(TABLE)
+
+
+def test_every_route_asks_for_the_role_in_the_table(
+    podium: Podium, tiny: Path, found: list[tuple[str, str]]
+) -> None:
+    run = podium.run(tiny)
+    known = {
+        "{run_id}": run.id, "{slug}": tiny.name, "{name}": run.document["experiment"],
+        "{name:path}": "sample_submission.csv", "{submission_id}": "sub_x",
+        "{suite_name}": "mle-bench", "{token}": "x", "{rest:path}": "x",
+    }  # fmt: skip
+    nobody, researcher = podium.client(), podium.client(podium.researcher_key())
+
+    for method, path in found:
+        address = path
+        for placeholder, value in known.items():
+            address = address.replace(placeholder, value)
+        wanted = TABLE[line(method, path)]
+        method = "POST" if method == "ANY" else method  # noqa: PLW2901
+        where = f"{method} {path}"
+        assert (status(nobody, method, address) == 401) == (wanted in (ANY, RESEARCHER, ADMIN)), (
+            where
+        )
+        as_run = status(run.client, method, address)
+        as_researcher = status(researcher, method, address)
+        as_admin = status(podium.admin, method, address)
+        if wanted in (RESEARCHER, ADMIN):
+            assert as_run == 403, where
+        if wanted is ADMIN:
+            assert as_researcher == 403, where
+        elif wanted is RESEARCHER:
+            assert as_researcher not in (401, 403), where
+        if wanted is not SIGNED:
+            assert as_admin not in (401, 403) or "Service/" in path or path == "/validate", where
+
+
+def status(client: httpx.Client, method: str, address: str) -> int:
+    """The status of a call with no body; an event stream is left after its head."""
+    with client.stream(method, address) as response:
+        return response.status_code
