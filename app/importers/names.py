@@ -44,9 +44,9 @@ def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
 
 
 def is_junk(name: str) -> bool:
-    """Whether `name` is passed over: see LITTER.
+    """Whether `name` is ignored: see JUNK.
 
-    >>> is_litter("public/.DS_Store"), is_litter("public/train.csv")
+    >>> is_junk("public/.DS_Store"), is_junk("public/train.csv")
     (True, False)
     """
     return not JUNK.isdisjoint(name.split("/"))

@@ -61,7 +61,7 @@ class Efficiency:
 def efficiency(runs: Sequence[tuple[Usage, bool]]) -> Efficiency:
     """What these runs spent, and what that bought; each comes with whether it succeeded.
 
-    >>> found = efficiency([(Spent(cost_usd=1.0), True), (Spent(cost_usd=3.0), False)])
+    >>> found = efficiency([(Usage(cost_usd=1.0), True), (Usage(cost_usd=3.0), False)])
     >>> found.averages["cost_usd"].mean, found.successes_per["dollar"]
     (2.0, 0.25)
     """

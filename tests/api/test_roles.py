@@ -144,7 +144,7 @@ def test_every_route_asks_for_the_role_in_the_table(
         for placeholder, value in known.items():
             address = address.replace(placeholder, value)
         wanted = TABLE[line(method, path)]
-        method = "POST" if method == "ANY" else method  # noqa: PLW2901
+        method = "POST" if method == "ANY" else method
         where = f"{method} {path}"
         assert (status(nobody, method, address) == 401) == (wanted in (ANY, RESEARCHER, ADMIN)), (
             where

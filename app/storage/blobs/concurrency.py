@@ -17,7 +17,7 @@ def map_concurrently(
 ) -> Iterator[Result]:
     """`function` of each item, in order, `at_once` of them at work; the first error ends it.
 
-    >>> list(each(lambda number: number * 2, [1, 2, 3], at_once=2))
+    >>> list(map_concurrently(lambda number: number * 2, [1, 2, 3], at_once=2))
     [2, 4, 6]
     """
     with ThreadPoolExecutor(at_once) as threads:

@@ -94,7 +94,7 @@ class BlobPath:
 def path_of(sha256: str) -> BlobPath:
     """Where the blob lies, or would lie.
 
-    >>> str(place_of("ab" * 32))[:8]
+    >>> str(path_of("ab" * 32))[:8]
     'ab/ababa'
 
     Raises:
