@@ -9,7 +9,7 @@ import typer
 from rich.progress import track
 from rich.table import Table
 
-from app.cli.output import AsJson, err, file_progress, out, podium, print_json
+from app.cli.output import AsJson, err, out, podium, print_json
 from app.domain.states import CompetitionStatus
 from app.errors import NotFound
 from app.graders.pool import GraderPool
@@ -17,7 +17,7 @@ from app.services.competitions import check_competition
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.settings import Settings
-from app.storage.queries import competitions, version_files
+from app.storage.queries import competitions
 
 app = typer.Typer(no_args_is_help=True)
 Slugs = Annotated[list[str] | None, typer.Argument(help="competitions; none: all")]
@@ -88,41 +88,6 @@ def lint(slug: Slug, as_json: AsJson = False) -> None:
         out.print(f"{finding['severity']}: {finding['code']}: {finding['message']}", markup=False)
     if not entry.version.lint:
         out.print("nothing is odd about this leaderboard")
-
-
-@app.command()
-def publish(slugs: Slugs = None, as_json: AsJson = False) -> None:
-    """Store the files of versions that only this machine has, so that every server has them.
-
-    Versions that were imported by Podium 0.1 or older lie in this data directory alone. Those that
-    are stored already are left as they are.
-    """
-    published, elsewhere = [], []
-    with podium(graders=1) as context:
-        files = context.catalogue.files
-        with context.database.read() as session:
-            waiting = version_files.unpublished(session)
-        for version in waiting:
-            if slugs and version.slug not in slugs:
-                continue
-            if not files.imported_directory(version.slug, version.content_hash).is_dir():
-                elsewhere.append(version)
-                continue
-            with file_progress(version.slug) as on_file:
-                count = files.publish(version, on_file)
-            published.append({"slug": version.slug, "version": version.number, "files": count})
-    missing = [{"slug": one.slug, "version": one.number} for one in elsewhere]
-    if as_json:
-        print_json({"published": published, "elsewhere": missing})
-    else:
-        for done in published:
-            out.print(f"{done['slug']} version {done['version']}: {done['files']} files stored")
-        for one in elsewhere:
-            err.print(f"{one.slug} version {one.number}: only the machine that imported it has it")
-        if not (published or elsewhere):
-            out.print("every version's files are stored")
-    if elsewhere:
-        raise typer.Exit(1)
 
 
 def check(slugs: Slugs = None, as_json: AsJson = False) -> None:

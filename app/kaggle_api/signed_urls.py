@@ -57,19 +57,12 @@ class SignedUrls:
 
 
 def secret_of(context: Context) -> bytes:
-    """The secret of all servers on this database, made at its first use.
-
-    One that an older Podium kept in the data directory is taken over: addresses that were given
-    out with it go on to work.
-    """
+    """The secret of all servers on this database, made at its first use."""
     with context.database.read() as session:
         known = kept.find(session, NAME)
     if known is not None:
         return known
-    try:
-        offered = (context.settings.data_dir / NAME).read_bytes()
-    except FileNotFoundError:
-        offered = secrets.token_bytes(SECRET_BYTES)
+    offered = secrets.token_bytes(SECRET_BYTES)
     return context.database.write(lambda session: kept.keep_first(session, NAME, offered))
 
 

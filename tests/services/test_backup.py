@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -37,11 +35,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = write_competition(home / "folders" / "tiny")
     origin = PodiumServer(home / "origin")
     command(origin, "import", "folder", str(folder))
-    # Its files as an older Podium kept them: below the data directory, in no store.
-    shutil.rmtree(origin.data_dir / "blobs")
-    with contextlib.closing(sqlite3.connect(origin.data_dir / "podium.db")) as database:
-        database.execute("DELETE FROM version_file")
-        database.commit()
     said = command(origin, "backup", str(home / "backup"))
     assert "6 files" in said
     assert "6 files" in command(origin, "restore", "--check", str(home / "backup"))

@@ -13,9 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import text
 
-from app.storage.database.database import Database
 from tests.api.conftest import Podium
 from tests.factories import good_submission, write_competition
 from tests.s3 import S3Server
@@ -172,47 +170,6 @@ def test_damaged_files_are_our_fault_and_named(
     assert (second["state"], second["grade"]) == ("failed", None)
     assert second["problem"]["type"] == "/problems/grading-fault"
     assert '"kind": "storage"' in log
-
-
-def test_a_version_of_before_is_told_and_published(
-    pair: tuple[PodiumServer, PodiumServer], own_s3: S3Server, tmp_path: Path
-) -> None:
-    """What an older Podium imported lies on one machine, until the admin publishes it there."""
-    one, two = pair
-    folder = write_competition(tmp_path / "folders" / "tiny")
-    with contextlib.ExitStack() as stack:
-        here, there = Podium(one, folder.parent, stack), Podium(two, folder.parent, stack)
-        version = here.send_folder(folder).json()
-        content_hash = command(one, "competitions", "show", "tiny", "--json").stdout
-        content_hash = content_hash.split('"content_hash": "')[1][:32]
-        for server in (one, two):
-            server.stop()
-            shutil.rmtree(server.data_dir / "cache")
-        kept = one.data_dir / "competitions" / "tiny" / content_hash
-        shutil.copytree(folder, kept)
-        database = Database(one.environment["PODIUM_DATABASE_URL"])
-        database.write(lambda session: session.execute(text("DELETE FROM version_file")) and None)
-        database.close()
-        one.start()
-        two.start()
-        run = here.run(folder)
-        run.client.base_url = two.url
-        before = there.admin.get("/v1/competitions/tiny/description")
-        at_home = here.admin.get("/v1/competitions/tiny/description")
-        elsewhere = command(two, "competitions", "publish")
-        published = command(one, "competitions", "publish")
-        nothing = command(one, "competitions", "publish")
-        after = there.admin.get("/v1/competitions/tiny/description")
-        graded = run.submit(good_submission(folder)).json()
-
-    assert version["version"] == 1
-    assert (before.status_code, at_home.status_code, after.status_code) == (500, 200, 200)
-    assert elsewhere.returncode == 1
-    assert "only the machine that imported it" in elsewhere.stderr
-    assert (published.returncode, nothing.returncode) == (0, 0)
-    assert "6 files stored" in published.stdout
-    assert "podium competitions publish" in two.log.read_text()
-    assert graded["state"] == "graded"
 
 
 def command(server: PodiumServer, *arguments: str) -> subprocess.CompletedProcess[str]:

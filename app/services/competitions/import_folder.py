@@ -107,18 +107,9 @@ def _room(context: Context) -> int:
 
 
 def _known_version(context: Context, staged: Staged) -> VersionRecord | None:
-    """The version with this content. To bring old content back as current, bump its `version`.
-
-    If its files were on one machine only, they are stored for all now.
-    """
+    """The version with this content. To bring old content back as current, bump its `version`."""
     with context.database.read() as session:
-        known = competitions.version_by_hash(session, staged.slug, staged.content_hash)
-        is_published = known is not None and version_files.is_published(session, known.id)
-    if known is not None and not is_published:
-        version_id = known.id
-        stored = context.catalogue.files.store(staged.directory, staged.copies)
-        context.database.write(lambda session: version_files.add_files(session, version_id, stored))
-    return known
+        return competitions.version_by_hash(session, staged.slug, staged.content_hash)
 
 
 def inspect(graders: GraderPool, staged: Staged) -> int | None:

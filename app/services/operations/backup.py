@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import heapq
 import os
 import shutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy.orm import Session
 
 from app import __version__
-from app.errors import Conflict, DamagedFile, NotFound
+from app.errors import Conflict, NotFound
 from app.services.operations.backup_format import (
     BLOB_LIST,
     BLOBS,
@@ -29,7 +26,6 @@ from app.services.operations.backup_format import (
     table_file,
 )
 from app.services.runtime.blob_store import open_store
-from app.services.runtime.version_files import VersionFiles
 from app.settings import Settings
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import sync_directory
@@ -37,10 +33,7 @@ from app.storage.blobs.store import BlobStore
 from app.storage.database import dump, migrations
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
-from app.storage.database.jsonl import digest_of, kinds_of, read_lines, rows_of, write_lines
-from app.storage.database.models import VersionFile
-from app.storage.database.records import VersionRecord
-from app.storage.queries import version_files
+from app.storage.database.jsonl import kinds_of, read_lines, rows_of, write_lines
 
 PARALLEL_COPIES = 8  # files copied side by side
 STATEMENT_SECONDS = 3600.0  # a snapshot of much is read for longer than a request may take
@@ -48,17 +41,6 @@ STATEMENT_SECONDS = 3600.0  # a snapshot of much is read for longer than a reque
 
 class NoBackupHere(Conflict):
     """A backup cannot be written there."""
-
-
-@dataclass(frozen=True, slots=True)
-class OwnFile:
-    """A file of a version that is no blob yet: only this data directory has it."""
-
-    version_id: int
-    path: str
-    sha256: str
-    bytes: int
-    place: Path
 
 
 def back_up(settings: Settings, folder: Path, tell: Progress) -> Manifest:
@@ -80,10 +62,8 @@ def back_up(settings: Settings, folder: Path, tell: Progress) -> Manifest:
     limits = DatabaseLimits(readers=2, statement_seconds=STATEMENT_SECONDS)
     database = Database(settings.database_url, limits=limits)
     try:
-        files = VersionFiles(settings.data_dir / "competitions", database, blobs, cache)
-        own = _own_files(database, files)
-        manifest = _write_rows(database, folder, own, tell)
-        _copy_files(blobs, folder, manifest, {one.sha256: one.place for one in own}, tell)
+        manifest = _write_rows(database, folder, tell)
+        _copy_files(blobs, folder, manifest, tell)
     finally:
         database.close()
         cache.close()
@@ -106,39 +86,18 @@ def _make(folder: Path) -> None:
         raise NoBackupHere(f"{folder} cannot be written: {error.strerror}.") from None
 
 
-def _own_files(database: Database, files: VersionFiles) -> list[OwnFile]:
-    """The files that were never made blobs: found before the snapshot, as they may be many."""
-    with database.read() as session:
-        _require_schema(session)
-        waiting = version_files.unpublished(session)
-    return [own for version in waiting for own in _files_of(version, files)]
-
-
-def _files_of(version: VersionRecord, files: VersionFiles) -> Iterator[OwnFile]:
-    directory = files.imported_directory(version.slug, version.content_hash)
-    for copy in files.own_files(version):
-        yield OwnFile(version.id, copy.path, copy.sha256, copy.bytes, directory / copy.path)
-
-
-def _write_rows(database: Database, folder: Path, own: list[OwnFile], tell: Progress) -> Manifest:
+def _write_rows(database: Database, folder: Path, tell: Progress) -> Manifest:
     tables = []
     kept = dump.kept_tables()
     with database.read() as session:  # one snapshot, however long it takes
         _require_schema(session)
         connection = session.connection()
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
-        waiting = {version.id for version in version_files.unpublished(session)}
-        own = [one for one in own if one.version_id in waiting]
         for table in kept:
-            rows: Iterable[list[Any]] = rows_of(connection, table)
-            if table is VersionFile.__table__:
-                more = ([one.version_id, one.path, one.sha256, one.bytes] for one in own)
-                rows = chain(rows, more)
-            file = write_lines(table_file(folder, table.name), rows)
+            file = write_lines(table_file(folder, table.name), rows_of(connection, table))
             tables.append(TableFile(table.name, kinds_of(table), file))
             tell("reading tables", 1, len(kept))
-        ours = sorted((one.sha256, one.bytes) for one in own)
-        listed = _Sum(_distinct(heapq.merge(dump.named_files(connection), ours)))
+        listed = _Sum(_distinct(dump.named_files(connection)))
         blobs = write_lines(folder / BLOB_LIST, listed)
         revision = dump.revision(connection)
     return Manifest(
@@ -165,22 +124,15 @@ def _distinct(files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     return (file for file, _ in groupby(files))
 
 
-def _copy_files(
-    blobs: BlobStore, folder: Path, manifest: Manifest, own: dict[str, Path], tell: Progress
-) -> None:
+def _copy_files(blobs: BlobStore, folder: Path, manifest: Manifest, tell: Progress) -> None:
     """Copy what the rows name. No row is without its file, and no file ever changes or goes."""
 
     def copy(line: tuple[str, int]) -> None:
         sha256, size = line
         target = blob_file(folder, sha256)
         target.parent.mkdir(exist_ok=True)
-        if sha256 in own:
-            shutil.copyfile(own[sha256], target)
-            if digest_of(target) != (size, sha256):
-                raise DamagedFile(f"{own[sha256]} changed while it was copied.")
-        else:
-            blobs.fetch(sha256, target)
-            _make_own(target)
+        blobs.fetch(sha256, target)
+        _make_own(target)
         tell("copying files", size, manifest.blob_bytes)
 
     for _ in map_concurrently(copy, read_lines(folder / BLOB_LIST), at_once=PARALLEL_COPIES):

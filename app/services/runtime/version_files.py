@@ -1,19 +1,18 @@
 """Competition versions' files: stored as blobs once, and brought to whichever machine needs them.
 
-A version that was imported before its files were blobs lives in the data directory of the machine
-that imported it, below `competitions/`, until it is published.
+Where the store is this machine's disk, an import also leaves a version's files in a directory of
+their own below `competitions/`, so that grading needs no copy.
 """
 
 from __future__ import annotations
 
-import hashlib
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from app.errors import DamagedFile
-from app.importers.folder import SAMPLE, content_hash
-from app.importers.tree import CHUNK, StagedFile
+from app.importers.folder import SAMPLE
+from app.importers.tree import StagedFile
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.lease import Lease
@@ -26,7 +25,6 @@ PARALLEL_COPIES = (
     8  # files stored or fetched side by side: a store elsewhere answers many at a time
 )
 WITH_ANSWERS, WITHOUT_ANSWERS = "graded", "shown"  # kinds of directories in the cache
-Progress = Callable[[str, int], None]
 
 
 class VersionFiles:
@@ -107,43 +105,12 @@ class VersionFiles:
 
         return list(map_concurrently(put, copies, at_once=PARALLEL_COPIES))
 
-    def publish(self, version: VersionRecord, on_file: Progress | None = None) -> int:
-        """Make blobs of the files of a version that lives in this data directory; says how many.
-
-        Raises:
-            DamagedFile: as `own_files`.
-        """
-        directory = self.imported_directory(version.slug, version.content_hash)
-        files = self.store(directory, self.own_files(version, on_file))
-        self._database.write(lambda session: version_files.add_files(session, version.id, files))
-        return len(files)
-
-    def own_files(
-        self, version: VersionRecord, on_file: Progress | None = None
-    ) -> list[StagedFile]:
-        """The files of a version that lives in this data directory, found to be what they were.
-
-        Raises:
-            DamagedFile: the directory is not here, or its files are not those of the version.
-        """
-        directory = self.imported_directory(version.slug, version.content_hash)
-        if not directory.is_dir():
-            raise _elsewhere(version)
-        copies = []
-        for path in sorted(path for path in directory.rglob("*") if path.is_file()):
-            copies.append(_hashed(directory, path))
-            if on_file is not None:
-                on_file(copies[-1].path, copies[-1].bytes)
-        if content_hash(copies) != version.content_hash:
-            raise DamagedFile(
-                f"The files in {directory} are not those that were imported as version "
-                f"{version.number} of {version.slug}: bring them back from a backup."
-            )
-        return copies
-
     def _fetch(self, version: VersionRecord, files: list[VersionFileRecord], target: Path) -> None:
         if not files:
-            raise _elsewhere(version)
+            raise DamagedFile(
+                f"The database names no files of version {version.number} of {version.slug}: "
+                "restore a backup that has them."
+            )
 
         def fetch(file: VersionFileRecord) -> None:
             self._blobs.fetch(file.sha256, target / file.path)
@@ -152,19 +119,3 @@ class VersionFiles:
             parent.mkdir(parents=True, exist_ok=True)
         for _ in map_concurrently(fetch, files, at_once=PARALLEL_COPIES):
             pass
-
-
-def _hashed(directory: Path, path: Path) -> StagedFile:
-    digest, size = hashlib.sha256(), 0
-    with path.open("rb") as source:
-        while chunk := source.read(CHUNK):
-            digest.update(chunk)
-            size += len(chunk)
-    return StagedFile(path.relative_to(directory).as_posix(), size, digest.hexdigest())
-
-
-def _elsewhere(version: VersionRecord) -> DamagedFile:
-    return DamagedFile(
-        f"The files of version {version.number} of {version.slug} are only on the machine that "
-        "imported it: run `podium competitions publish` there."
-    )

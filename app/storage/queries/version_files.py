@@ -4,42 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import exists, insert, select
+from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.models import CompetitionVersion, VersionFile
-from app.storage.database.records import VersionFileRecord, VersionRecord
+from app.storage.database.models import VersionFile
+from app.storage.database.records import VersionFileRecord
 
 TABLE = VersionFile.__table__
-VERSION = CompetitionVersion.__table__
 PUBLIC, PRIVATE = "public/", "private/"
 OF_VERSION = select(TABLE.c.path, TABLE.c.sha256, TABLE.c.bytes).order_by(TABLE.c.path)
 
 
 def add_files(session: Session, version_id: int, files: Iterable[VersionFileRecord]) -> None:
-    """Store which files a version has; doing it again changes nothing."""
-    if is_published(session, version_id):
-        return
+    """Store the names, digests and sizes of a version's files."""
     rows = [
         {"version_id": version_id, "path": f.path, "sha256": f.sha256, "bytes": f.bytes}
         for f in files
     ]
     session.execute(insert(TABLE), rows)
-
-
-def is_published(session: Session, version_id: int) -> bool:
-    """Whether the version's files are blobs, so that every machine can have them."""
-    return bool(session.execute(select(exists().where(TABLE.c.version_id == version_id))).scalar())
-
-
-def unpublished(session: Session) -> list[VersionRecord]:
-    """The versions whose files only the machine has that imported them, by slug and number."""
-    query = (
-        select(VERSION)
-        .where(~exists().where(TABLE.c.version_id == VERSION.c.id))
-        .order_by(VERSION.c.slug, VERSION.c.number)
-    )
-    return [VersionRecord(**row) for row in session.execute(query).mappings()]
 
 
 def all_files(session: Session, version_id: int) -> list[VersionFileRecord]:
