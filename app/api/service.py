@@ -12,6 +12,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from app import __version__
 from app.api.dependencies import Ctx
 from app.api.http.problems import responses
+from app.grading_version import grading_version
 from app.services.operations import gauges, health
 
 router = APIRouter(tags=["service"])
@@ -45,7 +46,7 @@ READINESS = {
 @router.get("/healthz", responses=responses())
 async def alive() -> dict[str, str]:
     """This process answers."""
-    return {"status": "ok", "version": __version__}
+    return {"status": "ok", "version": __version__, "grading_version": grading_version()}
 
 
 @router.get(

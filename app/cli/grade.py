@@ -8,12 +8,12 @@ from typing import Annotated
 
 import typer
 
-from app import __version__
 from app.cli.output import err, podium, print_json
 from app.domain.states import CompetitionStatus
 from app.domain.verdict import problem_document
 from app.errors import GradingFault, NeedsData, NotFound
 from app.graders.outcomes import Fault, Refused
+from app.grading_version import grading_version
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.services.runtime.environment import environment
@@ -53,7 +53,7 @@ def grade(
             "flags": [flag.model_dump() for flag in entry.competition.flags],
             "grader": {
                 "metric": entry.competition.metric.name,
-                "podium_version": __version__,
+                "podium_version": grading_version(),
                 "environment": environment(),
             },
         }

@@ -1,4 +1,4 @@
-"""What decides a score besides Podium's own code: the libraries, named exactly."""
+"""What decides a score besides the competition: Podium's grading code and the libraries."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
 
-from app import __version__
 from app.errors import Conflict
+from app.grading_version import grading_version
 from app.storage.database.database import Database
 from app.storage.queries import environments
 from app.storage.queries.environments import Environment
@@ -29,7 +29,7 @@ def environment() -> str:
 
 def this_environment() -> Environment:
     """What a grade made by this process would name."""
-    return Environment(__version__, environment())
+    return Environment(grading_version(), environment())
 
 
 def agree(database: Database, *, adopt: bool = False) -> None:

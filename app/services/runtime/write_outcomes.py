@@ -7,11 +7,11 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app import __version__
 from app.domain.states import SubmissionState
 from app.domain.verdict import Verdict, problem_document
 from app.graders.outcomes import Fault, Outcome, Refused
 from app.grading.graded import Graded
+from app.grading_version import grading_version
 from app.services.runtime.environment import environment
 from app.storage.database import notify
 from app.storage.database.records import ClaimRecord, GradeRecord, SettledRecord
@@ -99,7 +99,7 @@ def _grade_record(finished: FinishedGrading) -> GradeRecord:
         medal=standing.medal.value if standing and standing.medal else None,
         grader={
             "metric": finished.metric,
-            "podium_version": __version__,
+            "podium_version": grading_version(),
             "environment": environment(),
         },
         graded_at=finished.at,
