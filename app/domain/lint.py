@@ -15,6 +15,7 @@ from typing import Literal
 
 from app.domain.leaderboard import Leaderboard, MedalLines
 from app.domain.medals import Medal, MedalRule, medal_places
+from app.domain.wording import first_few
 
 RULES_DIFFER_BELOW = 10  # teams; see medal_places
 SMALL_BOARD = 30  # teams; below, one team more or less moves a medal line visibly
@@ -71,8 +72,8 @@ the metric's direction or the order of the file is wrong
         raise ValueError("a leaderboard has at least one score")
     odd = [row for row, score in enumerate(scores, start=1) if not isfinite(score)]
     if odd:
-        more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
-        first = f"row {odd[0]}{more}: {scores[odd[0] - 1]!r} is not a finite score"
+        rows = first_few([str(row) for row in odd], 1)
+        first = f"row {rows}: {scores[odd[0] - 1]!r} is not a finite score"
         return [_error(LintCode.NON_FINITE, first)]
     steps = [b - a if higher_is_better else a - b for a, b in pairwise(scores)]
     wrong = sum(step > 0 for step in steps)

@@ -8,6 +8,7 @@ from math import isfinite
 
 from app.domain.competition import Competition
 from app.domain.leaderboard import Leaderboard, MedalLines
+from app.domain.wording import first_few
 from app.errors import BadCompetition
 
 FILE = "leaderboard.csv"
@@ -72,8 +73,7 @@ def read_scores(csv_text: str) -> list[float]:
         else:
             wrong.append(f"row {number} ({cell[:SHOWN_CHARACTERS]!r})")
     if wrong:
-        more = f" and {len(wrong) - SHOWN_ROWS} more" if len(wrong) > SHOWN_ROWS else ""
-        raise _problem(SCORE, f"not a finite score: {', '.join(wrong[:SHOWN_ROWS])}{more}")
+        raise _problem(SCORE, f"not a finite score: {first_few(wrong, SHOWN_ROWS)}")
     return scores
 
 

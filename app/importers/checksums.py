@@ -1,32 +1,39 @@
-"""MLE-bench's `checksums.yaml`: nested mappings of names to MD5 sums, and nothing else of YAML."""
+"""MLE-bench's `checksums.yaml`: nested mappings of file names to MD5 sums."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
-_LINE = re.compile(r"^(\s*)(?:'([^']*)'|\"([^\"]*)\"|([^\s'\"#][^:]*?))\s*:\s*(\S*)\s*$")
-_SUM = re.compile(r"[0-9a-f]{32}")
+import yaml
+
+_MD5 = re.compile(r"[0-9a-f]{32}")
 
 
 def parse_checksums(text: str) -> dict[str, str]:
-    r"""The MD5 sum of each file, by its path below `prepared/`.
+    r"""The MD5 sum of each file, by its path below `prepared/`. The archive's own sum is left out.
+
+    Raises:
+        ValueError: the text is not YAML.
 
     >>> parse_checksums("private:\n  a.csv: " + "0" * 32 + "\nzip: " + "1" * 32 + "\n")
     {'private/a.csv': '00000000000000000000000000000000'}
     """
-    sums: dict[str, str] = {}
-    parents: list[tuple[int, str]] = []
-    for line in text.splitlines():
-        match = _LINE.match(line)
-        if match is None:
-            continue
-        indent, *names, value = match.groups()
-        name = next(name for name in names if name is not None)
-        while parents and parents[-1][0] >= len(indent):
-            parents.pop()
-        value = value.strip("'\"")
-        if not value:
-            parents.append((len(indent), name))
-        elif parents and _SUM.fullmatch(value):
-            sums["/".join([*(parent for _, parent in parents), name])] = value
-    return sums
+    try:
+        # Every scalar stays text: a sum of digits alone is no number.
+        document = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 (it makes texts, lists and mappings only)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+    sums = dict(_leaves(document, ())) if isinstance(document, dict) else {}
+    return {"/".join(path): md5 for path, md5 in sums.items() if len(path) > 1}
+
+
+def _leaves(
+    mapping: dict[str, Any], parents: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    for name, value in mapping.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, (*parents, name))
+        elif isinstance(value, str) and _MD5.fullmatch(value):
+            yield (*parents, name), value

@@ -195,7 +195,10 @@ def _check_sums(slug: str, sources: Sources, prepared: Path, done: Assembled) ->
     file = None if sources.repo is None else _in_repo(sources.repo, slug) / "checksums.yaml"
     if file is None or not file.is_file():
         return
-    sums = parse_checksums(file.read_text(encoding="utf-8"))
+    try:
+        sums = parse_checksums(file.read_text(encoding="utf-8"))
+    except ValueError:
+        raise BadCompetition([problem("checksums.yaml", "", "it is not valid YAML")]) from None
     kept = [name for name in sums if sources.public == "all" or not name.startswith("public/")]
     problems = []
     for name in kept:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import hmac
-import json
 import secrets
 import time
 from typing import Any
 
+from itsdangerous import BadData, URLSafeSerializer
+
 from app.errors import Forbidden
 from app.services.runtime.context import Context
-from app.storage.queries import secrets as kept
+from app.storage.queries import secrets as stored_secrets
 
 NAME = "url-secret"
 SECRET_BYTES = 32
-LONGEST = 4096
+MAX_TOKEN_LENGTH = 4096
 REFUSAL = "This address is not one that this service gave. Ask for it again with your command."
 
 
@@ -27,53 +26,40 @@ class SignedUrls:
         self._secret = secret
 
     def sign(self, purpose: str, seconds: float, **content: Any) -> str:
-        """A token for one purpose, good for so many seconds."""
-        document = {**content, "until": int(time.time() + seconds)}
-        text = json.dumps(document, separators=(",", ":"), sort_keys=True).encode()
-        return f"{_encode(text)}.{_encode(self._digest(purpose, text))}"
+        """A token for one purpose, valid for so many seconds."""
+        return str(
+            self._serializer(purpose).dumps({**content, "until": int(time.time() + seconds)})
+        )
 
     def open(self, purpose: str, token: str) -> dict[str, Any]:
-        """What a token says.
+        """The content of a token.
 
         Raises:
-            Forbidden: it was not signed here for this purpose, or its time is over.
+            Forbidden: it was not signed here for this purpose, or it has expired.
         """
-        text, _, digest = token.partition(".")
-        try:
-            content, signature = _decode(text), _decode(digest)
-        except ValueError:
-            raise Forbidden(REFUSAL) from None
-        if len(token) > LONGEST or not hmac.compare_digest(
-            self._digest(purpose, content), signature
-        ):
+        if len(token) > MAX_TOKEN_LENGTH:
             raise Forbidden(REFUSAL)
-        document: dict[str, Any] = json.loads(content)
-        if document["until"] < time.time():
+        serializer = self._serializer(purpose)
+        try:
+            content: dict[str, Any] = serializer.loads(token)
+        except BadData:
+            raise Forbidden(REFUSAL) from None
+        if serializer.dumps(content) != token:  # base64 has several spellings of some bytes
+            raise Forbidden(REFUSAL)
+        if content["until"] < time.time():
             raise Forbidden("This address has expired. Run your command again for a new one.")
-        return document
+        return content
 
-    def _digest(self, purpose: str, text: bytes) -> bytes:
-        return hmac.digest(self._secret, purpose.encode() + b"\0" + text, hashlib.sha256)
+    def _serializer(self, purpose: str) -> URLSafeSerializer:
+        options = {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+        return URLSafeSerializer(self._secret, salt=purpose, signer_kwargs=options)
 
 
 def secret_of(context: Context) -> bytes:
     """The secret of all servers on this database, made at its first use."""
     with context.database.read() as session:
-        known = kept.find(session, NAME)
+        known = stored_secrets.find(session, NAME)
     if known is not None:
         return known
     offered = secrets.token_bytes(SECRET_BYTES)
-    return context.database.write(lambda session: kept.keep_first(session, NAME, offered))
-
-
-def _encode(data: bytes) -> str:
-    return base64.urlsafe_b64encode(data).decode().rstrip("=")
-
-
-def _decode(text: str) -> bytes:
-    if not text.isascii():
-        raise ValueError("not base64")
-    data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
-    if _encode(data) != text:
-        raise ValueError("not the one way to write it")
-    return data
+    return context.database.write(lambda session: stored_secrets.keep_first(session, NAME, offered))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.domain.medals import Medal
+from app.domain.wording import first_few
 from app.errors import AttemptsMissing, Conflict
 
 RATES = (
@@ -133,10 +134,9 @@ def make_grid(
 
 
 def _refusal(missing: tuple[tuple[str, int], ...]) -> AttemptsMissing:
-    named = ", ".join(f"{slug} seed {seed}" for slug, seed in missing[:3])
-    more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    named = first_few([f"{slug} seed {seed}" for slug, seed in missing], 3)
     return AttemptsMissing(
-        f"There is no result of {named}{more}. With padding=fail they count as failures, with "
+        f"There is no result of {named}. With padding=fail they count as failures, with "
         "padding=complete seeds that miss any are left out.",
         missing=[{"competition": slug, "seed": seed} for slug, seed in missing],
     )

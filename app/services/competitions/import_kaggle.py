@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -16,6 +15,7 @@ from typing import Any
 from app.domain.competition import TOML
 from app.domain.read_leaderboard import FILE as BOARD
 from app.errors import BadCompetition, NotFound, PodiumError
+from app.file_digest import file_digest
 from app.importers.archive import unpack_files
 from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
@@ -148,6 +148,5 @@ def _write_provenance(folder: Path, about: About, archive: Path, home: Path) -> 
 
 
 def _digest(file: Path) -> dict[str, Any]:
-    with file.open("rb") as stream:
-        digest = hashlib.file_digest(stream, "sha256")
-    return {"bytes": file.stat().st_size, "sha256": digest.hexdigest()}
+    size, sha256 = file_digest(file)
+    return {"bytes": size, "sha256": sha256}

@@ -16,11 +16,13 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from app.domain.wording import first_few
 from app.errors import Invalid
+from app.file_digest import file_digest
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.store import path_of
 from app.storage.database import migrations
-from app.storage.database.jsonl import KINDS, JsonLinesFile, digest_of, read_lines
+from app.storage.database.jsonl import KINDS, JsonLinesFile, read_lines
 
 FORMAT = 1
 MANIFEST, TABLES, BLOBS, BLOB_LIST = "manifest.json", "tables", "blobs", "blobs.jsonl.gz"
@@ -89,9 +91,8 @@ def verified(folder: Path, tell: Progress) -> Manifest:
     if not problems:  # the list of the others is to be trusted
         problems = list(_problems_of_blobs(folder, manifest, tell))
     if problems:
-        more = f"; and {len(problems) - NAMED} more" if len(problems) > NAMED else ""
         raise BadBackup(
-            f"The backup in {folder} is not what was written: {'; '.join(problems[:NAMED])}{more}. "
+            f"The backup in {folder} is not what was written: {first_few(problems, NAMED, '; ')}. "
             "Nothing was restored: take another copy of it, or another backup."
         )
     return manifest
@@ -153,7 +154,7 @@ def _problems_of_blobs(folder: Path, manifest: Manifest, tell: Progress) -> Iter
 
 def _problem(path: Path, size: int, sha256: str) -> Iterator[str]:
     try:
-        found = digest_of(path)
+        found = file_digest(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         yield f"{path} is missing"
         return

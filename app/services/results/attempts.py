@@ -8,6 +8,7 @@ from typing import Any
 
 from app.domain.medals import Medal
 from app.domain.states import Failure, RunState, SubmissionState
+from app.domain.wording import first_few
 from app.errors import LeaderboardsMissing
 from app.services.runtime.context import Context
 from app.statistics.attempts import Attempt
@@ -65,9 +66,8 @@ def refuse_without_board(slugs: Iterable[str]) -> None:
     """
     without = sorted(set(slugs))
     if without:
-        more = f" and {len(without) - NAMED} more" if len(without) > NAMED else ""
         raise LeaderboardsMissing(
-            f"There is no human leaderboard of {', '.join(without[:NAMED])}{more}, so no medal can "
+            f"There is no human leaderboard of {first_few(without, NAMED)}, so no medal can "
             "be won there, and none is counted as not won. Ask for a suite without them, or for "
             "success-rates, which judge by a baseline.",
             no_leaderboard=without,

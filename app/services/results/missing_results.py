@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app.domain.wording import first_few
 from app.errors import AttemptsMissing, BaselinesMissing
 from app.services.results.run_outcomes import ResultStatus, RunOutcome
 
@@ -41,7 +42,7 @@ def find_missing(runs: Sequence[RunOutcome], kept: Sequence[str]) -> tuple[Missi
 def no_baseline(without: Mapping[str, int]) -> BaselinesMissing:
     """The refusal of runs that nothing is known of to hold them against."""
     slugs = sorted(without)
-    named = ", ".join(slugs[:NAMED]) + (f" and {len(slugs) - NAMED} more" * (len(slugs) > NAMED))
+    named = first_few(slugs, NAMED)
     return BaselinesMissing(
         f"No baseline is known of {named}. An admin can declare [baseline] in competition.toml "
         "before runs are made; starter=EXPERIMENT takes the mean score of runs of the starter "
@@ -52,14 +53,13 @@ def no_baseline(without: Mapping[str, int]) -> BaselinesMissing:
 
 def incomplete(missing: Sequence[Missing]) -> AttemptsMissing:
     """The refusal of a statistic from which results are missing."""
-    named = "; ".join(
+    each = [
         one.competition + ("" if one.seed is None else f" seed {one.seed}") + f": {one.reason}"
-        for one in missing[:NAMED]
-    )
-    more = f"; and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        for one in missing
+    ]
     return AttemptsMissing(
-        f"Results are missing ({named}{more}). With padding=fail they count as failures, with "
-        "padding=complete they are left out; either way they are listed.",
+        f"Results are missing ({first_few(each, NAMED, '; ')}). With padding=fail they count as "
+        "failures, with padding=complete they are left out; either way they are listed.",
         missing=[
             {"competition": one.competition, "seed": one.seed, "reason": one.reason}
             for one in missing

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
+
+from cachetools import LRUCache
 
 from app.domain.competition import Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
@@ -42,8 +43,8 @@ class Catalogue:
         self._database = database
         self._suites_file = competitions_dir / "suites.toml"
         self._lock = threading.Lock()
-        self._entries: OrderedDict[int, CatalogueEntry] = OrderedDict()
-        self._versions: OrderedDict[int, VersionRecord] = OrderedDict()
+        self._entries: LRUCache[int, CatalogueEntry] = LRUCache(CACHED_VERSIONS)
+        self._versions: LRUCache[int, VersionRecord] = LRUCache(CACHED_VERSIONS)
 
     def of_version(self, version_id: int) -> CatalogueEntry:
         """The version with this id, which a run or a submission names."""
@@ -61,17 +62,14 @@ class Catalogue:
             raise NotFound(f"There is no competition version {version_id}.")
         with self._lock:
             self._versions[version_id] = version
-            while len(self._versions) > CACHED_VERSIONS:
-                self._versions.popitem(last=False)
         return version
 
     def entry(self, version: VersionRecord) -> CatalogueEntry:
         """The version's competition and leaderboard."""
         with self._lock:
             found = self._entries.get(version.id)
-            if found is not None:
-                self._entries.move_to_end(version.id)
-                return found
+        if found is not None:
+            return found
         competition = parse_competition(version.slug, version.toml)
         with self.files.lease(version, answers=False) as lease:
             board = leaderboard_of(competition, _text(lease.path / FILE))
@@ -79,8 +77,6 @@ class Catalogue:
         entry = CatalogueEntry(version, competition, board, description)
         with self._lock:
             self._entries[version.id] = entry
-            while len(self._entries) > CACHED_VERSIONS:
-                self._entries.popitem(last=False)
         return entry
 
     def suites(self) -> dict[str, tuple[str, ...]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import os
 import uuid
 from pathlib import Path
 
 from app.errors import BadSettings, DamagedFile
+from app.file_digest import file_digest
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool, translate_disk_full
@@ -74,15 +74,11 @@ class DiskBlobs:
     def fetch(self, sha256: str, target: Path) -> int:
         """Make `target` a second name of the blob, or a copy, once the bytes were verified."""
         place = self.path(sha256)
-        digest, size = hashlib.sha256(), 0
         try:
-            with place.open("rb") as source:
-                while chunk := source.read(CHUNK):
-                    digest.update(chunk)
-                    size += len(chunk)
+            size, found = file_digest(place)
         except FileNotFoundError:
             raise DamagedFile(f"The store {self.name} has no file {sha256}.") from None
-        if digest.hexdigest() != sha256:
+        if found != sha256:
             raise DamagedFile(f"The store {self.name} has other bytes under {sha256}.")
         with translate_disk_full():
             link_or_copy(place, target)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
+from app.file_digest import file_digest
 from app.storage.database.column_types import DOCUMENT, UtcDateTime
 
 ROWS_PER_INSERT = 500  # rows in memory
@@ -74,7 +74,7 @@ def write_lines(path: Path, lines: Iterable[Any]) -> JsonLinesFile:
             text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
             file.write(text.encode() + b"\n")
             count += 1
-    size, sha256 = digest_of(path)
+    size, sha256 = file_digest(path)
     return JsonLinesFile(count, size, sha256)
 
 
@@ -99,13 +99,6 @@ def load_rows(
                     row[place] = datetime.fromisoformat(row[place])
         connection.execute(insert(into), [dict(zip(kinds, row, strict=True)) for row in batch])
         yield len(batch)
-
-
-def digest_of(path: Path) -> tuple[int, str]:
-    """How many bytes a file has, and their SHA-256 in hex."""
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        return file.tell(), sha256
 
 
 def _kind(kind: TypeEngine[Any]) -> str:

@@ -1,0 +1,17 @@
+"""Lists in messages: the first few items, and how many more there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def first_few(items: Sequence[str], most: int, separator: str = ", ") -> str:
+    """The first `most` items, joined, and the number of the others.
+
+    >>> first_few(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
+    >>> first_few(["a", "b"], 2)
+    'a, b'
+    """
+    text = separator.join(items[:most])
+    return text if len(items) <= most else f"{text} and {len(items) - most} more"

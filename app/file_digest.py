@@ -1,0 +1,17 @@
+"""Size and SHA-256 of a file: the identity that stored files, manifests and caches use."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+
+def file_digest(path: Path) -> tuple[int, str]:
+    """The number of bytes of a file, and their SHA-256 in hexadecimal digits.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with path.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        return file.tell(), sha256
