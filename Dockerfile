@@ -7,7 +7,7 @@ WORKDIR /podium
 COPY requirements.lock ./
 RUN pip install --require-hashes -r requirements.lock
 
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml setup.py README.md LICENSE ./
 COPY app app
 COPY migrations migrations
 COPY competitions competitions

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from app.bundled import bundled
 
 MEGABYTE = 1024 * 1024
 
@@ -54,7 +57,9 @@ class Settings(BaseSettings):
         SecretStr(""), validation_alias="AWS_SECRET_ACCESS_KEY"
     )
     competitions_dir: Path = Field(
-        Path("competitions"), description="the folders that `check` and the first start read"
+        default_factory=partial(bundled, "competitions"),
+        description="the folders that `check` and the first start read, with `suites.toml`; "
+        "without: those that come with Podium",
     )
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(7777, ge=0, le=65535, description="port to listen on; 0 takes a free one")
@@ -120,3 +125,10 @@ class Settings(BaseSettings):
     def is_sqlite(self) -> bool:
         """Whether the database is a SQLite file."""
         return self.database_url.startswith("sqlite")
+
+    @property
+    def has_database(self) -> bool:
+        """Whether the SQLite file exists; a database server is taken to be there."""
+        if not self.is_sqlite:
+            return True
+        return Path(self.database_url.partition(":///")[2].partition("?")[0]).is_file()

@@ -1,4 +1,4 @@
-"""`podium competitions` and `podium check`: look at what is there, and whether it is in order."""
+"""`podium competitions`: look at what was imported."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.progress import track
 from rich.table import Table
 
-from app.cli.output import AsJson, err, out, podium, print_json
-from app.domain.states import CompetitionStatus
+from app.cli.context import podium
+from app.cli.output import AsJson, out, print_json
 from app.errors import NotFound
-from app.graders.pool import GraderPool
-from app.services.competitions import check_competition
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
-from app.settings import Settings
 from app.storage.queries import competitions
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(help="Look at competitions.", no_args_is_help=True)
 Slugs = Annotated[list[str] | None, typer.Argument(help="competitions; none: all")]
 Slug = Annotated[str, typer.Argument(help="the competition")]
 
@@ -29,7 +25,7 @@ def list_competitions(
     suite: Annotated[str, typer.Option(help="only this suite's")] = "", as_json: AsJson = False
 ) -> None:
     """List the imported competitions."""
-    with podium(graders=1) as context:
+    with podium() as context:
         slugs = context.catalogue.suite(suite) if suite else None
         with context.database.read() as session:
             found = competitions.list_current(session, slugs=slugs, limit=10_000)
@@ -55,7 +51,7 @@ def list_competitions(
 @app.command()
 def show(slug: Slug, as_json: AsJson = False) -> None:
     """Show one competition: its declaration, its files, its human board."""
-    with podium(graders=1) as context:
+    with podium() as context:
         entry = _entry(context, slug)
     version, board = entry.version, entry.leaderboard
     document = {
@@ -79,7 +75,7 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
 @app.command()
 def lint(slug: Slug, as_json: AsJson = False) -> None:
     """Show what is odd about a competition's human leaderboard."""
-    with podium(graders=1) as context:
+    with podium() as context:
         entry = _entry(context, slug)
     if as_json:
         print_json(entry.version.lint)
@@ -88,57 +84,6 @@ def lint(slug: Slug, as_json: AsJson = False) -> None:
         out.print(f"{finding['severity']}: {finding['code']}: {finding['message']}", markup=False)
     if not entry.version.lint:
         out.print("nothing is odd about this leaderboard")
-
-
-def check(slugs: Slugs = None, as_json: AsJson = False) -> None:
-    """Check competition folders: each loads; where data is present, answers score perfectly."""
-    settings = Settings()
-    root = settings.competitions_dir
-    folders = check_competition.folders_in(root, slugs or [])
-    graders = GraderPool(
-        processes=1,
-        seconds=settings.grading_seconds,
-        memory_mb=settings.grader_memory_mb,
-        cache_mb=settings.answers_cache_mb,
-    )
-    try:
-        found = [
-            check_competition.check_folder(graders, folder)
-            for folder in track(
-                folders, "checking", console=err, transient=True, disable=not err.is_terminal
-            )
-        ]
-    finally:
-        graders.close()
-    suites = (
-        check_competition.check_suites(root, {folder.name for folder in folders})
-        if not slugs
-        else ()
-    )
-    if as_json:
-        print_json({"competitions": [asdict(one) for one in found], "suites": suites})
-    else:
-        for one in found:
-            _tell(one)
-        for problem in suites:
-            err.print(f"{problem['file']}: {problem['key']}: {problem['message']}", markup=False)
-    wrong = sum(bool(one.problems) for one in found) + bool(suites)
-    if wrong:
-        raise typer.Exit(1)
-    if not as_json:
-        out.print(f"{len(found)} competition folders are in order")
-
-
-def _tell(one: check_competition.FolderCheck) -> None:
-    if not one.problems:
-        is_ready = one.status is CompetitionStatus.READY
-        rows = f"{one.rows:,} rows" if one.rows else "measured" if is_ready else "needs data"
-        out.print(f"{one.slug}: ok, {rows}", highlight=False)
-    for problem in one.problems:
-        place = ": ".join(part for part in (problem["file"], problem["key"]) if part)
-        err.print(f"{one.slug}: {place}: {problem['message']}", markup=False, highlight=False)
-    for finding in one.lint:
-        err.print(f"{one.slug}: {finding.severity}: {finding.message}", markup=False)
 
 
 def _entry(context: Context, slug: str) -> CatalogueEntry:

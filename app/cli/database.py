@@ -14,7 +14,7 @@ from app.storage.database import migrations
 from app.storage.database.database import Database
 from app.storage.database.wait_for_database import upgrade_when_reachable
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(help="Migrate and check the database.", no_args_is_help=True)
 
 
 @app.command()

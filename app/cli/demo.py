@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import httpx
 import typer
 
+from app.bundled import bundled
 from app.cli import demo_report
 from app.cli.output import err, out
 from app.errors import GradingFault
@@ -79,7 +80,7 @@ def _start_server(
                 **os.environ,
                 "PODIUM_DATA_DIR": str(directory / "data"),
                 "PODIUM_DATABASE_URL": "",
-                "PODIUM_COMPETITIONS_DIR": str(settings.competitions_dir),
+                "PODIUM_COMPETITIONS_DIR": str(bundled("competitions")),
                 "PODIUM_LOG_LEVEL": "warning",
                 "PYTHONUNBUFFERED": "1",
             },

@@ -8,65 +8,76 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import err, podium, print_json
-from app.domain.states import CompetitionStatus
+from app.cli.output import err, print_json
+from app.domain.competition import Competition
 from app.domain.verdict import problem_document
-from app.errors import GradingFault, NeedsData, NotFound
-from app.graders.outcomes import Fault, Refused
+from app.errors import GradingFault
+from app.graders.environment import environment
+from app.graders.outcomes import Fault, Outcome, Refused
 from app.grading_version import grading_version
-from app.services.runtime.catalogue import CatalogueEntry
-from app.services.runtime.context import Context
-from app.services.runtime.environment import environment
-from app.services.runtime.run_limits import refuse_measured
-from app.storage.queries import competitions
+from app.services.competitions.folders import competition_folder
+from app.services.grading.grade_folder import grade_with_folder
+from app.settings import Settings
 
 REJECTED = 3
+HELP = "the name of a competition, or the path of its folder"
 
 
 def grade(
-    slug: Annotated[str, typer.Argument(help="the competition")],
+    competition: Annotated[str, typer.Argument(help=HELP)],
     file: Annotated[Path, typer.Argument(help="the submission", exists=True, dir_okay=False)],
 ) -> None:
-    """Grade FILE for the competition SLUG; prints JSON; exit 0 graded, 3 rejected, 1 our fault."""
-    with podium(graders=1) as context:
-        entry = _ready_entry(context, slug)
-        with context.catalogue.files.lease(entry.version, answers=True) as lease:
-            outcome = context.graders.grade(lease.path, file.resolve()).result()
+    """Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 our fault.
+
+    A name is that of an imported competition or else of a folder: in the competitions directory,
+    bundled with Podium, or in the current directory. A folder is graded as it is, without
+    an import.
+    """
+    settings = Settings()
+    version = None
+    imported = None if "/" in competition else _imported(settings, competition, file)
+    if imported is None:
+        folder = competition_folder(settings.competitions_dir, competition)
+        declared, outcome = grade_with_folder(settings, folder, file)
+    else:
+        version, declared, outcome = imported
+    _print(version, declared, outcome)
+
+
+def _imported(settings: Settings, slug: str, file: Path) -> tuple[int, Competition, Outcome] | None:
+    """Grade for the imported competition; None where none of this name is imported."""
+    if not settings.has_database:
+        return None
+    # SQLAlchemy and all that stands on it: a folder is graded without them.
+    from app.cli.grade_imported import grade_imported
+
+    return grade_imported(slug, file)
+
+
+def _print(version: int | None, competition: Competition, outcome: Outcome) -> None:
     if isinstance(outcome, Fault):
         raise GradingFault(f"{outcome.kind} {outcome.place}".strip())
     if isinstance(outcome, Refused):
         print_json({"state": "rejected", "problem": problem_document(outcome.verdict)})
         err.print("rejected", style="red")
         raise typer.Exit(REJECTED)
-    judged = entry.competition.against_baseline(outcome.score)
+    judged = competition.against_baseline(outcome.score)
     print_json(
         {
             "state": "graded",
-            "competition": slug,
-            "competition_version": entry.version.number,
+            "competition": competition.slug,
+            "competition_version": version,  # none: graded by a folder, not by an imported version
             **(asdict(outcome.standing) if outcome.standing else {}),
             "score": outcome.score,
             "improvement": judged.improvement if judged else None,
             "success": judged.success if judged else None,
             "public_score": outcome.public_score,
             "warnings": [warning.as_dict() for warning in outcome.warnings],
-            "flags": [flag.model_dump() for flag in entry.competition.flags],
+            "flags": [flag.model_dump() for flag in competition.flags],
             "grader": {
-                "metric": entry.competition.metric.name,
+                "metric": competition.metric.name,
                 "podium_version": grading_version(),
                 "environment": environment(),
             },
         }
     )
-
-
-def _ready_entry(context: Context, slug: str) -> CatalogueEntry:
-    with context.database.read() as session:
-        version = competitions.current_version(session, slug)
-    if version is None:
-        raise NotFound(f"There is no competition {slug!r}; import it: podium import folder PATH")
-    if version.status is not CompetitionStatus.READY:
-        raise NeedsData(f"{slug} cannot be graded yet: its data has not been imported.")
-    entry = context.catalogue.entry(version)
-    refuse_measured(entry.competition)
-    return entry

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, err, out, podium, print_json
+from app.cli.context import podium
+from app.cli.output import AsJson, err, out, print_json
 from app.errors import Invalid
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.importers.kaggle_source import KaggleSource, reach_podium
@@ -36,7 +37,7 @@ def kaggle(
 ) -> None:
     """Import competitions with Kaggle's own package, or from another Podium (--from)."""
     _reach(source, key_file)
-    with podium(graders=1) as context:
+    with podium(creates=True) as context:
         connection = KaggleSource(_tell)
         found = [readiness(context, connection, slug) for slug in slugs]
         for one in found:
@@ -76,7 +77,7 @@ def leaderboard(
     if (file is None) == (not kaggle):
         raise Invalid("Name a file, or say --kaggle; one of the two.")
     _reach(source, key_file)
-    with podium(graders=1) as context:
+    with podium() as context:
         if file is None:
             home = context.settings.data_dir / "kaggle" / slug / "leaderboard"
             file = KaggleSource(_tell).leaderboard(slug, home)

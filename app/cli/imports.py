@@ -8,16 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli import import_kaggle
-from app.cli.mle_bench import mle_bench
-from app.cli.output import AsJson, err, file_progress, out, podium, print_json
+from app.cli.context import podium
+from app.cli.output import AsJson, err, file_progress, out, print_json
 from app.services.competitions import import_folder
 from app.services.competitions.import_folder import Imported
 from app.services.runtime.context import Context
 
-app = typer.Typer(no_args_is_help=True)
-app.command("kaggle")(import_kaggle.kaggle)
-app.command("leaderboard")(import_kaggle.leaderboard)
 Folders = Annotated[
     list[Path], typer.Argument(help="competition folders", exists=True, file_okay=False)
 ]
@@ -26,26 +22,21 @@ Archives = Annotated[
 ]
 
 
-@app.command()
 def folder(folders: Folders, as_json: AsJson = False) -> None:
     """Import competition folders; the folder's name is the slug."""
     _import_all(import_folder.import_folder, folders, as_json)
 
 
-@app.command()
 def archive(archives: Archives, as_json: AsJson = False) -> None:
     """Import archives of competition folders."""
     _import_all(import_folder.import_archive, archives, as_json)
-
-
-app.command("mle-bench")(mle_bench)
 
 
 def _import_all(
     run: Callable[[Context, Path, Any], Imported], paths: list[Path], as_json: bool
 ) -> None:
     done = []
-    with podium(graders=1) as context:
+    with podium(creates=True) as context:
         for path in paths:
             with file_progress(path.name) as on_file:
                 done.append(run(context, path.resolve(), on_file))

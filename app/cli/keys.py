@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from app.cli.output import AsJson, out, podium, print_json
+from app.cli.context import podium
+from app.cli.output import AsJson, out, print_json
 from app.domain.states import Role
 from app.errors import Invalid, NotFound
 from app.services.auth import new_key
 from app.storage.queries import keys
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(help="Create, list and revoke keys.", no_args_is_help=True)
 DURATION = re.compile(r"(\d+)([hd])")
 
 

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, err, file_progress, out, podium, print_json
+from app.cli.context import podium
+from app.cli.output import AsJson, err, file_progress, out, print_json
 from app.importers.mle_bench import Sources
 from app.services.competitions.import_mle_bench import ImportOutcome, choose, import_prepared
 
@@ -44,7 +45,7 @@ def mle_bench(
         raise typer.BadParameter("name competitions, or give --suite, or --all")
     sources = Sources(data_dir, repo, leaderboards, "sample" if sample_only else "all")
     done: list[ImportOutcome] = []
-    with podium(graders=1) as context:
+    with podium(creates=True) as context:
         wanted = choose(context, sources, slugs or [], suite)
         for slug in wanted:
             with file_progress(slug) as on_file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 import typer
@@ -19,47 +19,14 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from app.importers.grading_report import Mismatch
-from app.services.runtime.context import Context, open_context
-from app.settings import Settings
-from app.storage.database.wait_for_database import upgrade_when_reachable
-
 out = Console()
 err = Console(stderr=True)
-SHOWN = 20
 AsJson = Annotated[bool, typer.Option("--json", help="machine output: JSON on standard output")]
 
 
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
     typer.echo(json.dumps(document, indent=2, default=str, ensure_ascii=False))
-
-
-def tell_mismatches(found: Sequence[Mismatch]) -> None:
-    """What a file says and Podium does not find, as far as people read it."""
-    for one in found[:SHOWN]:
-        note = f" ({one.note})" if one.note else ""
-        err.print(
-            f"  {one.place}: the file says {one.file}, we find {one.ours}{note}",
-            markup=False, highlight=False,
-        )  # fmt: skip
-    if len(found) > SHOWN:
-        err.print(f"  and {len(found) - SHOWN} more: --json lists all")
-
-
-@contextlib.contextmanager
-def podium(*, graders: int | None = None) -> Iterator[Context]:
-    """The Podium that the settings name, its database migrated, closed afterwards."""
-    settings = Settings()
-    if graders is not None:
-        settings = settings.model_copy(update={"graders": graders})
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
-    upgrade_when_reachable(settings.database_url, 0)
-    context = open_context(settings)
-    try:
-        yield context
-    finally:
-        context.close()
 
 
 @contextlib.contextmanager

@@ -1,37 +1,62 @@
-"""`podium proxy`: beside an agent, so that its clients need no key and no address."""
+"""`podium proxy`: beside an agent, so that its clients need no key and no address.
+
+It runs in agents' containers, where memory is the agent's: argparse reads its arguments, and
+nothing is loaded beyond the standard library.
+"""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import signal
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from app.errors import Conflict, Invalid
-from app.kaggle_api.forwarder import Upstream, serve, upstream_of
+from app.proxy import Upstream, serve, upstream_of
 
-KAGGLES_PORT = ["127.0.0.1:80"]
-Listen = Annotated[list[str], typer.Option(help="HOST:PORT; may be given several times")]
+KAGGLES_PORT = "127.0.0.1:80"
 
 
-def proxy(
-    to: Annotated[str, typer.Option(help="the Podium, as http://podium:7777")],
-    key_file: Annotated[
-        Path, typer.Option(help="a file with the run's key", exists=True, dir_okay=False)
-    ],
-    listen: Listen = KAGGLES_PORT,
-) -> None:
+def proxy(arguments: Sequence[str]) -> None:
     """Forward to one Podium with a run's key: Kaggle's client (port 80), MLE-bench's (5000)."""
-    key = key_file.read_text(encoding="utf-8").strip()
-    if not key.isascii() or not key.isprintable() or not key or " " in key:
-        raise Invalid(f"{key_file} does not hold one key.")
+    given = _parser().parse_args(arguments)
     try:
-        upstream = upstream_of(to, key)
+        upstream = upstream_of(given.to, _key(given.key_file))
     except ValueError as error:
         raise Invalid(str(error)) from None
-    asyncio.run(_run(upstream, [_address(one) for one in listen]))
+    asyncio.run(_run(upstream, [_address(one) for one in given.listen or [KAGGLES_PORT]]))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="podium proxy", usage="podium proxy [OPTIONS]", description=proxy.__doc__,
+        allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument(
+        "--to", required=True, metavar="URL", help="the Podium, as http://podium:7777"
+    )
+    parser.add_argument(
+        "--key-file", required=True, type=Path, metavar="FILE", help="a file with the run's key"
+    )
+    parser.add_argument(
+        "--listen",
+        action="append",
+        metavar="HOST:PORT",
+        help=f"where to listen; may be given several times; without: {KAGGLES_PORT}",
+    )
+    return parser
+
+
+def _key(file: Path) -> str:
+    try:
+        key = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise Invalid(f"--key-file {file} cannot be read: {reason}.") from None
+    if not key.isascii() or not key.isprintable() or not key or " " in key:
+        raise Invalid(f"--key-file {file} does not hold one key.")
+    return key
 
 
 async def _run(upstream: Upstream, addresses: list[tuple[str, int]]) -> None:
@@ -39,13 +64,13 @@ async def _run(upstream: Upstream, addresses: list[tuple[str, int]]) -> None:
         servers = await serve(upstream, addresses)
     except OSError as error:
         raise Conflict(f"Cannot listen: {error.strerror or error}.") from None
-    for server in servers:
-        for listener in server.sockets:
-            host, port = listener.getsockname()[:2]
-            typer.echo(f"forwarding http://{host}:{port} to {upstream.name}")
     ended = asyncio.Event()
     for end in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(end, ended.set)
+    for server in servers:
+        for listener in server.sockets:
+            host, port = listener.getsockname()[:2]
+            print(f"forwarding http://{host}:{port} to {upstream.name}", flush=True)  # noqa: T201
     await ended.wait()
     for server in servers:
         server.close()

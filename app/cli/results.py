@@ -9,7 +9,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, err, out, podium, print_json, tell_mismatches
+from app.cli.context import podium
+from app.cli.mismatches import tell_mismatches
+from app.cli.output import AsJson, err, out, print_json
 from app.cli.success import KnownBaselines, Starter, Threshold
 from app.errors import Invalid
 from app.reports.medal_rates import medal_rates_report
@@ -71,7 +73,7 @@ def report(
     by_success = threshold is not None or starter is not None
     if by_success and success is False:
         raise Invalid("--threshold and --starter are of success against baselines, not of medals.")
-    with podium(graders=1) as context:
+    with podium() as context:
         if success is None and not by_success:
             by_success = has_only_baselines(context, experiment, scope.suite)
         if success or by_success:
@@ -102,7 +104,7 @@ def import_grading_report(
     as_json: AsJson = False,
 ) -> None:
     """Import a grading report of MLE-bench as results of an experiment; made if it is new."""
-    with podium(graders=1) as context:
+    with podium(creates=True) as context:
         grading_reports.create_if_new(context, experiment)
         sources = [ReportSource(file.read_bytes())]
         taken = grading_reports.import_reports(
@@ -121,7 +123,7 @@ def import_run_groups(
     as_json: AsJson = False,
 ) -> None:
     """Import whole experiments of MLE-bench: their run groups are their seeds."""
-    with podium(graders=1) as context:
+    with podium(creates=True) as context:
         found = import_groups(context, table, runs, experiment)
     if as_json:
         print_json([asdict(one) for one in found])

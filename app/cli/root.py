@@ -1,4 +1,4 @@
-"""The command itself: what it is called, its groups, and how an error is told in a terminal."""
+"""The command itself: its commands and groups, and how it reports an error in a terminal."""
 
 from __future__ import annotations
 
@@ -6,55 +6,60 @@ import sys
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
 
 from app import __version__
-from app.cli import (
-    backup,
-    competitions,
-    database,
-    demo,
-    grade,
-    imports,
-    keys,
-    prepare,
-    proxy,
-    results,
-    runs,
-    serve,
-    success,
-    worker,
-)
-from app.cli.output import err
+from app.cli.lazy import LazyGroup
 from app.errors import BadCompetition, PodiumError
 
 
-class PodiumCommand(TyperGroup):
-    """Says what went wrong in words, and leaves tracebacks to real faults."""
+class Podium(LazyGroup):
+    """Reports expected errors in words, and leaves tracebacks to errors in Podium itself."""
+
+    lazy = (
+        ("serve", "app.cli.serve:serve",
+         "Serve HTTP. A fresh data directory is migrated, gets the bundled competition and a key."),
+        ("worker", "app.cli.worker:worker",
+         "Grade queued submissions. Any number of workers on any machines; PODIUM_GRADERS each."),
+        ("demo", "app.cli.demo:demo",
+         "Serve on a fresh data directory, and let a small agent win its medal over HTTP."),
+        ("check", "app.cli.check:check",
+         "Check competition folders: each loads; where data is present, answers score perfectly."),
+        ("prepare", "app.cli.prepare:prepare",
+         "Make public and private files of raw ones, by a competition's own prepare.py."),
+        ("grade", "app.cli.grade:grade",
+         "Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 our fault."),
+        ("backup", "app.cli.backup:backup",
+         "Write all that this Podium keeps into a new folder, while it runs."),
+        ("restore", "app.cli.backup:restore",
+         "Bring a backup back into an empty Podium, on either database and store."),
+        ("proxy", "app.cli.proxy:proxy",
+         "Forward to one Podium with a run's key: Kaggle's client (port 80), MLE-bench's (5000)."),
+        ("report", "app.cli.results:report",
+         "Print an experiment's medal rates, or its success against baselines, as Markdown."),
+        ("import", "app.cli.import_commands:app", "Bring competitions and results in."),
+        ("competitions", "app.cli.competitions:app", "Look at competitions."),
+        ("keys", "app.cli.keys:app", "Create, list and revoke keys."),
+        ("runs", "app.cli.runs:app", "Set up runs."),
+        ("db", "app.cli.database:app", "Migrate and check the database."),
+    )  # fmt: skip
+    programs = frozenset({"proxy"})
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command; errors that have an explanation end it with status 1."""
         try:
             return super().main(*args, **kwargs)
-        except BadCompetition as error:
-            err.print(f"[red]{error.title()}[/red]", highlight=False)
-            for problem in error.problems:
-                place = ": ".join(part for part in (problem["file"], problem["key"]) if part)
-                err.print(f"  {place}: {problem['message']}", markup=False, highlight=False)
         except PodiumError as error:
-            err.print(f"[red]{error.title()}[/red]", highlight=False)
-            err.print(f"  {error.detail}", markup=False, highlight=False)
+            _report(error)
         except KeyboardInterrupt:
-            err.print("stopped")
+            typer.echo("stopped", err=True)
         sys.exit(1)
 
 
 app = typer.Typer(
-    cls=PodiumCommand,
+    cls=Podium,
     help="Podium: the referee for AI agents that do machine-learning engineering.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 
 
@@ -66,26 +71,20 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def podium(
-    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True),
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="print the version and exit"
+    ),
 ) -> None:
     """Podium: the referee for AI agents that do machine-learning engineering."""
 
 
-app.command("serve")(serve.serve)
-app.command("worker")(worker.worker)
-app.command("demo")(demo.demo)
-app.command("check")(competitions.check)
-app.command("prepare")(prepare.prepare)
-app.command("grade")(grade.grade)
-app.command("backup")(backup.backup)
-app.command("restore")(backup.restore)
-app.command("proxy")(proxy.proxy)
-app.command("report")(results.report)
-imports.app.command("grading-report")(results.import_grading_report)
-imports.app.command("run-groups")(results.import_run_groups)
-imports.app.command("mlagentbench-results")(success.import_mlagentbench_results)
-app.add_typer(imports.app, name="import", help="Bring competitions and results in.")
-app.add_typer(competitions.app, name="competitions", help="Look at competitions.")
-app.add_typer(keys.app, name="keys", help="Create, list and revoke keys.")
-app.add_typer(runs.app, name="runs", help="Set up runs.")
-app.add_typer(database.app, name="db", help="Migrate and check the database.")
+def _report(error: PodiumError) -> None:
+    from app.cli.output import err  # rich: a command that goes well may do without it
+
+    err.print(f"[red]{error.title()}[/red]", highlight=False)
+    if not isinstance(error, BadCompetition):
+        err.print(f"  {error.detail}", markup=False, highlight=False)
+        return
+    for problem in error.problems:
+        place = ": ".join(part for part in (problem["file"], problem["key"]) if part)
+        err.print(f"  {place}: {problem['message']}", markup=False, highlight=False)

@@ -8,19 +8,15 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, podium, print_json
+from app.cli.context import podium
+from app.cli.output import AsJson, print_json
 from app.domain.feedback import Feedback
 from app.domain.states import Failure
 from app.errors import Invalid
 from app.services.experiments import runs
 from app.services.experiments.runs import NewRun
 
-app = typer.Typer(no_args_is_help=True)
-
-
-@app.callback()
-def group() -> None:
-    """Set up runs."""
+app = typer.Typer(help="Set up runs.", no_args_is_help=True)
 
 
 @app.command()
@@ -60,7 +56,7 @@ def close(
     as_json: AsJson = False,
 ) -> None:
     """Close all open runs of an experiment: what has no submission counts as made = false."""
-    with podium(graders=1) as context:
+    with podium() as context:
         closed = runs.close_all(context, experiment, failure)
     if as_json:
         print_json({"closed": closed})

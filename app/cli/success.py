@@ -8,7 +8,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, out, podium, print_json, tell_mismatches
+from app.cli.context import podium
+from app.cli.mismatches import tell_mismatches
+from app.cli.output import AsJson, out, print_json
 from app.services.results import mlagentbench_results
 from app.services.results.mlagentbench_results import EvaluationFile
 from app.services.results.success_rates import Baselines
@@ -36,7 +38,7 @@ def import_mlagentbench_results(
     as_json: AsJson = False,
 ) -> None:
     """Import a task's evaluated runs as runs of an experiment; all of them, or none."""
-    with podium(graders=1) as context:
+    with podium(creates=True) as context:
         source = EvaluationFile(file.read_bytes(), file.name, competition)
         taken = mlagentbench_results.import_evaluation(
             context, experiment, source, seed=seed, create=True

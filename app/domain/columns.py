@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal, Self
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, model_validator
 
 
@@ -21,6 +19,10 @@ PixelSize = Annotated[int | str, AfterValidator(_is_size)]  # or the column of t
 
 def _is_pattern(pattern: str) -> str:
     """A regular expression in the syntax that Python and pyarrow (RE2) share."""
+    # Few competitions have a pattern, and pyarrow takes longer to load than all of app.domain.
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     try:
         re.compile(pattern)
         pc.match_substring_regex(pa.array([""]), pattern)

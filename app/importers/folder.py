@@ -27,6 +27,7 @@ from app.importers.tree import (
 )
 
 MAX_FILES = 200_000
+ONE_DISK = 1 << 40  # bytes: of folders on one's own disk, only the disk is the bound
 DESCRIPTION = "description.md"
 METRIC = "metric.py"
 SAMPLE = "public/sample_submission.csv"
@@ -93,6 +94,24 @@ def stage_folder(
         for left in staging.iterdir():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
         raise
+
+
+def stage_for_grading(source: Path, staging: Path) -> tuple[Competition, CompetitionStatus]:
+    """Copy into `staging` only what a grader reads of the folder `source`, checked as an import is.
+
+    Of the public files that is the sample submission.
+
+    Raises:
+        BadCompetition: with the problems found, each with its file.
+    """
+    staging.mkdir(parents=True, exist_ok=True)
+    entries = [
+        entry
+        for entry in list_files(source, max_files=MAX_FILES)
+        if not entry.path.startswith("public/") or entry.staged == SAMPLE
+    ]
+    staged = _stage(source.name, entries, staging, ONE_DISK, None)
+    return staged.competition, staged.status
 
 
 def content_hash(files: Iterable[StagedFile]) -> str:

@@ -157,7 +157,9 @@ def test_only_the_holder_can_hand_back(world):
 
 
 def test_a_worker_of_another_environment_gets_nothing_and_is_told_why(world):
-    other = Environment("0.0.9", environment.environment().replace("numpy-", "numpy-9."))
+    other = Environment(
+        "0.0.9", environment.this_environment().environment.replace("numpy-", "numpy-9.")
+    )
     world.database.write(lambda s: environments.replace(s, other, datetime.now(UTC)))
     made = world.submit()
 

@@ -60,7 +60,7 @@ def test_compose_waits_for_a_healthy_database_and_names_its_volumes() -> None:
 def test_the_images_command_serves_and_its_health_check_passes(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    for source in ("app", "migrations", "competitions", "pyproject.toml", "README.md"):
+    for source in ("app", "migrations", "competitions", "pyproject.toml", "setup.py", "README.md"):
         copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
         copy(ROOT / source, tmp_path / source)
     port = free_port()

@@ -13,10 +13,8 @@ from app.domain.states import CompetitionStatus
 from app.domain.suites import parse_suites
 from app.errors import BadCompetition, NotFound
 from app.graders.pool import GraderPool
-from app.importers.folder import stage_folder
+from app.importers.folder import ONE_DISK, stage_folder
 from app.services.competitions.import_folder import inspect
-
-MAX_BYTES = 1 << 40  # folders of one's own disk: only the disk is the bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +46,7 @@ def check_folder(graders: GraderPool, folder: Path) -> FolderCheck:
     """Try one folder as an import would; nothing is kept."""
     scratch = Path(tempfile.mkdtemp(prefix="podium-check-"))
     try:
-        staged = stage_folder(folder, scratch / folder.name / "staged", max_bytes=MAX_BYTES)
+        staged = stage_folder(folder, scratch / folder.name / "staged", max_bytes=ONE_DISK)
         rows = inspect(graders, staged)
         return FolderCheck(folder.name, staged.status, rows, (), tuple(staged.lint))
     except BadCompetition as error:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from app.bundled import is_installed
 from app.domain.competition import TOML
 from app.domain.read_leaderboard import FILE as BOARD
 from app.errors import BadCompetition, NotFound, PodiumError
@@ -66,6 +67,11 @@ def readiness(context: Context, source: KaggleSource, slug: str) -> ImportReadin
     folder = context.settings.competitions_dir / slug
     if (folder / TOML).is_file() and not (folder / PREPARE).is_file():
         obstacles.append(f"{folder} has no prepare.py: nothing says what becomes of the files")
+    if not (folder / TOML).is_file() and is_installed(folder.parent):
+        obstacles.append(
+            f"it has no folder yet, and a draft does not belong into the installed {folder.parent}:"
+            " set PODIUM_COMPETITIONS_DIR to a directory of yours"
+        )
     if not about.files:
         obstacles.append("it has no files")
     if needed > free:

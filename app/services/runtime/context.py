@@ -85,10 +85,14 @@ class Context:
         return directory
 
 
-def open_context(settings: Settings, *, grades: bool | None = None) -> Context:
+def open_context(
+    settings: Settings, *, grades: bool | None = None, validates: bool | None = None
+) -> Context:
     """Open the database, blobs and graders that `settings` name. The caller closes the context.
 
-    `grades` says whether this process grades submissions: by default, if no other one does.
+    `grades` says whether this process grades submissions: by default, if no other one does. A
+    process that does not grade starts a grader when it imports a competition. `validates` says
+    whether a process that validates is kept: by default, wherever submissions are received.
 
     Raises:
         Conflict: submissions are to go through the queue, and there is no PostgreSQL.
@@ -99,6 +103,7 @@ def open_context(settings: Settings, *, grades: bool | None = None) -> Context:
             "postgresql://user:password@host/database, or PODIUM_DISPATCH to embedded."
         )
     grades = not settings.queues if grades is None else grades
+    validates = not (settings.queues and grades) if validates is None else validates
     data = settings.data_dir
     data.mkdir(parents=True, exist_ok=True)
     blobs, cache = open_store(settings)
@@ -123,7 +128,7 @@ def open_context(settings: Settings, *, grades: bool | None = None) -> Context:
             seconds=settings.grading_seconds,
             memory_mb=settings.grader_memory_mb,
             cache_mb=settings.answers_cache_mb,
-            validates=not (settings.queues and grades),
+            validates=validates,
         ),
         catalogue=Catalogue(files, settings.competitions_dir, database),
         instance=_instance(data),

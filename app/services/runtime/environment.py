@@ -1,30 +1,19 @@
-"""What decides a score besides the competition: Podium's grading code and the libraries."""
+"""Whether this process may grade: all that grade in one database have the same environment."""
 
 from __future__ import annotations
 
-import functools
-import platform
 from datetime import UTC, datetime
-from importlib.metadata import version
 
 from app.errors import Conflict
+from app.graders.environment import environment
 from app.grading_version import grading_version
 from app.storage.database.database import Database
 from app.storage.queries import environments
 from app.storage.queries.environments import Environment
 
-DECISIVE = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy")
-
 
 class OtherEnvironment(Conflict):
     """This worker's grades could differ from those that are made here."""
-
-
-@functools.cache
-def environment() -> str:
-    """One line that names Python and the libraries that grades depend on."""
-    libraries = " ".join(f"{name}-{version(name)}" for name in DECISIVE)
-    return f"python-{platform.python_version()} {libraries}"
 
 
 def this_environment() -> Environment:

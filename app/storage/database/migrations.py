@@ -16,6 +16,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, text
 
 import app
+from app.bundled import bundled
 from app.errors import SchemaTooNew
 from app.storage.database.database import Database
 from app.storage.database.engine import make_engine
@@ -28,7 +29,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
     """Bring the database to a revision, all migrations in one transaction.
 
     Raises:
-        FileNotFoundError: the migrations are not installed beside the package.
+        FileNotFoundError: the migrations are not installed.
         SchemaTooNew: a newer Podium migrated the database.
         CommandError: the revision is unknown.
     """
@@ -120,16 +121,16 @@ def differences(database: Database) -> list[Any]:
 
 
 def migrations_directory() -> Path:
-    """Where the migrations are: beside the package.
+    """Where the migrations are.
 
     Raises:
         FileNotFoundError: they are not there.
     """
-    directory = Path(app.__file__).parent.parent / "migrations"
+    directory = bundled("migrations")
     if not (directory / "env.py").is_file():
         raise FileNotFoundError(
-            f"there are no migrations in {directory}: install Podium from its repository "
-            "(make install), or copy migrations/ beside app/"
+            f"there are no migrations in {directory}: this installation of Podium is not "
+            "complete; install it again from its wheel or its repository"
         )
     return directory
 

@@ -18,7 +18,7 @@ CURRENT = select(TABLE.c.podium_version, TABLE.c.environment, TABLE.c.since)
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What grades depend on besides the competition: see `app.services.runtime.environment`."""
+    """What grades depend on besides the competition: see `app.graders.environment`."""
 
     podium_version: str
     environment: str

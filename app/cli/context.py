@@ -1,0 +1,47 @@
+"""The Podium that a command works on: its database and files, open for as long as it needs them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from app.errors import NotFound
+from app.services.runtime.context import Context, open_context
+from app.settings import Settings
+from app.storage.database.wait_for_database import upgrade_when_reachable
+
+
+@contextlib.contextmanager
+def podium(*, creates: bool = False) -> Iterator[Context]:
+    """The Podium that the settings name, its database migrated, closed afterwards.
+
+    `creates` makes a new one where there is none. A grader starts when there is something to grade
+    or to inspect, and none before.
+
+    Raises:
+        NotFound: there is no Podium, and `creates` is false.
+    """
+    settings = Settings()
+    if not creates:
+        require_podium(settings)
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    upgrade_when_reachable(settings.database_url, 0)
+    context = open_context(settings, grades=False, validates=False)
+    try:
+        yield context
+    finally:
+        context.close()
+
+
+def require_podium(settings: Settings) -> None:
+    """Make sure that a database is there. A database server says so itself when it is asked.
+
+    Raises:
+        NotFound: the SQLite file that the settings name does not exist.
+    """
+    if not settings.has_database:
+        raise NotFound(
+            f"There is no Podium in the data directory {settings.data_dir} (PODIUM_DATA_DIR): it "
+            "has no database. Go to the directory where Podium serves, or set PODIUM_DATA_DIR; "
+            "`podium serve` and `podium import` make a new one."
+        )

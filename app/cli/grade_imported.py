@@ -1,0 +1,37 @@
+"""Grading by the answers of an imported competition, in the data directory or the file store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.cli.context import podium
+from app.domain.competition import Competition
+from app.domain.states import CompetitionStatus
+from app.errors import NeedsData
+from app.graders.outcomes import Outcome
+from app.services.runtime.run_limits import refuse_measured
+from app.storage.queries import competitions
+
+
+def grade_imported(slug: str, file: Path) -> tuple[int, Competition, Outcome] | None:
+    """Grade for the current version; gives its number. None where none of this name is imported.
+
+    Raises:
+        NeedsData: it was imported without its answers.
+        TakesNoSubmissions: its results are measured.
+    """
+    with podium() as context:
+        with context.database.read() as session:
+            version = competitions.current_version(session, slug)
+        if version is None:
+            return None
+        competition = context.catalogue.entry(version).competition
+        refuse_measured(competition)
+        if version.status is not CompetitionStatus.READY:
+            raise NeedsData(
+                f"{slug} cannot be graded yet: its data has not been imported. To grade by a "
+                "folder with its data, give the path of that folder."
+            )
+        with context.catalogue.files.lease(version, answers=True) as lease:
+            outcome = context.graders.grade(lease.path, file.resolve()).result()
+    return version.number, competition, outcome

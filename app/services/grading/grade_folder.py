@@ -1,0 +1,47 @@
+"""Grade a file for a competition folder as it lies on the disk: no import, database or server."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from app.domain.competition import Competition
+from app.domain.states import CompetitionStatus
+from app.errors import NeedsData, TakesNoSubmissions
+from app.graders.outcomes import Outcome
+from app.graders.pool import GraderPool
+from app.importers.folder import stage_for_grading
+from app.settings import Settings
+
+
+def grade_with_folder(settings: Settings, folder: Path, file: Path) -> tuple[Competition, Outcome]:
+    """Grade `file` by the answers in `folder`; gives what the folder declares, and the outcome.
+
+    Raises:
+        BadCompetition: the folder's files cannot be used, with the problems found.
+        NeedsData: the folder has no answers.
+        TakesNoSubmissions: its results are measured.
+    """
+    with (
+        GraderPool(  # first, so that the grader starts while files are copied
+            processes=1,
+            seconds=settings.grading_seconds,
+            memory_mb=settings.grader_memory_mb,
+            cache_mb=settings.answers_cache_mb,
+            validates=False,
+        ) as graders,
+        tempfile.TemporaryDirectory(prefix="podium-grade-") as scratch,
+    ):
+        staging = Path(scratch, folder.name, "version")  # a grader reads the slug off its parent
+        competition, status = stage_for_grading(folder, staging)
+        if competition.is_measured:
+            raise TakesNoSubmissions(
+                f"{competition.slug} takes no submissions: its {competition.metric.name} is "
+                "measured by a harness."
+            )
+        if status is not CompetitionStatus.READY:
+            raise NeedsData(
+                f"{folder} has no private/{competition.answers.file}, and without the answers "
+                "nothing can be graded."
+            )
+        return competition, graders.grade(staging, file.resolve()).result()

@@ -1,0 +1,144 @@
+"""Commands start at once: what each loads and starts, seen in a process of its own."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app.cli.import_commands import ImportCommands
+from app.cli.lazy import LazyCommand, LazyGroup, Program
+from app.cli.root import Podium
+from tests.cli.conftest import Command
+
+HEAVY = {
+    "numpy", "scipy", "pandas", "pyarrow", "sklearn", "fastapi", "starlette", "uvicorn", "httpx",
+    "kaggle",
+}  # fmt: skip
+SLOW = HEAVY | {"sqlalchemy", "alembic", "pydantic", "procrastinate", "obstore", "app.settings"}
+
+# At the end: the modules that were loaded, and the processes that were started.
+WATCHED = """
+import atexit, json, sys
+started = []
+sys.addaudithook(lambda e, values: started.append(str(values[1])) if e == "subprocess.Popen" else 0)
+atexit.register(lambda: print(json.dumps([sorted(sys.modules), started]), file=sys.stderr))
+from app.cli import app
+app(sys.argv[1:], prog_name="podium")
+"""
+
+
+def watched(tmp_path: Path, *words: str, **variables: str) -> tuple[set[str], list[str]]:
+    done = subprocess.run(
+        [sys.executable, "-c", WATCHED, *words],
+        env={**os.environ, "PODIUM_DATA_DIR": str(tmp_path / "data"), **variables},
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+    modules, started = json.loads(done.stderr.splitlines()[-1])
+    return set(modules), started
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"], ["--version"], ["import", "--help"], ["--show-completion", "bash"],
+        ["proxy", "--help"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_what_needs_no_podium_loads_none(tmp_path: Path, words: list[str]) -> None:
+    modules, started = watched(tmp_path, *words)
+
+    # typer reads options with pydantic, but for --help and --version, which end the command before
+    allowed = {"pydantic"} if words[0] in ("import", "--show-completion") else set()
+    assert modules & SLOW <= allowed
+    assert started == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["keys", "list", "--help"], ["keys", "create", "researcher"], ["keys", "list"],
+        ["competitions", "list"], ["runs", "create", "--help"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_keys_and_lists_load_no_numbers_and_start_no_grader(
+    podium: Command, tmp_path: Path, words: list[str]
+) -> None:
+    assert podium("db", "upgrade").returncode == 0
+
+    modules, started = watched(tmp_path, *words)
+
+    assert modules & HEAVY == set()
+    # platform.architecture(), which a library calls, runs `file`: that is no grader
+    assert [one for one in started if "app.graders" in one] == []
+
+
+def test_a_started_grader_is_seen(podium: Command, tiny: Path, tmp_path: Path) -> None:
+    _, started = watched(tmp_path, "check", str(tiny))
+
+    assert any("app.graders" in one for one in started)
+
+
+def test_the_proxy_is_small(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("pod_run_x")
+    process = subprocess.Popen(
+        [
+            sys.executable, "-c", WATCHED, "proxy", "--to", "http://127.0.0.1:9",
+            "--key-file", str(tmp_path / "key"), "--listen", "127.0.0.1:0",
+        ],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("forwarding http://127.0.0.1:")
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    modules, _ = json.loads(err.splitlines()[-1])
+
+    assert process.returncode == 0
+    assert set(modules) & (SLOW | {"rich"}) == set()
+
+
+@pytest.mark.parametrize("group", [Podium, ImportCommands])
+def test_the_list_says_what_each_commands_own_help_begins_with(group: type[LazyGroup]) -> None:
+    for command in group(name="group").commands.values():
+        if isinstance(command, Program):
+            module = __import__(f"app.cli.{command.name}", fromlist=["_"])
+            text = inspect.getdoc(getattr(module, str(command.name)))
+        else:
+            assert isinstance(command, LazyCommand)
+            text = command.load().help
+        assert text is not None
+        assert " ".join(text.partition("\n\n")[0].split()) == command.help, command.name
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [("podium gr", {"grade"}), ("podium keys ", {"create", "list", "revoke"}),
+     ("podium import f", {"folder"}), ("podium keys list --j", {"--json"})],
+)  # fmt: skip
+def test_a_shell_completes_commands_and_options(line: str, expected: set[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli"],
+        env={
+            **os.environ, "_PODIUM_COMPLETE": "complete_bash",
+            "COMP_WORDS": line, "COMP_CWORD": str(line.count(" ")),
+        },
+        capture_output=True, text=True, check=True, timeout=120,
+    )  # fmt: skip
+
+    assert set(done.stdout.split()) == expected
+
+
+def test_a_misspelt_command_gets_the_right_one(podium: Command) -> None:
+    done = podium("grad")
+
+    assert done.returncode == 2
+    assert "'grade'" in done.stderr
