@@ -21,6 +21,7 @@ from app.api import (
     create_submission,
     events,
     experiments,
+    faults,
     grading_reports,
     mlagentbench_results,
     reported_scores,
@@ -117,7 +118,7 @@ def create_app(
         grading_reports,
     )
     measured = (reported_scores, success, mlagentbench_results)
-    for room in (*often, *measured, events, service, problems):
+    for room in (*often, *measured, events, faults, service, problems):
         app.include_router(room.router)
     for router in KAGGLE_ROUTERS:
         app.include_router(router)

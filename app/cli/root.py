@@ -36,6 +36,8 @@ class Podium(LazyGroup):
          "Forward to one Podium with a run's key: Kaggle's client (port 80), MLE-bench's (5000)."),
         ("report", "app.cli.results:report",
          "Print an experiment's medal rates, or its success against baselines, as Markdown."),
+        ("faults", "app.cli.faults:faults",
+         "List faults of gradings, latest first: why Podium could not grade a submission."),
         ("import", "app.cli.import_commands:app", "Bring competitions and results in."),
         ("competitions", "app.cli.competitions:app", "Look at competitions."),
         ("keys", "app.cli.keys:app", "Create, list and revoke keys."),

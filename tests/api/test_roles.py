@@ -65,6 +65,7 @@ TABLE = {
     "GET /v1/experiments/{name}/success-rates": RESEARCHER,
     "GET /v1/experiments/{name}/outcomes": RESEARCHER,
     "POST /v1/experiments/{name}/mlagentbench-results": RESEARCHER,
+    "GET /v1/faults": ADMIN,
     "GET /v1/medal-rates": RESEARCHER,
     "GET /v1/compare": RESEARCHER,
     "GET /v1/suites/{suite_name}/items": RESEARCHER,

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.models import Fault
+from app.storage.database.models import Fault, Run, Submission
 from app.storage.database.records import FaultRecord
 
 TABLE = Fault.__table__
+SUBMISSION = Submission.__table__
+RUN = Run.__table__
+
+
+@dataclass(frozen=True, slots=True)
+class ListedFault:
+    """A fault together with the run and the competition of its submission."""
+
+    id: int
+    submission: str
+    run: str
+    competition: str
+    attempt: int
+    kind: str
+    place: str
+    at: datetime
 
 
 def add_fault(
@@ -31,3 +48,24 @@ def faults_of(session: Session, submission_id: str) -> list[FaultRecord]:
     """A submission's faults, oldest first."""
     query = select(TABLE).where(TABLE.c.submission_id == submission_id).order_by(TABLE.c.id)
     return [FaultRecord(**row) for row in session.execute(query).mappings()]
+
+
+def list_faults(
+    session: Session, *, submission_id: str | None = None, before: int | None = None, limit: int
+) -> list[ListedFault]:
+    """Faults, latest first: of one submission or of all, those older than the fault `before`."""
+    query = (
+        select(
+            TABLE.c.id, TABLE.c.submission_id, SUBMISSION.c.run_id, RUN.c.competition,
+            TABLE.c.attempt, TABLE.c.kind, TABLE.c.place, TABLE.c.at,
+        )
+        .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
+        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+        .order_by(TABLE.c.id.desc())
+        .limit(limit)
+    )  # fmt: skip
+    if submission_id is not None:
+        query = query.where(TABLE.c.submission_id == submission_id)
+    if before is not None:
+        query = query.where(TABLE.c.id < before)
+    return [ListedFault(*row) for row in session.execute(query)]
