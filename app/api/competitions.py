@@ -21,9 +21,9 @@ from app.api.schemas.competitions import (
     CompetitionOut,
     FileOut,
     LeaderboardOut,
-    StandingOut,
 )
 from app.api.schemas.runs import Page
+from app.domain.leaderboard import Standing
 from app.errors import NotFound
 from app.services.competitions import import_folder, queries
 
@@ -174,7 +174,7 @@ def show_leaderboard(request: Request, context: Ctx, caller: Anyone, slug: Slug)
 
 @router.get(
     "/{slug}/standing",
-    response_model=StandingOut,
+    response_model=Standing,
     responses=responses(401, 403, 404, 422),
     dependencies=[FOR_RESEARCHERS],
 )

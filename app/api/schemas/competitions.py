@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.domain.medals import Medal
+from app.domain.lint import LintFinding
 from app.domain.states import CompetitionStatus
 
 
@@ -104,18 +104,10 @@ class CompetitionOut(BaseModel):
     status: CompetitionStatus
 
 
-class LintFindingOut(BaseModel):
-    """An oddity of a leaderboard, found at import."""
-
-    code: str
-    severity: str
-    message: str
-
-
 class CompetitionImported(CompetitionOut):
     """A competition as imported, with what the leaderboard's lint says."""
 
-    lint: list[LintFindingOut]
+    lint: list[LintFinding]
 
 
 class LeaderboardOut(MedalsOut):
@@ -124,16 +116,3 @@ class LeaderboardOut(MedalsOut):
     competition: str
     version: int
     scores: list[float] | None = Field(description="best first, unrounded")
-
-
-class StandingOut(BaseModel):
-    """Where a score would stand."""
-
-    score: float
-    medal: Medal | None
-    better: int | None
-    equal: int | None
-    worse: int | None
-    teams: int | None
-    percentile: float | None
-    above_median: bool | None

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pydantic import BaseModel, Field
 
-from pydantic import BaseModel, ConfigDict, Field
-
-Interval = Annotated[list[float], Field(min_length=2, max_length=2)] | None
-
-
-class EstimateOut(BaseModel):
-    """A mean over seeds, in percent; `sem` and `ci95` are null for one seed."""
-
-    mean: float
-    sem: float | None
-    ci95: Interval = Field(description="Student's t over seeds")
-    bootstrap95: Interval = Field(description="cluster bootstrap over competitions")
-    per_seed: list[float]
+from app.services.results.competition_results import CompetitionResult
+from app.statistics.comparison import SignTest
+from app.statistics.estimates import Estimate, Interval
+from app.statistics.item_analysis import Item
+from app.statistics.medals_over_time import Point, Regret
+from app.statistics.pass_at_k import PassAtK
 
 
 class GroupOut(BaseModel):
@@ -24,13 +17,13 @@ class GroupOut(BaseModel):
 
     competitions: int
     seeds: int
-    any_medal: EstimateOut
-    gold: EstimateOut
-    silver: EstimateOut
-    bronze: EstimateOut
-    above_median: EstimateOut
-    valid_submission: EstimateOut
-    made_submission: EstimateOut
+    any_medal: Estimate
+    gold: Estimate
+    silver: Estimate
+    bronze: Estimate
+    above_median: Estimate
+    valid_submission: Estimate
+    made_submission: Estimate
 
 
 class MissingOut(BaseModel):
@@ -107,28 +100,11 @@ class BoardOut(BaseModel):
     absent: list[AbsentOut]
 
 
-class PassOut(BaseModel):
-    """pass@k for one k, in percent."""
-
-    k: int
-    mean: float
-    bootstrap95: Interval
-
-
 class PassAtKOut(BasisOut):
     """pass@k of an experiment."""
 
     rate: str
-    pass_at_k: list[PassOut]
-
-
-class SignTestOut(BaseModel):
-    """How often each was ahead, and the exact two-sided p of the sign test."""
-
-    a_ahead: int
-    b_ahead: int
-    tied: int
-    p: float
+    pass_at_k: list[PassAtK]
 
 
 class ComparisonOut(BaseModel):
@@ -143,30 +119,13 @@ class ComparisonOut(BaseModel):
     b_mean: float
     difference: float
     sem: float | None
-    ci95: Interval = Field(description="Student's t over competitions")
-    bootstrap95: Interval
+    ci95: Interval | None = Field(description="Student's t over competitions")
+    bootstrap95: Interval | None
     p: float | None = Field(description="two-sided paired t test")
-    sign_test: SignTestOut
+    sign_test: SignTest
     detectable: float | None = Field(
         description="smallest true difference that such a test at 5 % finds with a power of 80 %"
     )
-
-
-class PointOut(BaseModel):
-    """The share of runs, in percent, that hold a medal after so much."""
-
-    at: float
-    any_medal: float
-    gold: float
-
-
-class RegretOut(BaseModel):
-    """What choosing cost against the oracle, in percent of the runs."""
-
-    choice: float
-    oracle: float
-    regret: float
-    runs_that_lost_a_medal: int
 
 
 class CurvesOut(BaseModel):
@@ -176,19 +135,8 @@ class CurvesOut(BaseModel):
     axis: str
     runs: int
     left_out: int
-    points: dict[str, list[PointOut]]
-    regret: dict[str, RegretOut]
-
-
-class ItemOut(BaseModel):
-    """A competition as an item of a test."""
-
-    competition: str
-    attempts: int
-    rate: float
-    flips: float
-    discrimination: float | None
-    verdict: str | None
+    points: dict[str, list[Point]]
+    regret: dict[str, Regret]
 
 
 class ItemsOut(BaseModel):
@@ -198,36 +146,7 @@ class ItemsOut(BaseModel):
     padding: str
     rate: str
     experiments: list[str]
-    items: list[ItemOut]
-
-
-class ResultOut(BaseModel):
-    """One attempt at a competition."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    experiment: str
-    agent: str
-    model: str
-    seed: int
-    source: str
-    run: str | None
-    submission: str | None
-    state: str
-    made: bool | None
-    valid: bool | None
-    score: float | None
-    medal: str | None
-    above_median: bool | None
-    better: int | None
-    equal: int | None
-    worse: int | None
-    percentile: float | None
-    improvement: float | None = Field(description="on the baseline, as a share of it")
-    success: bool | None = Field(description="null without a baseline")
-    failure: str | None
-    reported_score: float | None = Field(description="measured by a harness, not graded")
-    reported_sort: str | None
+    items: list[Item]
 
 
 class CompetitionResultsOut(BaseModel):
@@ -238,4 +157,4 @@ class CompetitionResultsOut(BaseModel):
     flags: list[FlagOfCompetition]
     percentile_convention: str
     percentile_source: str
-    items: list[ResultOut]
+    items: list[CompetitionResult]

@@ -4,39 +4,12 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.results import FlagOfCompetition, Interval
-
-
-class SuccessRateOut(BaseModel):
-    """A share of runs in percent: the mean over competitions of their shares."""
-
-    mean: float
-    sem: float | None = Field(description="from the runs within each competition")
-    wilson95: Interval = Field(description="for one competition: Wilson's score interval")
-    bootstrap95: Interval = Field(description="for several: cluster bootstrap over competitions")
-
-
-class ImprovementOut(BaseModel):
-    """The average improvement, as a share of the baseline, over runs with a final score."""
-
-    mean: float | None
-    sem: float | None
-    median: float | None
-    runs: int
-
-
-class AverageOut(BaseModel):
-    """The mean over the runs that told it."""
-
-    mean: float | None
-    runs: int
-
-
-class EfficiencyOut(BaseModel):
-    """What runs cost, and successes per unit of cost, over the runs that told it."""
-
-    averages: dict[str, AverageOut]
-    successes_per: dict[str, float | None]
+from app.api.schemas.results import FlagOfCompetition
+from app.services.results.missing_results import Missing
+from app.services.results.success_rates import UsedBaseline
+from app.services.results.trajectory import Step
+from app.statistics.efficiency import Efficiency
+from app.statistics.success import Improvement, Rate
 
 
 class SuccessGroupOut(BaseModel):
@@ -49,18 +22,10 @@ class SuccessGroupOut(BaseModel):
     )
     without_score: int = Field(description="runs without a final score: they count as failures")
     lost: dict[str, int] = Field(description="runs left out, by what took them")
-    success_rate: SuccessRateOut | None
-    ever_success_rate: SuccessRateOut | None = Field(description="success at any step")
-    average_improvement: ImprovementOut
-    efficiency: EfficiencyOut
-
-
-class MissingResultOut(BaseModel):
-    """A competition without a counted run (`seed` is null), or a run without a result; and why."""
-
-    competition: str
-    seed: int | None
-    reason: str
+    success_rate: Rate | None
+    ever_success_rate: Rate | None = Field(description="success at any step")
+    average_improvement: Improvement
+    efficiency: Efficiency
 
 
 class MissingBaselineOut(BaseModel):
@@ -68,16 +33,6 @@ class MissingBaselineOut(BaseModel):
 
     competition: str
     runs: int
-
-
-class UsedBaselineOut(BaseModel):
-    """What the runs at a competition were held against."""
-
-    competition: str
-    score: float
-    source: str
-    threshold: float
-    higher_is_better: bool
 
 
 class SuccessRatesOut(BaseModel):
@@ -97,13 +52,13 @@ class SuccessRatesOut(BaseModel):
     competitions: int
     runs: int
     results: dict[str, int]
-    missing: list[MissingResultOut]
+    missing: list[Missing]
     missing_baseline: list[MissingBaselineOut]
     lost: dict[str, int]
     failures: dict[str, int]
     open_runs: int
     uncounted_beside: int = Field(description="scores of another sort than the one that counts")
-    baselines_used: list[UsedBaselineOut]
+    baselines_used: list[UsedBaseline]
     flags: list[FlagOfCompetition]
     groups: dict[str, SuccessGroupOut]
 
@@ -144,21 +99,6 @@ class OutcomesOut(BaseModel):
     items: list[OutcomeOut]
 
 
-class StepOut(BaseModel):
-    """One score of a run."""
-
-    sort: str
-    submission: str | None
-    reported_score: int | None
-    step: int | None
-    run_seconds: float | None
-    score: float
-    best_so_far: float = Field(description="among scores of this kind: graded, or measured")
-    improvement: float | None
-    success: bool | None
-    final: bool
-
-
 class TrajectoryOut(BaseModel):
     """A run's scores in their order, the graded ones apart from those that were measured."""
 
@@ -171,9 +111,9 @@ class TrajectoryOut(BaseModel):
     threshold: float | None
     sort: str | None = Field(description="of the final score")
     pending: str | None = Field(description="why there is no final score yet")
-    final: StepOut | None
-    best: StepOut | None
+    final: Step | None
+    best: Step | None
     success: bool | None
     ever_success: bool | None
-    first_success: StepOut | None
-    items: list[StepOut]
+    first_success: Step | None
+    items: list[Step]
