@@ -32,6 +32,7 @@ from app.api import (
     success,
 )
 from app.api.http import problems
+from app.api.http.body_limit import BodyLimit
 from app.api.http.event_stream import StreamLimit
 from app.api.http.request_log import RequestRecorder
 from app.kaggle_api.deps import open_state
@@ -124,6 +125,7 @@ def create_app(
         app.include_router(router)
     app.state.streams = StreamLimit(settings.event_streams)
     problems.install(app)
+    app.add_middleware(BodyLimit)
     app.add_middleware(RequestRecorder)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app

@@ -63,6 +63,9 @@ class Settings(BaseSettings):
     )
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(7777, ge=0, le=65535, description="port to listen on; 0 takes a free one")
+    connections: int = Field(
+        2000, ge=16, description="open connections; beyond them the longest silent one is closed"
+    )
     max_upload_mb: int = Field(1024, ge=1, description="largest submission or archive, unpacked")
     graders: int = Field(2, ge=1, le=256, description="grading processes")
     grading_seconds: float = Field(600.0, gt=0, description="wall-clock limit of one grading")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import resource
 import signal
 import socket
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from typing import Annotated
 import typer
 import uvicorn
 
+from app.api.http.connections import ConnectionLimit, connection_class
 from app.api.http.request_log import request_id
 from app.errors import Conflict
 from app.logs import configure_logs
@@ -21,6 +23,8 @@ from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
 
 BACKLOG = 2048
+MAX_FILES = 65_536  # more are not of use, and some libraries go through all possible descriptors
+FILES_BESIDE_CONNECTIONS = 512  # databases, blobs, graders, uploads
 DATABASE_SECONDS = 30.0  # for a database that is started at the same time
 
 
@@ -52,7 +56,9 @@ def serve(
 
     config = uvicorn.Config(
         app,
-        http="httptools",  # h11 answers 404 to the absolute-form targets of clients behind a proxy
+        # On httptools: h11 answers 404 to the absolute-form targets of clients behind a proxy.
+        http=connection_class(ConnectionLimit(_max_connections(settings.connections))),
+        ws="none",
         loop="uvloop",
         log_config=None,
         access_log=False,
@@ -81,6 +87,15 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
         if self.started:
             self._shutdown()
+
+
+def _max_connections(wanted: int) -> int:
+    """Raise this process's limit of open files, and bound connections by what it allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < hard:
+        soft = min(hard, MAX_FILES) if hard != resource.RLIM_INFINITY else MAX_FILES
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(16, min(wanted, soft - FILES_BESIDE_CONNECTIONS))
 
 
 def _listen(host: str, port: int) -> socket.socket:

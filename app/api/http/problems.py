@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from app import errors
 from app.api.http.request_log import request_id
-from app.errors import Invalid, NotFound, PodiumError
+from app.errors import Invalid, NotFound, PodiumError, TooLarge
 
 log = logging.getLogger("podium.api")
 router = APIRouter()
@@ -92,6 +92,8 @@ async def _podium_error(request: Request, error: Exception) -> JSONResponse:
 async def _http_exception(request: Request, error: Exception) -> JSONResponse:
     """Starlette's own: no such route, method not allowed, a body that cannot be parsed."""
     assert isinstance(error, HTTPException)  # noqa: S101
+    if error.status_code == TooLarge.status:
+        return await _podium_error(request, TooLarge(str(error.detail)))
     phrase = HTTPStatus(error.status_code).phrase
     return _answer(
         document(

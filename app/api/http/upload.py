@@ -13,6 +13,7 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
+from app.api.http.body_limit import allow_body
 from app.api.http.threads import run_in_thread
 from app.errors import BadRequest, Invalid, TooLarge, UnsupportedMediaType
 from app.settings import MEGABYTE
@@ -129,6 +130,7 @@ async def bounded(request: Request, max_bytes: int) -> AsyncGenerator[bytes, Non
     Raises:
         TooLarge: as soon as more than `max_bytes` are announced or have come.
     """
+    allow_body(request.scope, max_bytes)
     announced = request.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) > max_bytes:
         raise _too_large(max_bytes)

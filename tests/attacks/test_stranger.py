@@ -1,0 +1,173 @@
+"""Somebody without a key, who can reach the port: nothing that is sent stops the server."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from tests.server import PodiumServer
+
+MEGABYTE = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
+    started = PodiumServer(tmp_path_factory.mktemp("stranger") / "data", connections=300).start()
+    yield started
+    started.stop()
+
+
+def resident(server: PodiumServer) -> int:
+    return psutil.Process(server.process.pid).memory_info().rss
+
+
+def send_until_refused(server: PodiumServer, pieces: Iterator[bytes]) -> bytes:
+    """Send pieces until the server answers or hangs up; gives its answer."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as stranger:
+        answer = b""
+        try:
+            for piece in pieces:
+                stranger.sendall(piece)
+        except OSError:
+            pass
+        try:
+            while more := stranger.recv(65536):
+                answer += more
+        except OSError:
+            pass
+    return answer
+
+
+def endless_header() -> Iterator[bytes]:
+    yield b"GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: "
+    for _ in range(64):
+        yield b"a" * MEGABYTE
+
+
+def endless_headers() -> Iterator[bytes]:
+    yield b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
+    for _ in range(64):
+        yield b"a:b\r\n" * (MEGABYTE // 5)
+
+
+def endless_address() -> Iterator[bytes]:
+    yield b"GET /"
+    for _ in range(64):
+        yield b"a" * MEGABYTE
+
+
+@pytest.mark.parametrize("pieces", [endless_header, endless_headers, endless_address])
+def test_a_head_without_end_is_refused(
+    server: PodiumServer, pieces: Callable[[], Iterator[bytes]]
+) -> None:
+    before = resident(server)
+
+    started = time.monotonic()
+    answer = send_until_refused(server, pieces())
+    took = time.monotonic() - started
+
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 431 ")
+    assert took < 15
+    assert resident(server) - before < 50 * MEGABYTE
+    assert httpx.get(f"{server.url}/healthz", trust_env=False).status_code == 200
+
+
+@pytest.mark.parametrize("count", [1, 2000])
+def test_a_head_that_is_too_large_in_one_piece_is_told(server: PodiumServer, count: int) -> None:
+    size = 70 * 1024 // count
+    headers = "".join(f"X-{n}: {'a' * size}\r\n" for n in range(count))
+    request = f"GET /healthz HTTP/1.1\r\nHost: x\r\n{headers}\r\n".encode()
+
+    answer = send_until_refused(server, iter([request]))
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 431 ")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["status"] == 431
+
+
+def test_ordinary_heads_are_served(server: PodiumServer) -> None:
+    headers = {f"X-{n}": "a" * 1000 for n in range(50)}
+
+    with httpx.Client(trust_env=False) as client:
+        answers = [client.get(f"{server.url}/healthz", headers=headers) for _ in range(3)]
+
+    assert [answer.status_code for answer in answers] == [200] * 3
+
+
+def test_what_is_no_http_is_told_as_a_problem(server: PodiumServer) -> None:
+    answer = send_until_refused(server, iter([b"NOT HTTP AT ALL\r\n\r\n"]))
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(body)["title"] == "Bad Request"
+
+
+@pytest.mark.parametrize("announced", [True, False])
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("POST", "/v1/runs"), ("POST", "/v1/experiments"), ("PATCH", "/v1/runs/x"),
+     ("PUT", "/v1/runs/x/selected"), ("POST", "/v1/runs/x/reported-scores")],
+)  # fmt: skip
+def test_a_large_json_body_is_refused_before_it_is_kept(
+    server: PodiumServer, method: str, path: str, announced: bool
+) -> None:
+    before = resident(server)
+
+    def body() -> Iterator[bytes]:
+        yield b'"'
+        for _ in range(100):
+            yield b"a" * MEGABYTE
+        yield b'"'
+
+    headers = {"Content-Type": "application/json"}
+    if announced:
+        headers["Content-Length"] = str(100 * MEGABYTE + 2)
+    try:
+        status = httpx.request(
+            method, f"{server.url}{path}", content=body(), headers=headers, trust_env=False
+        ).status_code
+    except (httpx.WriteError, httpx.ReadError, httpx.RemoteProtocolError):
+        status = 413  # the server hung up while the body was still being sent
+
+    assert status == 413
+    assert resident(server) - before < 30 * MEGABYTE
+
+
+def test_a_thousand_silent_connections_keep_nobody_out(server: PodiumServer) -> None:
+    silent = []
+    try:
+        for _ in range(1000):
+            silent.append(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+        answers = [
+            httpx.get(f"{server.url}/healthz", trust_env=False, timeout=10).status_code
+            for _ in range(20)
+        ]
+    finally:
+        for one in silent:
+            one.close()
+
+    assert answers == [200] * 20
+
+
+def test_half_sent_bodies_keep_nobody_out(server: PodiumServer, tmp_path: Path) -> None:
+    half = b"POST /v1/runs HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{"
+    silent = []
+    try:
+        for _ in range(400):
+            one = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+            one.sendall(half)
+            silent.append(one)
+        answer = httpx.get(f"{server.url}/healthz", trust_env=False, timeout=10)
+    finally:
+        for one in silent:
+            one.close()
+
+    assert answer.status_code == 200
