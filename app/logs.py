@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 KEY = re.compile(r"pod_(admin|researcher|run)_[A-Za-z0-9_-]+")
+LONGEST = 8000  # characters of one field of a line; a traceback of ours is shorter
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName", "color_message"}
 
 
@@ -32,8 +33,19 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             document["traceback"] = self.formatException(record.exc_info)
+        document = {name: _bounded(value) for name, value in document.items()}
         # A key has no business in any message; should one get there, it does not get out.
         return KEY.sub(r"pod_\1_***", json.dumps(document, default=str))
+
+
+def _bounded(value: object) -> object:
+    """A value of a line, or the beginning of its text where that is long."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    if len(text) <= LONGEST:
+        return value
+    return f"{text[:LONGEST]}... and {len(text) - LONGEST} more characters"
 
 
 def configure_logs(level: str, request_id: Callable[[], str]) -> None:

@@ -35,6 +35,7 @@ from app.api.http import problems
 from app.api.http.body_limit import BodyLimit
 from app.api.http.event_stream import StreamLimit
 from app.api.http.request_log import RequestRecorder
+from app.errors import PodiumError
 from app.kaggle_api.deps import open_state
 from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
 from app.services.grading import grade
@@ -98,6 +99,7 @@ def create_app(
             await run_in_threadpool(thread.join)
             if app.state.batch_receiver is not None:
                 await run_in_threadpool(app.state.batch_receiver.close)
+            await run_in_threadpool(_stop_grading, context)
             await run_in_threadpool(context.close)
             os.close(lock)
 
@@ -146,6 +148,17 @@ def _resume(context: Context) -> None:
     again = grade.defer_forgotten(context)
     if again:
         log.warning("queued what no job stood for", extra={"submissions": again})
+
+
+def _stop_grading(context: Context) -> None:
+    """End the graders. What they had begun is queued again, and no attempt is counted."""
+    context.graders.close()
+    if context.settings.queues:
+        return
+    try:
+        grade.take_back(context)
+    except PodiumError as error:  # the next start counts these gradings as cut short by a death
+        log.warning("cannot take gradings back", extra={"error": type(error).__name__})
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

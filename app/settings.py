@@ -76,6 +76,9 @@ class Settings(BaseSettings):
         1024, ge=1, description="decoded answers that one grader keeps in memory"
     )
     grading_attempts: int = Field(3, ge=1, le=10, description="attempts before a grading is failed")
+    require_isolation: bool = Field(
+        False, description="refuse competitions with a metric.py where a wall around it is missing"
+    )
     dispatch: Literal["embedded", "queue"] = Field(
         "embedded",
         description="embedded: the server grades; queue: `podium worker`s do (needs PostgreSQL)",

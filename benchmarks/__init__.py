@@ -2,7 +2,7 @@
 
 import os
 
-from app.graders.numerics import COMMON_CODE
+from app.graders.runtime_env import COMMON_CODE
 
 # Both sides of a comparison calculate as graders do; NumPy reads this when it is first imported.
 os.environ.update(COMMON_CODE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 
-from app.graders.numerics import LIBRARIES
+from app.graders.runtime_env import LIBRARIES
 
 if LIBRARIES.items() - os.environ.items():
     # They look at it when they are loaded, and that is what the next line does.

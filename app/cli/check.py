@@ -10,6 +10,7 @@ from rich.progress import track
 
 from app.cli.output import AsJson, err, out, print_json
 from app.domain.states import CompetitionStatus
+from app.graders.isolation import WALLS, Isolation
 from app.graders.pool import GraderPool
 from app.services.competitions import check_competition
 from app.services.competitions.folders import competition_folder
@@ -40,14 +41,17 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
         memory_mb=settings.grader_memory_mb,
         cache_mb=settings.answers_cache_mb,
         validates=False,
+        requires_isolation=settings.require_isolation,
     )
     try:
+        graders.warm_up()
         found = [
             check_competition.check_folder(graders, folder)
             for folder in track(
                 folders, "checking", console=err, transient=True, disable=not err.is_terminal
             )
         ]
+        isolation = graders.isolation()
     finally:
         graders.close()
     suites = (
@@ -56,17 +60,34 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
         else ()
     )
     if as_json:
-        print_json({"competitions": [asdict(one) for one in found], "suites": suites})
+        print_json(
+            {
+                "competitions": [asdict(one) for one in found],
+                "suites": suites,
+                "isolation": asdict(isolation),
+            }
+        )
     else:
         for one in found:
             _tell(one)
         for problem in suites:
             err.print(f"{problem['file']}: {problem['key']}: {problem['message']}", markup=False)
+        _print_walls(isolation)
     wrong = sum(bool(one.problems) for one in found) + bool(suites)
     if wrong:
         raise typer.Exit(1)
     if not as_json:
         out.print(f"{len(found)} competition folders are in order")
+
+
+def _print_walls(isolation: Isolation) -> None:
+    """Name each wall around a metric.py that is there, and say of a missing one why it is."""
+    missing = isolation.missing()
+    present = [name for name in WALLS if name not in missing]
+    out.print(f"a metric.py is cut off by: {', '.join(present) or 'nothing'}", highlight=False)
+    for name in missing:
+        why = "; ".join(note for note in isolation.notes if note.startswith(f"{name}:"))
+        err.print(f"missing wall: {why or name}", markup=False, highlight=False)
 
 
 def _tell(one: check_competition.FolderCheck) -> None:

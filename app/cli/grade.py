@@ -13,7 +13,7 @@ from app.domain.competition import Competition
 from app.domain.verdict import problem_document
 from app.errors import GradingFault
 from app.graders.environment import environment
-from app.graders.outcomes import Fault, Outcome, Refused
+from app.graders.results import GraderFault, GradingResult, Rejected
 from app.grading_version import grading_version
 from app.services.competitions.folders import competition_folder
 from app.services.grading.grade_folder import grade_with_folder
@@ -44,7 +44,9 @@ def grade(
     _print(version, declared, outcome)
 
 
-def _imported(settings: Settings, slug: str, file: Path) -> tuple[int, Competition, Outcome] | None:
+def _imported(
+    settings: Settings, slug: str, file: Path
+) -> tuple[int, Competition, GradingResult] | None:
     """Grade for the imported competition; None where none of this name is imported."""
     if not settings.has_database:
         return None
@@ -54,10 +56,10 @@ def _imported(settings: Settings, slug: str, file: Path) -> tuple[int, Competiti
     return grade_imported(slug, file)
 
 
-def _print(version: int | None, competition: Competition, outcome: Outcome) -> None:
-    if isinstance(outcome, Fault):
+def _print(version: int | None, competition: Competition, outcome: GradingResult) -> None:
+    if isinstance(outcome, GraderFault):
         raise GradingFault(f"{outcome.kind} {outcome.place}".strip())
-    if isinstance(outcome, Refused):
+    if isinstance(outcome, Rejected):
         print_json({"state": "rejected", "problem": problem_document(outcome.verdict)})
         err.print("rejected", style="red")
         raise typer.Exit(REJECTED)

@@ -8,12 +8,12 @@ from app.cli.context import podium
 from app.domain.competition import Competition
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData
-from app.graders.outcomes import Outcome
+from app.graders.results import GradingResult
 from app.services.runtime.run_limits import refuse_measured
 from app.storage.queries import competitions
 
 
-def grade_imported(slug: str, file: Path) -> tuple[int, Competition, Outcome] | None:
+def grade_imported(slug: str, file: Path) -> tuple[int, Competition, GradingResult] | None:
     """Grade for the current version; gives its number. None where none of this name is imported.
 
     Raises:

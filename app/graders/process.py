@@ -9,49 +9,59 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import app
-from app.graders.messages import Reply, read_message
-from app.graders.numerics import LIBRARIES
-from app.graders.sandbox import Isolation
-from app.graders.wire import receive_before, send
+from app.graders.framing import TooLargeMessage, is_anything_waiting, receive_before, send
+from app.graders.isolation import Isolation
+from app.graders.protocol import ProtocolError, Ready, Reply, Request, read, write
+from app.graders.runtime_env import LIBRARIES
 
-Role = Literal["grade", "validate"]
+Role = Literal["grade", "custom", "validate"]
+Task = Literal["grade", "validate", "check"]
 START_SECONDS = 120.0  # a cold disk and a busy machine; a warm one needs about a second
 
 
-class NotStartedError(Exception):
+class StartFailed(Exception):
     """The grader could not be started; the message says why."""
 
 
-class DiedError(Exception):
+class GraderDied(Exception):
     """The grader is gone."""
 
 
-class NonsenseError(Exception):
-    """The grader sent what is no answer; the message says what, in words of ours."""
+class SendFailed(Exception):
+    """The grader was not given the job: it was gone, or had sent what nobody asked for."""
 
 
-class NotDeliveredError(Exception):
-    """The grader was gone before it was given the job."""
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a grader is to do, and with which files."""
+
+    task: Task
+    version_dir: Path
+    file: Path | None = None
+    sha256: str = ""
 
 
 class GraderProcess:
     """A grader. Start, ask and stop it from one thread: it dies with the thread that started it."""
 
-    def __init__(self, role: Role, *, memory_mb: int, cache_mb: int) -> None:
+    def __init__(
+        self, role: Role, *, memory_mb: int, cache_mb: int, requires_isolation: bool = False
+    ) -> None:
         """Start the process and wait until it is warm.
 
         Raises:
-            NotStartedError: it did not become ready; nothing is left of it.
+            StartFailed: it did not become ready; nothing is left of it.
         """
         ours, theirs = socket.socketpair()
         self._channel = ours
@@ -59,8 +69,9 @@ class GraderProcess:
             if_it_fails.callback(ours.close)
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [
-                    sys.executable, "-B", "-P", "-s", "-m", "app.graders.worker",
+                    sys.executable, "-B", "-P", "-s", "-m", "app.graders.grader_main",
                     role, str(theirs.fileno()), str(os.getpid()), str(memory_mb), str(cache_mb),
+                    str(int(requires_isolation)),
                 ],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()], env=_environment(), cwd="/", start_new_session=True,
@@ -68,20 +79,19 @@ class GraderProcess:
             if_it_fails.pop_all()
         self.pid = self._process.pid
         try:
-            first = read_message(
-                receive_before(ours, time.monotonic() + START_SECONDS, self.is_alive)
-            )
-        except (TimeoutError, EOFError, OSError, pickle.UnpicklingError) as error:
+            deadline = time.monotonic() + START_SECONDS
+            ready = read(Ready, receive_before(ours, deadline, self.is_alive))
+        except (TimeoutError, EOFError, OSError, ProtocolError) as error:
             self.kill()
             status = self._process.returncode
-            raise NotStartedError(f"{type(error).__name__}, exit status {status}") from None
+            raise StartFailed(f"{type(error).__name__}, exit status {status}") from None
         except BaseException:
             self.kill()
             raise
-        if not isinstance(first, Isolation):
+        if ready.isolation is None:
             self.kill()
-            raise NotStartedError(str(first))
-        self.isolation = first
+            raise StartFailed(ready.trouble)
+        self.isolation: Isolation = ready.isolation
 
     def is_alive(self) -> bool:
         """Whether the process runs. It is not reaped here: until `kill` its pid stays its own."""
@@ -93,33 +103,42 @@ class GraderProcess:
         except ChildProcessError:  # reaped by `kill` in another thread just now
             return False
 
-    def ask(self, request: tuple[str, ...], seconds: float) -> Reply:
+    def ask(self, job: Job, seconds: float) -> Reply:
         """Have one job done.
 
         Raises:
             TimeoutError: it took longer than `seconds`. The grader is still at it: kill it.
-            NotDeliveredError: the grader was gone already; the job was not begun.
-            DiedError: the grader ended before it answered.
-            NonsenseError: what it sent is no answer. Kill it.
+            SendFailed: the job was not begun. Kill the grader.
+            GraderDied: the grader ended before it answered.
+            ProtocolError: what it sent is no reply to this job. Kill it.
         """
         deadline = time.monotonic() + seconds
+        request = Request(
+            id=secrets.token_hex(16),
+            task=job.task,
+            version_dir=str(job.version_dir),
+            file="" if job.file is None else str(job.file),
+            sha256=job.sha256,
+        )
         try:
+            if is_anything_waiting(self._channel):
+                raise SendFailed("the grader sent something before it was asked")
             self._channel.settimeout(seconds)
-            send(self._channel, request)
-        except TimeoutError:
-            raise
-        except OSError as error:
-            raise NotDeliveredError from error
-        try:
-            reply = read_message(receive_before(self._channel, deadline, self.is_alive))
+            send(self._channel, write(request))
         except TimeoutError:
             raise
         except (EOFError, OSError) as error:
-            raise DiedError(type(error).__name__) from error
-        except pickle.UnpicklingError as error:
-            raise NonsenseError(str(error)) from error
-        if not isinstance(reply, Reply):
-            raise NonsenseError(f"it sent a {type(reply).__name__}")
+            raise SendFailed("the grader is gone") from error
+        try:
+            reply = read(Reply, receive_before(self._channel, deadline, self.is_alive))
+        except TimeoutError:
+            raise
+        except TooLargeMessage:
+            raise ProtocolError("too large a message") from None
+        except (EOFError, OSError) as error:
+            raise GraderDied(type(error).__name__) from error
+        if reply.request != request.id:
+            raise ProtocolError("a reply to another request")
         return reply
 
     def kill(self) -> int:

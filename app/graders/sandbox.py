@@ -1,8 +1,8 @@
-"""What a grader gives up before it sees an answer or a metric.py.
+"""What a grader gives up before it sees an answer, and what a job gives up before a metric.py runs.
 
 The server starts a grader in a session of its own with a clean environment, no standard streams
 and no other open file (see `process.py`); the rest a process can only do to itself, and does here.
-Whatever this machine does not allow is said in `Isolation`, never skipped in silence.
+Whatever this machine does not allow is said in notes, never skipped in silence.
 
 Imports nothing but the standard library: leaving the user namespace needs a process with one
 thread, and numpy and pyarrow start threads.
@@ -12,88 +12,143 @@ from __future__ import annotations
 
 import os
 import resource
-import socket
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import sysconfig
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from app.graders import kernel
+import app
+from app.graders import landlock, seccomp, syscalls
 
 NICENESS = 5  # below the server, so that answering HTTP stays quick while graders are busy
 MEGABYTE = 1024 * 1024
+OPEN_FILES = 128  # of a job; each pipe among them may hold memory that no other limit counts
+# Reserved addresses beyond the memory that a job may take: stacks of threads, files of libraries.
+ADDRESSES_MB = 1024
+
+Notes = list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Isolation:
-    """What graders are cut off from. `notes` say why where something is False.
+def confine(server: int, *, starts_processes: bool = False) -> Notes:
+    """Cut a grader off, for good. `server` is the process id of who must outlive it.
 
-    network: nothing can be reached, this machine's own addresses included.
-    files: no file can be written, made or removed.
-    processes: no process can be started.
-    server: neither the server's memory nor its environment can be read, and it gets no signal.
-    memory: one job cannot take more than its limit.
-    orphans: a grader does not outlive its server.
+    `starts_processes` is for a grader that starts a process for each job, and locks that one in.
     """
-
-    network: bool = False
-    files: bool = False
-    processes: bool = False
-    server: bool = False
-    memory: bool = False
-    orphans: bool = False
-    notes: tuple[str, ...] = ()
-
-    def weakest(self, other: Isolation) -> Isolation:
-        """What holds for both."""
-        return Isolation(
-            network=self.network and other.network,
-            files=self.files and other.files,
-            processes=self.processes and other.processes,
-            server=self.server and other.server,
-            memory=self.memory and other.memory,
-            orphans=self.orphans and other.orphans,
-            notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
-        )
-
-
-def confine(server: int) -> Isolation:
-    """Cut this process off, for good. `server` is the process id of who must outlive it."""
-    notes: list[str] = []
+    notes: Notes = []
     os.nice(NICENESS)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    _try(notes, "memory", "oom_score_adj", _go_before_the_server)
-    _try(notes, "network", "unshare", _leave_network)
-    _try(notes, "server", "capset", kernel.drop_capabilities)
-    _try(notes, "server", "prctl", kernel.gain_no_privileges)
-    files = _try(notes, "files", "landlock", kernel.landlock)
-    processes = _try(notes, "processes", "seccomp", kernel.refuse_sockets_and_processes)
-    orphans = _try(notes, "orphans", "prctl", kernel.die_with_parent)
-    if os.getppid() != server:
-        os._exit(0)  # the server died before it could be watched
-    return Isolation(
-        network=not _something_answers(),
-        files=files,
-        processes=processes,
-        server=not _reaches(server),
-        orphans=orphans,
-        notes=tuple(notes),
-    )
+    attempt(notes, "memory", "oom_score_adj", _go_before_the_server)
+    attempt(notes, "network", "unshare", _leave_namespaces)
+    attempt(notes, "privileges", "capset", syscalls.drop_capabilities)
+    attempt(notes, "privileges", "prctl", syscalls.gain_no_privileges)
+    attempt(notes, "files", "landlock", lambda: landlock.restrict_files(landlock.prepare_rules()))
+    attempt(notes, "orphans", "prctl", lambda: die_with(server))
+    attempt(
+        notes, "processes", "seccomp",
+        lambda: seccomp.Filter(
+            has_channel=True, may_start_processes=starts_processes
+        ).put_into_force(),
+    )  # fmt: skip
+    return notes
 
 
-def limit_memory(isolation: Isolation, megabytes: int) -> Isolation:
+class JobWalls:
+    """The walls around a job of one competition: made ready once, put up in each job's process.
+
+    A job may run the competition's code. It reads only `readable` and Python's own files. It may
+    reserve the addresses of `memory_mb` beyond what its process begins with; None sets no limit.
+    """
+
+    def __init__(self, readable: Iterable[Path], memory_mb: int | None) -> None:
+        self._memory_mb = memory_mb
+        self._notes: Notes = []
+        self._rules: int | None = None
+        self._filter: seccomp.Filter | None = None
+        attempt(self._notes, "reading", "landlock", lambda: self._prepare_rules(readable))
+        attempt(self._notes, "processes", "seccomp", self._prepare_filter)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """The open files that a job's process needs to put the walls up."""
+        return () if self._rules is None else (self._rules,)
+
+    def close(self) -> None:
+        """Give back what was made ready."""
+        for descriptor in self.descriptors:
+            os.close(descriptor)
+
+    def put_up(self) -> Notes:
+        """Lock this process in, for good. Says what this machine did not allow.
+
+        Raises:
+            RuntimeError: the process has more than one thread, and only one would be locked in.
+        """
+        if sys.platform == "linux" and len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
+            raise RuntimeError("a job's process has a thread before it is locked in")
+        notes = list(self._notes)
+        _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
+        attempt(notes, "memory", "rlimit", self._limit_addresses)
+        attempt(notes, "privileges", "prctl", syscalls.gain_no_privileges)
+        rules, allowed = self._rules, self._filter
+        if rules is not None:
+            attempt(notes, "reading", "landlock", lambda: landlock.restrict_files(rules))
+        if allowed is not None:
+            attempt(notes, "processes", "seccomp", allowed.put_into_force)
+        return notes
+
+    def _prepare_rules(self, readable: Iterable[Path]) -> None:
+        self._rules = landlock.prepare_rules((*python_files(), *readable))
+
+    def _prepare_filter(self) -> None:
+        self._filter = seccomp.Filter(may_open_to_write=self._rules is not None)
+
+    def _limit_addresses(self) -> None:
+        # A second bound, of all memory together: files that are mapped count here too.
+        if self._memory_mb is not None:
+            beyond = (self._memory_mb + ADDRESSES_MB) * MEGABYTE
+            _limit(resource.RLIMIT_AS, _status("VmSize") + beyond)
+
+
+def limit_memory(megabytes: int) -> Notes:
     """Let this process take `megabytes` more than it has now; call it once all is warm."""
-    notes = list(isolation.notes)
-    done = _try(notes, "memory", "rlimit", lambda: _limit_data(megabytes))
-    return replace(isolation, memory=done, notes=tuple(notes))
+    notes: Notes = []
+    attempt(notes, "memory", "rlimit", lambda: _limit_data(megabytes))
+    return notes
 
 
-def _try(notes: list[str], what: str, how: str, step: Callable[[], object]) -> bool:
+def die_with(parent: int) -> None:
+    """End when the process that started this one ends; `parent` is its process id."""
+    syscalls.die_with_parent()
+    if os.getppid() != parent:
+        os._exit(0)  # it died before it could be watched
+
+
+def python_files() -> list[Path]:
+    """What Python reads to import modules, and the libraries of the system that they load."""
+    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, "/", "/usr"}
+    below = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib64")]
+    own = [Path(path) for name, path in sysconfig.get_paths().items() if "lib" in name]
+    return [
+        *below,
+        *own,
+        Path(app.__file__).parent,
+        Path(sys.prefix, "pyvenv.cfg"),
+        Path("/etc/ld.so.cache"),
+        Path("/etc/localtime"),
+        Path("/usr/share/zoneinfo"),
+        Path("/dev/urandom"),
+        Path("/proc/cpuinfo"),
+        Path("/proc/meminfo"),
+    ]
+
+
+def attempt(notes: Notes, wall: str, how: str, step: Callable[[], object]) -> bool:
+    """Do a step, and note for which wall and why it failed where it did."""
     try:
         step()
     except (OSError, ValueError) as error:
-        notes.append(f"{what}: {how}: {error}")
+        notes.append(f"{wall}: {how}: {error}")
         return False
     return True
 
@@ -104,44 +159,27 @@ def _go_before_the_server() -> None:
         Path("/proc/self/oom_score_adj").write_text("500")
 
 
-def _leave_network() -> None:
+def _leave_namespaces() -> None:
+    """Leave the network, and the memory, semaphores and queues of System V."""
+    flags = syscalls.CLONE_NEWNET | syscalls.CLONE_NEWIPC
     if os.geteuid() == 0:
-        kernel.unshare(kernel.CLONE_NEWNET)
-    else:  # whoever is root in a namespace of his own may leave the network
-        kernel.unshare(kernel.CLONE_NEWUSER | kernel.CLONE_NEWNET)
-
-
-def _something_answers() -> bool:
-    """Whether any address can be reached. Connecting UDP looks for a route and sends nothing."""
-    for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
-        try:
-            with socket.socket(family, socket.SOCK_DGRAM) as probe:
-                probe.connect((address, 9))
-        except OSError:
-            continue
-        return True
-    return False
-
-
-def _reaches(server: int) -> bool:
-    """Whether the server's environment can be read, or a signal sent to it."""
-    try:
-        os.kill(server, 0)
-    except PermissionError:
-        pass
-    else:
-        return True
-    try:
-        return bool(Path(f"/proc/{server}/environ").read_bytes())
-    except OSError:
-        return False
+        syscalls.unshare(flags)
+    else:  # whoever is root in a namespace of his own may leave the others
+        syscalls.unshare(syscalls.CLONE_NEWUSER | flags)
 
 
 def _limit_data(megabytes: int) -> None:
     if sys.platform != "linux":
         raise OSError(f"{sys.platform} does not enforce RLIMIT_DATA")
     # What the limit counts: private writable memory, reserved or used.
-    status = Path("/proc/self/status").read_text().splitlines()
-    kilobytes = next(int(line.split()[1]) for line in status if line.startswith("VmData:"))
-    limit = kilobytes * 1024 + megabytes * MEGABYTE
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+    _limit(resource.RLIMIT_DATA, _status("VmData") + megabytes * MEGABYTE)
+
+
+def _limit(what: int, value: int) -> None:
+    resource.setrlimit(what, (value, value))
+
+
+def _status(name: str) -> int:
+    """A size of this process in bytes, as /proc/self/status has it."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))

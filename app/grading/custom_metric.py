@@ -7,7 +7,8 @@ import sys
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
+from functools import lru_cache
+from types import CodeType, ModuleType
 from typing import Any
 
 from app.errors import BadCompetition
@@ -41,7 +42,7 @@ def load_metric(source: str, name: str) -> CustomMetric:
     sys.modules[module_name] = module
     problem = None
     try:
-        exec(compile(source, METRIC_FILE, "exec"), module.__dict__)  # noqa: S102 - its purpose
+        exec(compile_metric(source), module.__dict__)  # noqa: S102 - its purpose
     except SyntaxError as error:
         problem = (f"line {error.lineno}", f"this is not Python: {error.msg}")
     except (Exception, SystemExit) as error:  # whatever foreign code raises
@@ -55,6 +56,16 @@ def load_metric(source: str, name: str) -> CustomMetric:
         del sys.modules[module_name]
         raise BadCompetition([{"file": METRIC_FILE, "key": problem[0], "message": problem[1]}])
     return CustomMetric(score, prepare)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=1)
+def compile_metric(source: str) -> CodeType:
+    """The code of a metric.py. Nothing of it is run here.
+
+    Raises:
+        SyntaxError, ValueError: it is not Python.
+    """
+    return compile(source, METRIC_FILE, "exec")
 
 
 def where(error: BaseException) -> str:

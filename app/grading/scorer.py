@@ -43,10 +43,16 @@ class Scorer:
             MetricFault: the metric raised, or returned something that is no finite number.
         """
         if self.takes_frames:
-            predictions: Any = checked.frame(part.rows)
-        else:
-            decoded = checked.decoded if part.rows is None else checked.decoded.take(part.rows)
-            predictions = decoded.arrays(answers.books)
+            return self.score_rows(part, checked.frame(part.rows))
+        decoded = checked.decoded if part.rows is None else checked.decoded.take(part.rows)
+        return self.score_rows(part, decoded.arrays(answers.books))
+
+    def score_rows(self, part: Part, predictions: Any) -> float:
+        """The score of the predictions for the rows of one part: arrays, or a DataFrame if custom.
+
+        Raises:
+            MetricFault: as `score`.
+        """
         fault = None
         try:
             truth = part.truth(frames=self.takes_frames, prepare=self.prepare)

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 
 from app.domain.states import SubmissionState
 from app.errors import StorageFull, Unavailable
-from app.graders.outcomes import Fault, Outcome
+from app.graders.results import GraderFault, GradingResult
 from app.prometheus_metrics import GRADING_SECONDS, SETTLED
 from app.services.grading import grade
 from app.services.runtime.context import Context
@@ -37,9 +37,10 @@ class GradingLifecycle:
     def begin(self, claimed: ClaimRecord) -> Seen:
         """Hand a claimed submission to a grader, and what comes of it to the database."""
         seen: Seen = Future()
+        seen.add_done_callback(lambda _: grade.end(self._context, claimed))
         started = time.monotonic()
 
-        def graded(future: Future[Outcome]) -> None:
+        def graded(future: Future[GradingResult]) -> None:
             if future.cancelled():
                 seen.cancel()  # the graders are closing
                 return
@@ -52,10 +53,14 @@ class GradingLifecycle:
                 return
             if error is not None:
                 log.error("cannot grade", exc_info=error, extra={"submission": claimed.id})
-                self._finish(claimed, Fault("internal", type(error).__name__), seen)
+                self._finish(claimed, GraderFault("internal", type(error).__name__), seen)
                 return
             outcome = future.result()
-            if self._are_others and isinstance(outcome, Fault) and outcome.kind == "not_started":
+            if (
+                self._are_others
+                and isinstance(outcome, GraderFault)
+                and outcome.kind == "not_started"
+            ):
                 log.error("no grader can be started here")
                 self._postpone(claimed, seen)
                 return
@@ -73,13 +78,13 @@ class GradingLifecycle:
         except Exception:
             # Not the file's fault, whatever it is; and the loop must live on for the others.
             log.exception("cannot start a grading", extra={"submission": claimed.id})
-            self._finish(claimed, Fault("not_started", ""), seen)
+            self._finish(claimed, GraderFault("not_started", ""), seen)
             return seen
         future.add_done_callback(graded)
         return seen
 
-    def _finish(self, claimed: ClaimRecord, outcome: Outcome, seen: Seen) -> None:
-        if isinstance(outcome, Fault):
+    def _finish(self, claimed: ClaimRecord, outcome: GradingResult, seen: Seen) -> None:
+        if isinstance(outcome, GraderFault):
             log.error(
                 "grading fault",
                 extra={"submission": claimed.id, "kind": outcome.kind, "place": outcome.place,
@@ -95,17 +100,17 @@ class GradingLifecycle:
                 log.error(
                     "cannot write an outcome", exc_info=error, extra={"submission": claimed.id}
                 )
-                if isinstance(outcome, Fault):
+                if isinstance(outcome, GraderFault):
                     seen.set_exception(error)
                 else:
-                    self._later(claimed, Fault("internal", type(error).__name__), seen)
+                    self._later(claimed, GraderFault("internal", type(error).__name__), seen)
             else:
                 _count(claimed, future.result())
                 seen.set_result(future.result())
 
         grade.finish(self._context, claimed, outcome).add_done_callback(written)
 
-    def _later(self, claimed: ClaimRecord, outcome: Outcome, seen: Seen) -> None:
+    def _later(self, claimed: ClaimRecord, outcome: GradingResult, seen: Seen) -> None:
         """Try to write an outcome again after a pause; the timer dies with the process."""
         timer = threading.Timer(PAUSE_SECONDS, self._finish, (claimed, outcome, seen))
         timer.daemon = True

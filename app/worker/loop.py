@@ -29,6 +29,7 @@ class Worker:
         self._wake = threading.Event()
         self._lock = threading.Lock()
         self._in_flight = 0
+        self._suspects: list[str] = []
         self._capacity = CLAIMED_PER_GRADER * context.settings.graders
 
     def wake(self) -> None:
@@ -40,6 +41,9 @@ class Worker:
 
         `stop=lambda idle: idle` drains the queue and returns.
         """
+        # A server died while it graded these. Each is graded alone, before all others: should it
+        # kill this server too, nothing else is counted as having done so.
+        self._suspects = grade.suspects(self._context)
         while True:
             self._wake.clear()
             claimed = self._claim()
@@ -55,15 +59,20 @@ class Worker:
     def _claim(self) -> list[ClaimRecord]:
         with self._lock:
             free = self._capacity - self._in_flight
+            is_busy = self._in_flight > 0
+        if self._suspects and is_busy:
+            return []
         # Many at a time: a claim is a transaction, whose cost is the same for one and for sixteen.
         # The other half is work enough for the graders until the next.
         if free < self._capacity / 2:
             return []
         try:
-            claimed = grade.claim(self._context, free)
+            only = self._suspects[0] if self._suspects else None
+            claimed = grade.claim(self._context, free, only=only)
+            self._suspects = self._suspects[1:]
         except PodiumError as error:
             # The database is away. The rows stay queued; nothing is lost by waiting.
-            log.warning("cannot claim submissions", extra={"error": str(error)})
+            log.warning("cannot claim submissions", extra={"error": type(error).__name__})
             time.sleep(PAUSE_SECONDS)
             return []
         with self._lock:

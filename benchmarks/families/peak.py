@@ -7,7 +7,10 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.graders.process import GraderProcess
+import psutil
+
+from app.graders.process import GraderProcess, Job, Role
+from app.grading.custom_metric import METRIC_FILE
 from app.grading.graded import Graded
 from benchmarks.families.measure import Place
 
@@ -30,19 +33,27 @@ class Peak:
 
 
 def peak_memory(place: Place) -> Peak:
-    """Grade once, so that the answers are decoded, and watch the second grading."""
-    grader = GraderProcess("grade", memory_mb=16_384, cache_mb=8_192)
+    """Grade once, so that the answers are decoded, and watch the second grading.
+
+    With a metric.py that is the process of the competition; the process of the job shares its
+    memory, and is gone before it could be measured.
+    """
+    has_own_metric = (place.version / METRIC_FILE).is_file()
+    role: Role = "custom" if has_own_metric else "grade"
+    grader = GraderProcess(role, memory_mb=16_384, cache_mb=8_192)
     try:
         at_first = _memory(grader.pid, "VmRSS")
-        request = ("grade", str(place.version), str(place.submission), "")
-        grader.ask(request, SECONDS)
+        job = Job("grade", place.version, place.submission)
+        grader.ask(job, SECONDS)
         time.sleep(1.0)  # what was used only once is given back
+        watched = psutil.Process(grader.pid).children()[0].pid if has_own_metric else grader.pid
         # The manual page proc(5): writing 5 sets the highest resident size to the present one.
-        Path(f"/proc/{grader.pid}/clear_refs").write_text("5")
-        reply = grader.ask(request, SECONDS)
-        if not isinstance(reply.answer, Graded):
-            raise TypeError(f"not graded: {reply.answer}")
-        taken = _memory(grader.pid, "VmHWM") - at_first
+        Path(f"/proc/{watched}/clear_refs").write_text("5")
+        reply = grader.ask(job, SECONDS)
+        answer = reply.answer.result()
+        if not isinstance(answer, Graded):
+            raise TypeError(f"not graded: {answer}")
+        taken = _memory(watched, "VmHWM") - at_first
         file = place.submission.stat().st_size
         return Peak(taken / MEGABYTE, reply.cache.kept_bytes / MEGABYTE, file / MEGABYTE)
     finally:

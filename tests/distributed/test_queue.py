@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.states import SubmissionState
-from app.graders.outcomes import Fault
+from app.graders.results import GraderFault
 from app.queue import jobs, tables
 from app.services.runtime import environment
 from app.services.runtime.claim_jobs import DeliveredJob, claim
@@ -118,9 +118,9 @@ def test_what_a_worker_writes_that_was_taken_for_dead_is_dropped(world):
     first = deliver(world, made, token="a").claim
     second = deliver(world, made, token="b").claim
 
-    assert finish(world, first, Fault("crashed")) is None
+    assert finish(world, first, GraderFault("crashed")) is None
     assert now_in(world, made).claimed_by == "1:b"
-    assert finish(world, second, Fault("crashed")) is SubmissionState.QUEUED
+    assert finish(world, second, GraderFault("crashed")) is SubmissionState.QUEUED
     with world.database.read() as session:
         assert [each.kind for each in faults.faults_of(session, made.id)] == [
             "worker_lost", "crashed",

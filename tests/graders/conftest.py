@@ -8,14 +8,21 @@ import pytest
 from app.graders.pool import GraderPool
 from tests.factories import good_submission, write_competition, write_submission
 
-SECONDS = 2.0
+SECONDS = 4.0
 MEMORY_MB = 400
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[GraderPool]:
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraderPool]:
     with GraderPool(processes=2, seconds=SECONDS, memory_mb=MEMORY_MB, cache_mb=64) as pool:
         pool.warm_up()
+        # Both graders start a process for metric.py with the first such job.
+        folder = tmp_path_factory.mktemp("warm") / "warm" / "v1"
+        text = "import time\ndef score(answers, submission):\n    time.sleep(0.5)\n    return 0.0\n"
+        write_competition(folder, metric_py=text, leaderboard=None, usage=None)
+        file = write_submission(folder.parent / "file.csv", good_submission(folder))
+        for job in [pool.grade(folder, file) for _ in range(4)]:
+            job.result(60)
         yield pool
 
 

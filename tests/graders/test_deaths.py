@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from app.errors import GradingFault, Unavailable
-from app.graders import lane
-from app.graders.outcomes import Fault
+from app.graders import grader_slot
 from app.graders.pool import GraderPool
+from app.graders.results import GraderFault
 from app.grading.graded import Graded
 from tests.graders.conftest import wait_until
 
@@ -29,11 +29,12 @@ SLEEPER = (
 def test_a_grader_killed_in_mid_job_fails_that_job_alone(pool, with_metric, tiny, tiny_file):
     slow = with_metric(SLEEPER.format(seconds=1))
     jobs = [pool.grade(*slow), pool.grade(*slow)]
-    time.sleep(0.3)
-    os.kill(pool.pids("grade")[0], signal.SIGKILL)
+    wait_until(lambda: len(pool.pids("custom")) == 2)
+    time.sleep(0.5)
+    os.kill(pool.pids("custom")[0], signal.SIGKILL)
     others = [pool.grade(tiny, tiny_file) for _ in range(20)]
     outcomes = [job.result(30) for job in jobs]
-    assert outcomes.count(Fault("crashed", "signal 9")) == 1
+    assert outcomes.count(GraderFault("crashed", "signal 9")) == 1
     assert sum(isinstance(outcome, Graded) for outcome in outcomes) == 1
     assert {other.result(30).score for other in others} == {0.0}
 
@@ -48,15 +49,16 @@ def test_an_idle_grader_that_is_killed_is_replaced_without_a_job_noticing(pool, 
     assert {job.result(30).score for job in jobs} == {0.0}
     assert pool.validate(tiny, tiny_file).result(30).is_valid
     wait_until(pool.is_ready)
-    assert not victims & set(pool.pids())
+    wait_until(lambda: not victims & set(pool.pids()))
 
 
 def test_a_job_that_could_not_be_delivered_goes_to_a_new_grader(pool, tiny, tiny_file):
     wait_until(pool.is_ready)
     before = set(pool.pids("grade"))
-    for grader in pool._lanes[:2]:
-        os.kill(grader.process.pid, signal.SIGSTOP)  # alive, but its line is cut
-        grader.process._channel.shutdown(socket.SHUT_WR)
+    for grader in pool._slots[:2]:
+        process = grader.processes["grade"]
+        os.kill(process.pid, signal.SIGSTOP)  # alive, but its line is cut
+        process._channel.shutdown(socket.SHUT_WR)
     jobs = [pool.grade(tiny, tiny_file) for _ in range(10)]
     assert {job.result(30).score for job in jobs} == {0.0}
     assert before - set(pool.pids("grade"))
@@ -92,7 +94,7 @@ def test_a_storm_of_kills_loses_no_future(tiny, tiny_file):
                 psutil.Process(pid).kill()
                 kills += 1
         outcomes = Counter(
-            outcome.kind if isinstance(outcome, Fault) else "graded"
+            outcome.kind if isinstance(outcome, GraderFault) else "graded"
             for outcome in (job.result(120) for job in jobs)
         )
         assert set(outcomes) <= {"graded", "crashed"}
@@ -197,9 +199,9 @@ def test_a_grader_that_cannot_start_is_reported_and_its_job_given_back(
     monkeypatch, tiny, tiny_file, executable
 ):
     monkeypatch.setattr(sys, "executable", executable)
-    monkeypatch.setattr(lane, "PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(grader_slot, "PAUSE_SECONDS", 0.1)
     with GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16) as pool:
-        assert pool.grade(tiny, tiny_file).result(60) == Fault("not_started")
+        assert pool.grade(tiny, tiny_file).result(60) == GraderFault("not_started")
         with pytest.raises(GradingFault):
             pool.warm_up()
         assert not pool.isolation().network

@@ -8,9 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.graders.outcomes import Refused
 from app.graders.pool import GraderPool
-from app.graders.process import GraderProcess
+from app.graders.process import GraderProcess, Job
+from app.graders.results import Rejected
 from app.grading.graded import Graded
 from tests.factories import good_submission, write_competition, write_submission
 from tests.graders.conftest import wait_until
@@ -58,8 +58,8 @@ def test_an_idle_grader_gives_back_what_a_large_file_took(tmp_path):
     file = write_submission(tmp_path / "large.csv", good_submission(folder))
     grader = GraderProcess("grade", memory_mb=2000, cache_mb=16)
     try:
-        reply = grader.ask(("grade", str(folder), str(file), ""), 60)
-        assert isinstance(reply.answer, Graded)
+        reply = grader.ask(Job("grade", folder, file), 60)
+        assert isinstance(reply.answer.result(), Graded)
         process = psutil.Process(grader.pid)
         largest = max(process.memory_info().rss, peak(grader.pid))
         wait_until(lambda: process.memory_info().rss < largest - file.stat().st_size)
@@ -83,10 +83,10 @@ def test_a_server_with_many_open_files_has_graders_too(tiny, tiny_file):
     try:
         grader = GraderProcess("grade", memory_mb=400, cache_mb=16)
         try:
-            reply = grader.ask(("grade", str(tiny), str(tiny_file), ""), 60)
+            reply = grader.ask(Job("grade", tiny, tiny_file), 60)
         finally:
             grader.kill()
-        assert isinstance(reply.answer, Graded)
+        assert isinstance(reply.answer.result(), Graded)
     finally:
         for descriptor in many:
             os.close(descriptor)
@@ -103,7 +103,7 @@ def test_memory_stays_flat_over_two_thousand_gradings(tmp_path):
         def grade_many(count: int) -> int:
             jobs = [pool.grade(folder, bad if n % 5 == 0 else good) for n in range(count)]
             refused = [job.result(60) for job in jobs[::5]]
-            assert all(isinstance(outcome, Refused) for outcome in refused)
+            assert all(isinstance(outcome, Rejected) for outcome in refused)
             assert all(job.result(60) is not None for job in jobs)
             return _resident(pool)
 

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from app.domain.competition import TOML
 from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition, GradingFault
-from app.graders.outcomes import Fault, Inspection
 from app.graders.pool import GraderPool
+from app.graders.results import CompetitionCheck, GraderFault
 from app.grading.custom_metric import METRIC_FILE
 from app.importers.archive import unpack_archive
 from app.importers.folder import Staged, stage_folder
@@ -127,8 +127,14 @@ def inspect(graders: GraderPool, staged: Staged) -> int | None:
     if staged.status is CompetitionStatus.NEEDS_DATA:
         _require_fitting_metric(staged)
         return None
-    found: Inspection | Fault = graders.inspect(staged.directory).result()
-    if isinstance(found, Fault):
+    found: CompetitionCheck | GraderFault = graders.check_competition(staged.directory).result()
+    if isinstance(found, GraderFault):
+        if found.kind == "isolation":
+            message = (
+                "PODIUM_REQUIRE_ISOLATION is set, and this machine would run the file "
+                f"{found.place}; /readyz says why"
+            )
+            raise BadCompetition([{"file": METRIC_FILE, "key": "", "message": message}])
         if found.kind in OUR_FAULTS:
             raise GradingFault(f"A grader broke down while it tried {staged.slug} ({found.kind}).")
         raise BadCompetition(

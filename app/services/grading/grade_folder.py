@@ -8,13 +8,15 @@ from pathlib import Path
 from app.domain.competition import Competition
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, TakesNoSubmissions
-from app.graders.outcomes import Outcome
 from app.graders.pool import GraderPool
+from app.graders.results import GradingResult
 from app.importers.folder import stage_for_grading
 from app.settings import Settings
 
 
-def grade_with_folder(settings: Settings, folder: Path, file: Path) -> tuple[Competition, Outcome]:
+def grade_with_folder(
+    settings: Settings, folder: Path, file: Path
+) -> tuple[Competition, GradingResult]:
     """Grade `file` by the answers in `folder`; gives what the folder declares, and the outcome.
 
     Raises:
@@ -29,6 +31,7 @@ def grade_with_folder(settings: Settings, folder: Path, file: Path) -> tuple[Com
             memory_mb=settings.grader_memory_mb,
             cache_mb=settings.answers_cache_mb,
             validates=False,
+            requires_isolation=settings.require_isolation,
         ) as graders,
         tempfile.TemporaryDirectory(prefix="podium-grade-") as scratch,
     ):

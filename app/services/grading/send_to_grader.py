@@ -4,34 +4,39 @@ from __future__ import annotations
 
 import contextlib
 import logging
+from collections.abc import Callable
 from concurrent.futures import Future
 
 from app.errors import DamagedFile, Unavailable
-from app.graders.outcomes import Fault, Outcome
+from app.graders.results import GraderFault, GradingResult
 from app.services.runtime.context import Context
 
 log = logging.getLogger("podium.storage")
 
 
-def send_to_grader(context: Context, version_id: int, sha256: str) -> Future[Outcome]:
+def send_to_grader(
+    context: Context, version_id: int, sha256: str, begun: Callable[[], None] = lambda: None
+) -> Future[GradingResult]:
     """Let a grader grade the blob under a version. Nobody waits here for a store elsewhere.
+
+    `begun` is called when a grader is about to get it, in the thread that serves the grader.
 
     A file that the store has lost or damaged is a fault of ours. The future raises `Unavailable`
     or `StorageFull` where a file could not be brought here just now.
     """
     if context.blobs.is_local:
-        return _grade(context, version_id, sha256)
-    outcome: Future[Outcome] = Future()
+        return _grade(context, version_id, sha256, begun)
+    outcome: Future[GradingResult] = Future()
 
     def fetch() -> None:
         try:
-            grading = _grade(context, version_id, sha256)
+            grading = _grade(context, version_id, sha256, begun)
         except BaseException as error:
             outcome.set_exception(error)
         else:
             grading.add_done_callback(pass_on)
 
-    def pass_on(grading: Future[Outcome]) -> None:
+    def pass_on(grading: Future[GradingResult]) -> None:
         if grading.cancelled():
             _cancel(outcome)
         else:
@@ -48,27 +53,29 @@ def send_to_grader(context: Context, version_id: int, sha256: str) -> Future[Out
     return outcome
 
 
-def _grade(context: Context, version_id: int, sha256: str) -> Future[Outcome]:
+def _grade(
+    context: Context, version_id: int, sha256: str, begun: Callable[[], None]
+) -> Future[GradingResult]:
     with contextlib.ExitStack() as leases:
         try:
             version = context.catalogue.version(version_id)
             files = leases.enter_context(context.catalogue.files.lease(version, answers=True))
             blob = leases.enter_context(context.blobs.lease(sha256))
         except DamagedFile as error:
-            log.error("a stored file is lost", extra={"reason": str(error)})  # noqa: TRY400
-            return _done(Fault("storage", "the store"))
-        grading = context.graders.grade(files.path, blob.path, sha256)
+            log.error("a stored file is lost", extra={"reason": error.detail})  # noqa: TRY400
+            return _done(GraderFault("storage", "the store"))
+        grading = context.graders.grade(files.path, blob.path, sha256, begun)
         held = leases.pop_all()
         grading.add_done_callback(lambda _: held.close())
         return grading
 
 
-def _done(outcome: Outcome) -> Future[Outcome]:
-    future: Future[Outcome] = Future()
+def _done(outcome: GradingResult) -> Future[GradingResult]:
+    future: Future[GradingResult] = Future()
     future.set_result(outcome)
     return future
 
 
-def _cancel(outcome: Future[Outcome]) -> None:
+def _cancel(outcome: Future[GradingResult]) -> None:
     if outcome.cancel():
         outcome.set_running_or_notify_cancel()

@@ -129,6 +129,7 @@ def open_context(
             memory_mb=settings.grader_memory_mb,
             cache_mb=settings.answers_cache_mb,
             validates=validates,
+            requires_isolation=settings.require_isolation,
         ),
         catalogue=Catalogue(files, settings.competitions_dir, database),
         instance=_instance(data),

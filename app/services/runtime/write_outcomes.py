@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import SubmissionState
 from app.domain.verdict import Verdict, problem_document
 from app.graders.environment import environment
-from app.graders.outcomes import Fault, Outcome, Refused
+from app.graders.results import GraderFault, GradingResult, Rejected
 from app.grading.graded import Graded
 from app.grading_version import grading_version
 from app.storage.database import notify
@@ -23,7 +23,7 @@ class FinishedGrading:
     """A grading that came to its end, and when."""
 
     claimed: ClaimRecord
-    outcome: Outcome
+    outcome: GradingResult
     metric: str
     at: datetime
 
@@ -49,7 +49,7 @@ def write_outcomes(
             continue
         state, verdict = _judge(one, max_attempts)
         states.append(state)
-        if isinstance(one.outcome, Fault):
+        if isinstance(one.outcome, GraderFault):
             fault, claimed = one.outcome, one.claimed
             faults.add_fault(session, claimed.id, claimed.attempts, fault.kind, fault.place, one.at)
         if state is SubmissionState.QUEUED:
@@ -74,9 +74,9 @@ def _judge(finished: FinishedGrading, max_attempts: int) -> tuple[SubmissionStat
     match finished.outcome:
         case Graded(warnings=warnings):
             return SubmissionState.GRADED, Verdict(warnings=warnings)
-        case Refused(verdict=verdict):
+        case Rejected(verdict=verdict):
             return SubmissionState.REJECTED, verdict
-        case Fault():
+        case GraderFault():
             is_last = finished.claimed.attempts >= max_attempts
             return SubmissionState.FAILED if is_last else SubmissionState.QUEUED, Verdict()
 

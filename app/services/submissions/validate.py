@@ -10,14 +10,14 @@ from sqlalchemy.orm import Session
 
 from app.domain.verdict import Verdict
 from app.errors import GradingFault
-from app.graders.outcomes import Fault
+from app.graders.results import GraderFault
 from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
 from app.storage.queries import exposure
 
 
-def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | Fault]:
+def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | GraderFault]:
     """Let the checking process read the file against the schema and the public ids."""
     version = context.catalogue.version(run.version_id)
     lease = context.catalogue.files.lease(version, answers=False)
@@ -30,13 +30,15 @@ def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | Faul
     return future
 
 
-def finish(context: Context, caller: Caller, run: RunRecord, found: Verdict | Fault) -> Verdict:
+def finish(
+    context: Context, caller: Caller, run: RunRecord, found: Verdict | GraderFault
+) -> Verdict:
     """The verdict, once the ledger has it (a run's own validation is a disclosure).
 
     Raises:
         GradingFault: the checking process broke down.
     """
-    if isinstance(found, Fault):
+    if isinstance(found, GraderFault):
         raise GradingFault("The file could not be checked; try again.")
     if caller.is_run:
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import insert, select
+from sqlalchemy import Select, func, insert, select
 from sqlalchemy.orm import Session
 
 from app.storage.database.models import Fault, Run, Submission
@@ -28,6 +28,9 @@ class ListedFault:
     kind: str
     place: str
     at: datetime
+
+
+SERVER_DIED = "server_died"  # the kind of a fault of a server that died while it graded a file
 
 
 def add_fault(
@@ -69,3 +72,16 @@ def list_faults(
     if before is not None:
         query = query.where(TABLE.c.id < before)
     return [ListedFault(*row) for row in session.execute(query)]
+
+
+def count_deaths(session: Session, submission_id: str) -> int:
+    """How many times a server died while it graded a submission."""
+    query = select(func.count()).where(
+        TABLE.c.submission_id == submission_id, TABLE.c.kind == SERVER_DIED
+    )
+    return int(session.execute(query).scalar_one())
+
+
+def with_deaths() -> Select[tuple[str]]:
+    """A query for the ids of submissions during whose grading a server died."""
+    return select(TABLE.c.submission_id).where(TABLE.c.kind == SERVER_DIED)

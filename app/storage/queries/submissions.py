@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, and_, bindparam, case, func, insert, or_, select, update
+from sqlalchemy import Row, Select, and_, bindparam, case, func, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import COUNTED, SETTLED, SubmissionState
@@ -150,9 +150,15 @@ def last_valid(session: Session, run_id: str) -> SubmissionRecord | None:
     return one(SubmissionRecord, session.execute(LAST_VALID, {"run_id": run_id}).one_or_none())
 
 
-def claim(session: Session, claimant: str, limit: int, now: datetime) -> list[ClaimRecord]:
-    """Take up to `limit` queued submissions, oldest first; nobody else gets them."""
-    found = session.execute(CLAIMABLE, {"limit": limit}).mappings()
+def claim(
+    session: Session, claimant: str, limit: int, now: datetime, *, only: str | None = None
+) -> list[ClaimRecord]:
+    """Take up to `limit` queued submissions, oldest first; nobody else gets them.
+
+    With `only`, none but the submission with this id is taken.
+    """
+    query = CLAIMABLE if only is None else CLAIMABLE.where(TABLE.c.id == only)
+    found = session.execute(query, {"limit": limit}).mappings()
     taken = [ClaimRecord(**row, claimed_by=claimant) for row in found]
     if taken:
         ids = [each.id for each in taken]
@@ -161,15 +167,38 @@ def claim(session: Session, claimant: str, limit: int, now: datetime) -> list[Cl
     return taken
 
 
-def requeue_claimed_by(session: Session, claimant: str, *, counts_attempt: bool = True) -> int:
+def requeue_claimed_by(
+    session: Session,
+    claimant: str,
+    *,
+    counts_attempt: bool = True,
+    only: Sequence[str] | None = None,
+) -> int:
     """Queue again all that `claimant` was grading when it died; says how many.
 
-    `counts_attempt=False` takes the begun attempt back: it was cut short, it did not fail.
+    `counts_attempt=False` takes the begun attempt back: it was cut short, it did not fail. With
+    `only`, none but these submissions are queued.
     """
     query = REQUEUE.where(TABLE.c.claimed_by == claimant)
+    if only is not None:
+        query = query.where(TABLE.c.id.in_(only))
     if not counts_attempt:
         query = query.values(attempts=TABLE.c.attempts - 1)
     return _rows(session.execute(query))
+
+
+def claimed_by(session: Session, claimant: str) -> list[tuple[str, int]]:
+    """The ids of what `claimant` is grading, and at which attempt each is, in the ids' order."""
+    query = select(TABLE.c.id, TABLE.c.attempts).where(
+        TABLE.c.state == SubmissionState.GRADING, TABLE.c.claimed_by == claimant
+    )
+    return [(row.id, row.attempts) for row in session.execute(query.order_by(TABLE.c.id))]
+
+
+def queued_among(session: Session, ids: Select[tuple[str]]) -> list[str]:
+    """Those of the ids whose submissions are queued, oldest first."""
+    query = select(TABLE.c.id).where(IS_QUEUED, TABLE.c.id.in_(ids)).order_by(TABLE.c.id)
+    return list(session.execute(query).scalars())
 
 
 def requeue_claim(session: Session, submission_id: str) -> bool:

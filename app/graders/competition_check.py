@@ -10,9 +10,10 @@ from typing import TypeVar
 from app.domain.competition import TOML, Competition
 from app.domain.verdict import Rejection, Verdict
 from app.errors import BadCompetition, MetricFault
-from app.graders.outcomes import Inspection
-from app.graders.versions import (
+from app.graders.results import CompetitionCheck
+from app.graders.version_loader import (
     LoadedVersion,
+    has_own_metric,
     load_competition,
     load_ids,
     load_leaderboard,
@@ -34,7 +35,7 @@ T = TypeVar("T")
 TOLERANCE = 1e-7
 
 
-def inspect_job(version_dir: Path) -> Inspection:
+def check_competition(version_dir: Path) -> CompetitionCheck:
     """Try the competition in a directory, and list everything that is wrong with it.
 
     Its files load; the sample submission is valid and has the answers' ids; the metric fits the
@@ -52,8 +53,8 @@ def inspect_job(version_dir: Path) -> Inspection:
 
     competition = attempt(lambda: load_competition(version_dir))
     if competition is None:
-        return Inspection(tuple(problems))
-    misfits = [] if _has_own_metric(version_dir) else metric_problems(competition)
+        return CompetitionCheck(tuple(problems))
+    misfits = [] if has_own_metric(version_dir) else metric_problems(competition)
     problems += [{"file": TOML, "key": "metric", "message": message} for message in misfits]
     # A metric that does not fit was named just now; loading it would name it again.
     scorer = None if misfits else attempt(lambda: load_scorer(version_dir, competition))
@@ -61,14 +62,14 @@ def inspect_job(version_dir: Path) -> Inspection:
     data = attempt(lambda: read_answers(version_dir, competition))
     ids = attempt(lambda: load_ids(version_dir, competition))
     if ids is None:
-        return Inspection(tuple(problems))
+        return CompetitionCheck(tuple(problems))
     answers = None
     if data is not None:
         answers = attempt(lambda: decode_answers(data, competition, ids))
     verdict = _judge_sample(version_dir, competition, ids)
     if not verdict.is_valid:
         problems += bad_file(SAMPLE_FILE, Rejection(verdict.violations)).problems
-    found = Inspection(tuple(problems), rows=ids.rows, sample_verdict=verdict)
+    found = CompetitionCheck(tuple(problems), rows=ids.rows, sample_verdict=verdict)
     if problems or data is None or answers is None or scorer is None:
         return found
     return _score(found, version_dir, data, LoadedVersion(competition, scorer, ids, answers, board))
@@ -83,10 +84,10 @@ def _judge_sample(version_dir: Path, competition: Competition, ids: PublicIds) -
 
 
 def _score(
-    found: Inspection, version_dir: Path, answers: bytes, loaded: LoadedVersion
-) -> Inspection:
+    found: CompetitionCheck, version_dir: Path, answers: bytes, loaded: LoadedVersion
+) -> CompetitionCheck:
     """`found` with the scores of the answers and of the sample, and what is wrong with them."""
-    own = _has_own_metric(version_dir)
+    own = has_own_metric(version_dir)
     competition = loaded.competition
     file, key = (METRIC_FILE, "") if own else (TOML, "metric")
 
@@ -140,7 +141,3 @@ def _why_not_best(competition: Competition, best: float, plain: float, *, own: b
             "is the metric's direction what its name says?"
         )
     return ""
-
-
-def _has_own_metric(version_dir: Path) -> bool:
-    return (version_dir / METRIC_FILE).is_file()

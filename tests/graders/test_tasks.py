@@ -5,7 +5,8 @@ import pytest
 
 from app.domain.medals import Medal
 from app.domain.verdict import ViolationCode, WarningCode
-from app.graders.outcomes import Fault, Refused
+from app.graders.process import Job
+from app.graders.results import GraderFault, Rejected
 from app.grading.graded import Graded
 from tests.factories import (
     good_submission,
@@ -16,7 +17,7 @@ from tests.factories import (
 
 
 def inspected(pool, folder: Path):
-    return pool.inspect(folder).result(60)
+    return pool.check_competition(folder).result(60)
 
 
 def messages(inspection) -> str:
@@ -44,7 +45,7 @@ def test_the_lines_of_the_toml_decide_where_there_is_no_board(pool, tmp_path):
 def test_a_bad_file_is_refused_with_all_its_violations(pool, tmp_path, tiny):
     file = write_submission(tmp_path / "s.csv", b"id,target\nr1,x\nr1,nan\n")
     refused = pool.grade(tiny, file).result(30)
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, Rejected)
     codes = {violation.code for violation in refused.verdict.violations}
     assert {
         ViolationCode.ROW_COUNT,
@@ -67,13 +68,12 @@ def test_validating_needs_no_answers(pool, tmp_path, tiny):
     (tiny / "leaderboard.csv").unlink()
     assert pool.validate(tiny, good).result(30).is_valid
     assert not pool.validate(tiny, file).result(30).is_valid
-    assert pool.grade(tiny, good).result(30) == Fault("competition", "private/answers.csv")
+    assert pool.grade(tiny, good).result(30) == GraderFault("competition", "private/answers.csv")
 
 
 def test_the_validating_process_grades_nothing(pool, tiny, tiny_file):
-    put = pool._put
-    fault = put(pool._validating, "grade", tiny, tiny_file).result(30)
-    assert isinstance(fault, Fault)
+    fault = pool._put(pool._validating, Job("grade", tiny, tiny_file)).result(30)
+    assert isinstance(fault, GraderFault)
     assert fault.kind == "internal"
 
 
@@ -240,4 +240,4 @@ def test_answers_for_which_the_metric_is_not_defined_are_a_problem_in_words(pool
 def test_inspecting_a_metric_that_dies_is_a_fault(pool, tmp_path):
     text = "import os\ndef score(answers, submission):\n    os._exit(0)\n"
     folder = write_competition(tmp_path / "own" / "v1", metric_py=text)
-    assert inspected(pool, folder) == Fault("crashed", "exit status 0")
+    assert inspected(pool, folder) == GraderFault("crashed", "exit status 0")

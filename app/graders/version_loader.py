@@ -40,6 +40,16 @@ class LoadedForm:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadedCompetition:
+    """All that grading by a metric.py needs but that metric: nothing of its code was run."""
+
+    competition: Competition
+    metric_source: str
+    answers: Answers
+    leaderboard: Leaderboard | None
+
+
+@dataclass(frozen=True, slots=True)
 class LoadedVersion:
     """All that grading needs, decoded."""
 
@@ -62,7 +72,7 @@ def load_form(version_dir: Path) -> LoadedForm:
 
 
 def load_version(version_dir: Path) -> LoadedVersion:
-    """Read and decode everything, the private answers among it.
+    """Read and decode everything, the private answers among it. A metric.py is run here.
 
     Raises:
         BadCompetition: one of the files cannot be used.
@@ -83,7 +93,7 @@ def form_bytes(loaded: LoadedForm) -> int:
     return 2 * loaded.ids.nbytes  # the ids, and what finds them
 
 
-def version_bytes(loaded: LoadedVersion) -> int:
+def version_bytes(loaded: LoadedVersion | LoadedCompetition) -> int:
     """The memory that a version holds, roughly."""
     board = loaded.leaderboard
     teams = len(board.scores) if board is not None and board.scores is not None else 0
@@ -117,14 +127,45 @@ def read_sample(version_dir: Path) -> bytes:
     return _bytes(version_dir, SAMPLE_FILE)
 
 
+def load_without_metric(version_dir: Path) -> LoadedCompetition:
+    """Read and decode a version with a metric.py, and run nothing of that.
+
+    Raises:
+        BadCompetition: one of the files cannot be used.
+    """
+    competition = load_competition(version_dir)
+    ids = load_ids(version_dir, competition)
+    source = _text(version_dir, METRIC_FILE)
+    answers = decode_answers(read_answers(version_dir, competition), competition, ids)
+    for part in filter(None, (answers.private, answers.public)):
+        part.frame()  # made here once, and not in the process of each job
+    return LoadedCompetition(
+        competition, source, answers, load_leaderboard(version_dir, competition)
+    )
+
+
+def has_own_metric(version_dir: Path) -> bool:
+    """Whether the version has a metric.py."""
+    return (version_dir / METRIC_FILE).is_file()
+
+
 def load_scorer(version_dir: Path, competition: Competition) -> Scorer:
-    """The metric, built in or from `metric.py`.
+    """The metric, built in or from `metric.py`, whose code is run here.
 
     Raises:
         BadCompetition: there is no such metric, or it cannot be loaded.
     """
-    own = _text(version_dir, METRIC_FILE) if (version_dir / METRIC_FILE).is_file() else None
-    scorer = scorer_for(competition, own)
+    own = _text(version_dir, METRIC_FILE) if has_own_metric(version_dir) else None
+    return make_scorer(competition, own)
+
+
+def make_scorer(competition: Competition, metric_source: str | None) -> Scorer:
+    """The metric, built in or of this source, which tells a lack of memory apart.
+
+    Raises:
+        BadCompetition: there is no such metric, or it cannot be loaded.
+    """
+    scorer = scorer_for(competition, metric_source)
     prepare = scorer.prepare
     return replace(
         scorer,

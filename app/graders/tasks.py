@@ -1,4 +1,4 @@
-"""The jobs that graders do on one submission file."""
+"""What graders do with one submission file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow as pa
 from app.domain.form import SubmissionForm
 from app.domain.verdict import Rejection, Verdict
 from app.errors import DamagedFile
-from app.graders.versions import LoadedForm, LoadedVersion
+from app.graders.version_loader import LoadedForm, LoadedVersion
 from app.grading.check import check, read_ids
 from app.grading.grade import grade
 from app.grading.graded import Graded
@@ -25,12 +25,15 @@ _PARSING_THREADS = min(2, os.cpu_count() or 1)
 def warm_up() -> None:
     """Do once what is slow the first time: reading and checking a CSV file."""
     pa.set_cpu_count(_PARSING_THREADS)
+    # No grader is interrupted from a keyboard; and the thread that waits for that would start again
+    # in every process that is forked.
+    pa.enable_signal_handlers(False)
     form = SubmissionForm.model_validate({"id": "id", "columns": {"x": {"kind": "number"}}})
     data = b"id,x\na,1.5\nb,2\n"
     check(data, form, read_ids(data, form))
 
 
-def grade_job(loaded: LoadedVersion, file: Path, sha256: str) -> Graded:
+def grade_submission(loaded: LoadedVersion, file: Path, sha256: str) -> Graded:
     """Grade one submission file.
 
     Raises:
@@ -38,11 +41,11 @@ def grade_job(loaded: LoadedVersion, file: Path, sha256: str) -> Graded:
         MetricFault: the metric failed.
         DamagedFile: it is not there, or has other bytes than `sha256` (if given) says.
     """
-    data = partial(_read, file, sha256)
+    data = partial(read_file, file, sha256)
     return grade(data, loaded.competition, loaded.answers, loaded.leaderboard, loaded.scorer)
 
 
-def validate_job(loaded: LoadedForm, file: Path) -> Verdict:
+def validate_submission(loaded: LoadedForm, file: Path) -> Verdict:
     """Check one submission file's form. No answers are in reach."""
     try:
         return Verdict(warnings=loaded.checker.check(file.read_bytes).warnings)
@@ -50,8 +53,12 @@ def validate_job(loaded: LoadedForm, file: Path) -> Verdict:
         return rejection.verdict
 
 
-def _read(file: Path, sha256: str) -> bytes:
-    """The file's bytes. A disk that lost some of them must not look like an agent's mistake."""
+def read_file(file: Path, sha256: str) -> bytes:
+    """The file's bytes. A disk that lost some of them must not look like an agent's mistake.
+
+    Raises:
+        DamagedFile: it is not there, or has other bytes than `sha256` (if given) says.
+    """
     try:
         data = file.read_bytes()
     except FileNotFoundError:

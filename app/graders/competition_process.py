@@ -1,0 +1,128 @@
+"""The process of one competition with a metric.py: keeps its answers, and starts a process per job.
+
+It runs Podium's code only: it checks files and finds places on the leaderboard. The metric.py is
+loaded in the processes of the jobs, which are copies of this one: they find the answers decoded and
+the libraries imported, and leave nothing behind.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import gc
+import importlib
+import select
+import socket
+from functools import partial
+from pathlib import Path
+
+from app.graders import protocol, version_loader
+from app.graders.cache import CacheCounts
+from app.graders.faults import answer_for, answer_of
+from app.graders.framing import receive, send
+from app.graders.job_process import JobRules, score_in_process
+from app.graders.protocol import Request
+from app.graders.reply_writing import Answer
+from app.graders.results import GraderFault
+from app.graders.sandbox import JobWalls
+from app.graders.syscalls import give_back_memory
+from app.graders.tasks import read_file
+from app.grading.custom_metric import compile_metric
+from app.grading.graded import Graded
+
+IDLE_MILLISECONDS = 500  # without a job, and the process keeps no more memory than it must
+# Packages whose modules are imported before a job that needs them. Importing them in the process
+# of each job could take longer than the job; and they do what their authors wrote, not what a
+# metric.py says.
+PRELOADED = frozenset({"numpy", "pandas", "pyarrow", "rapidfuzz", "scipy", "sklearn"})
+
+
+class CompetitionProcess:
+    """The process of one competition: checks files, has them scored, and finds their places."""
+
+    def __init__(self, version_dir: Path, rules: JobRules) -> None:
+        """Load the competition's version.
+
+        Raises:
+            BadCompetition: one of its files cannot be used.
+        """
+        self._rules = rules
+        self._loaded = version_loader.load_without_metric(version_dir)
+        for name in modules_to_preload(self._loaded.metric_source):
+            with contextlib.suppress(Exception):  # the metric will find it missing, and say where
+                importlib.import_module(name)
+        with contextlib.suppress(SyntaxError, ValueError):
+            compile_metric(self._loaded.metric_source)
+        self._walls = JobWalls((version_dir,), rules.memory_mb)
+        size = version_loader.version_bytes(self._loaded)
+        self.counts = CacheCounts(kept=1, kept_bytes=size)
+        give_back_memory()
+        gc.collect()
+        gc.freeze()  # so that a collection in a job does not copy what it only looks at
+
+    def grade(self, file: Path, sha256: str) -> Answer:
+        """Grade one submission file.
+
+        Raises:
+            Rejection: the file's fault.
+            DamagedFile: it is not there, or has other bytes than `sha256` (if given) says.
+        """
+        loaded = self._loaded
+        answers = loaded.answers
+        checked = answers.check(partial(read_file, file, sha256))
+        parts = [part for part in (answers.private, answers.public) if part is not None]
+        frames = [(part, checked.frame(part.rows)) for part in parts]
+        scored = score_in_process(loaded, frames, self._walls, self._rules)
+        if isinstance(scored, GraderFault):
+            return scored
+        board = loaded.leaderboard
+        return Graded(
+            score=scored.score,
+            public_score=scored.public_score,
+            standing=None if board is None else board.standing(scored.score),
+            warnings=checked.warnings,
+        )
+
+
+def serve_competition(version_dir: Path, channel: socket.socket, rules: JobRules) -> None:
+    """Load a competition's version, and grade submissions to it until the parent hangs up."""
+    try:
+        process = CompetitionProcess(version_dir, rules)
+    except BaseException as error:
+        request = protocol.read(Request, receive(channel))
+        fault = answer_for(error)
+        send(channel, protocol.write_reply(request.id, fault, CacheCounts(), retire=True))
+        return
+    idle = select.poll()
+    idle.register(channel, select.POLLIN)
+    while True:
+        if not idle.poll(IDLE_MILLISECONDS):
+            give_back_memory()
+        try:
+            request = protocol.read(Request, receive(channel))
+        except EOFError:
+            return
+        answer = answer_of(partial(process.grade, Path(request.file), request.sha256))
+        is_out_of_memory = answer == GraderFault("memory")
+        reply = protocol.write_reply(request.id, answer, process.counts, retire=is_out_of_memory)
+        send(channel, reply)
+
+
+def modules_to_preload(source: str) -> list[str]:
+    """The modules of well-known packages that a metric.py imports, in its order.
+
+    >>> modules_to_preload("import numpy as np, os; from scipy import stats; import evil.scipy")
+    ['numpy', 'scipy', 'scipy.stats']
+    """
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    names: list[str] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    known = [name for name in names if name.partition(".")[0] in PRELOADED]
+    return list(dict.fromkeys(known))

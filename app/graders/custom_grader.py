@@ -1,0 +1,108 @@
+"""A grader for competitions with a metric.py: a process for each competition, and one for each job.
+
+This process keeps no answers and runs no competition's code. It is forked once for a competition,
+so that what one competition's metric finds in its memory never belongs to another one.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.graders import protocol
+from app.graders.cache import CacheCounts
+from app.graders.child import Child, start_child
+from app.graders.competition_process import serve_competition
+from app.graders.framing import receive, send
+from app.graders.job_process import JobRules, check_in_process
+from app.graders.protocol import Reply, Request
+from app.graders.reply_writing import Answer
+from app.graders.results import GraderFault
+
+MEGABYTE = 1024 * 1024
+MOST_COMPETITIONS = 8  # processes that are kept; each also costs what a process costs
+
+
+@dataclass
+class _Competition:
+    """The process of a competition, and the bytes of answers that it keeps."""
+
+    child: Child
+    channel: socket.socket
+    kept_bytes: int = 0
+
+    def end(self) -> str:
+        self.channel.close()
+        return self.child.end()
+
+
+class CustomGrader:
+    """Grades submissions by metric.py, and checks competitions that have one.
+
+    The processes of the competitions that were used last are kept, within a budget of bytes.
+    """
+
+    def __init__(self, cache_mb: int, rules: JobRules) -> None:
+        self._budget = cache_mb * MEGABYTE
+        self._rules = rules
+        self._kept: OrderedDict[str, _Competition] = OrderedDict()
+        self._hits = self._misses = self._evictions = 0
+
+    def handle(self, request: Request) -> bytes:
+        """Do one job; gives the reply as it is sent."""
+        if request.task == "check":
+            answer = check_in_process(Path(request.version_dir), self._rules)
+        elif request.task == "grade":
+            answer = self._grade(request)
+        else:
+            answer = GraderFault("internal", "this grader does not validate")
+        return protocol.write_reply(request.id, answer, self._counts())
+
+    def _grade(self, request: Request) -> Answer:
+        competition = self._competition(request.version_dir)
+        try:
+            send(competition.channel, protocol.write(request))
+            reply = protocol.read(Reply, receive(competition.channel))
+        except (OSError, EOFError):
+            # The process died before it could say why: it never ran code of the competition, so
+            # reading its files killed it.
+            self._kept.pop(request.version_dir)
+            return GraderFault("crashed", competition.child.ending())
+        competition.kept_bytes = reply.cache.kept_bytes
+        if reply.retire:
+            self._kept.pop(request.version_dir).end()
+        self._evict()
+        return reply.answer.result()
+
+    def _competition(self, version_dir: str) -> _Competition:
+        found = self._kept.get(version_dir)
+        if found is not None:
+            self._hits += 1
+            self._kept.move_to_end(version_dir)
+            return found
+        self._misses += 1
+        ours, theirs = socket.socketpair()
+        with theirs:
+
+            def serve() -> None:
+                serve_competition(Path(version_dir), theirs, self._rules)
+
+            child = start_child(serve, (theirs.fileno(),))
+        self._kept[version_dir] = _Competition(child, ours)
+        return self._kept[version_dir]
+
+    def _evict(self) -> None:
+        """End the processes that were not used for the longest time, until the budget is kept."""
+        while self._kept and (
+            len(self._kept) > MOST_COMPETITIONS
+            or sum(one.kept_bytes for one in self._kept.values()) > self._budget
+        ):
+            _, oldest = self._kept.popitem(last=False)
+            oldest.end()
+            self._evictions += 1
+
+    def _counts(self) -> CacheCounts:
+        kept_bytes = sum(one.kept_bytes for one in self._kept.values())
+        return CacheCounts(self._hits, self._misses, self._evictions, len(self._kept), kept_bytes)

@@ -1,0 +1,90 @@
+"""The program of a grader process: `python -m app.graders.grader_main`, started by `process.py`.
+
+Imports only the standard library and the sandbox at first: a grader is cut off before anything
+that starts threads, or that a competition could steer, is loaded.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import importlib
+import json
+import os
+import select
+import socket
+import sys
+import traceback
+from typing import Any
+
+from app.graders import sandbox, self_test
+from app.graders.framing import receive, send
+from app.graders.isolation import Isolation
+from app.graders.syscalls import give_back_memory
+
+IDLE_MILLISECONDS = 500  # without a job, and a grader keeps no more memory than it must
+TROUBLE = 4000  # characters of a text that says why a grader does not start
+
+
+def main(
+    role: str, descriptor: int, server: int, memory_mb: int, cache_mb: int, required: int
+) -> None:
+    """Become a grader of this role, and do the server's jobs until it hangs up.
+
+    `required` says whether a job's process that could not be isolated is to be refused.
+    """
+    channel = socket.socket(fileno=descriptor)
+    os.set_inheritable(descriptor, False)
+    try:
+        isolation = self_test.isolation(server)
+        notes = sandbox.confine(server, starts_processes=role == "custom")
+        # By name, and here: importing it loads numpy and pyarrow, which must come after `confine`.
+        importlib.import_module("app.graders.tasks").warm_up()
+        handler = _handler(role, cache_mb, memory_mb, is_required=bool(required))
+        gc.freeze()  # what is there now stays; the collector need not look at it again
+        notes += sandbox.limit_memory(memory_mb)
+    except BaseException:
+        _send_ready(channel, {"trouble": ascii(traceback.format_exc()[-TROUBLE // 2 :])[:TROUBLE]})
+        raise
+    _send_ready(channel, {"isolation": dataclasses.asdict(_with_notes(isolation, notes))})
+    protocol = importlib.import_module("app.graders.protocol")
+    jobs = select.poll()
+    jobs.register(channel, select.POLLIN)
+    while True:
+        try:
+            if not jobs.poll(IDLE_MILLISECONDS):
+                # Not after each grading: the next one would pay for the same memory again.
+                give_back_memory()
+            request = protocol.read(protocol.Request, receive(channel))
+        except (EOFError, OSError):
+            return
+        send(channel, handler.handle(request))
+
+
+def _handler(role: str, cache_mb: int, memory_mb: int, *, is_required: bool) -> Any:
+    if role == "custom":
+        custom = importlib.import_module("app.graders.custom_grader")
+        return custom.CustomGrader(cache_mb, custom.JobRules(memory_mb, is_required))
+    handlers = importlib.import_module("app.graders.request_handler")
+    make = handlers.ValidateHandler if role == "validate" else handlers.GradeHandler
+    return make(cache_mb)
+
+
+def _with_notes(isolation: Isolation, notes: list[str]) -> Isolation:
+    """The walls of a job, with those that a grader has itself."""
+    failed = {note.partition(":")[0] for note in notes}
+    is_linux = sys.platform == "linux"
+    return dataclasses.replace(
+        isolation,
+        memory=is_linux and not any(note.startswith("memory: rlimit") for note in notes),
+        orphans=is_linux and "orphans" not in failed,
+        notes=tuple(dict.fromkeys((*isolation.notes, *notes))),
+    )
+
+
+def _send_ready(channel: socket.socket, document: dict[str, Any]) -> None:
+    send(channel, json.dumps(document).encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], *(int(argument) for argument in sys.argv[2:]))

@@ -1,0 +1,230 @@
+"""A grader slot: one thread that keeps grader processes alive and gives them one job at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass
+from typing import Any
+
+from app.graders.cache import CacheCounts
+from app.graders.isolation import Isolation
+from app.graders.process import GraderDied, GraderProcess, Job, Role, SendFailed, StartFailed
+from app.graders.protocol import ProtocolError
+from app.graders.reply_writing import Answer
+from app.graders.results import GraderFault, GraderFaultKind
+from app.grading.custom_metric import METRIC_FILE
+
+log = logging.getLogger("podium.graders")
+
+STARTS = 3  # attempts to start a grader before the job that waits for it is given back
+PAUSE_SECONDS = 1.0  # between them; also how often an idle slot looks whether its grader lives
+# A process for competitions with a metric.py is ended when none was graded for so long.
+CUSTOM_IDLE_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class GraderLimits:
+    """What one job may take, what one process may keep, and whether metric.py needs all walls."""
+
+    seconds: float
+    memory_mb: int
+    cache_mb: int
+    requires_isolation: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A job to do, and who waits for it.
+
+    The future stays pending while the job is at work, so that it can be cancelled until the end.
+    """
+
+    job: Job
+    future: Future[Any]
+    begun: Callable[[], None]
+
+    def finish(self, answer: Answer) -> None:
+        """Hand over the answer, unless nobody waits any more."""
+        with contextlib.suppress(InvalidStateError):
+            self.future.set_result(answer)
+
+    def fail(self, error: Exception) -> None:
+        """Hand over an error of our own."""
+        with contextlib.suppress(InvalidStateError):
+            self.future.set_exception(error)
+
+    def cancel(self) -> None:
+        """Tell whoever waits that nothing will come."""
+        if not self.future.done() and self.future.cancel():
+            self.future.set_running_or_notify_cancel()
+
+
+Tasks = queue.SimpleQueue[Task | None]
+
+
+class GraderSlot:
+    """Serves `tasks` with grader processes until `closed` is set.
+
+    There is one process for each role: the slot's own, and a process of role `custom`, started
+    when a competition with a metric.py comes, so that no such code ever runs where others are
+    graded. Of the two, one is at work at a time.
+
+    `trouble` says why the last start failed, and `isolation` what the last process was cut off
+    from. A slot `on_demand` has processes only while there is something to do.
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        tasks: Tasks,
+        closed: threading.Event,
+        limits: GraderLimits,
+        *,
+        on_demand: bool = False,
+    ) -> None:
+        self.role = role
+        self.tasks = tasks
+        self.on_demand = on_demand
+        self.processes: dict[Role, GraderProcess] = {}
+        self.caches: dict[Role, CacheCounts] = {}
+        self.trouble = ""
+        self.isolation = Isolation(notes=("a grader is starting",))
+        self.counts: Counter[str] = Counter()
+        self._closed = closed
+        self._limits = limits
+        self._task: Task | None = None
+        self._last_custom_job = 0.0
+        # A daemon, so that a server that forgot to close the pool can still end.
+        self.thread = threading.Thread(target=self._run, name=f"grader-{role}", daemon=True)
+
+    def is_ready(self) -> bool:
+        """Whether a warm process is there and alive, or none is wanted just now."""
+        return self.on_demand or self._is_warm(self.role)
+
+    def stop(self) -> None:
+        """End the processes under the thread, which then finds them gone, and wait for it."""
+        task = self._task
+        if task is not None:
+            task.cancel()
+        while self.thread.is_alive():
+            for process in list(self.processes.values()):
+                process.kill()
+            self.thread.join(0.05)
+
+    def _is_warm(self, role: Role) -> bool:
+        process = self.processes.get(role)
+        return process is not None and process.is_alive()
+
+    def _run(self) -> None:
+        while not self._closed.is_set():
+            try:
+                self._serve_one()
+            except Exception as error:  # an error in this file must not leave a caller waiting
+                log.exception("a grader's thread stumbled")
+                if self._task is not None:
+                    self._task.fail(error)
+                self._discard_all()
+            self._task = None
+        self._discard_all()
+
+    def _serve_one(self) -> None:
+        if not self.on_demand and self.role not in self.processes:
+            self._keep_alive(self.role)
+        try:
+            self._task = self.tasks.get(timeout=PAUSE_SECONDS)
+        except queue.Empty:
+            if self.on_demand:
+                self._discard_all()
+            else:
+                self._keep_alive(self.role)
+                idle = time.monotonic() - self._last_custom_job
+                if not self._is_warm("custom") or idle > CUSTOM_IDLE_SECONDS:
+                    self._discard("custom")
+            return
+        if self._task is not None and not self._task.future.cancelled():
+            self._task.begun()
+            self._task.finish(self._do(self._task.job))
+
+    def _do(self, job: Job) -> Answer:
+        self.counts["jobs"] += 1
+        role = self.role
+        if role == "grade" and (job.version_dir / METRIC_FILE).is_file():
+            role, self._last_custom_job = "custom", time.monotonic()
+        for _ in range(STARTS):
+            process = self._keep_alive(role)
+            if process is None:
+                self._closed.wait(PAUSE_SECONDS)
+                continue
+            missing = process.isolation.missing()
+            if role == "custom" and self._limits.requires_isolation and missing:
+                return self._fault("isolation", "without " + ", ".join(missing))
+            try:
+                reply = process.ask(job, self._limits.seconds)
+            except SendFailed as error:
+                log.warning("a grader was replaced before a job", extra={"reason": str(error)})
+                self._discard(role)
+                continue
+            except TimeoutError:
+                self._discard(role)
+                return self._fault("timeout", f"after {self._limits.seconds:g} seconds")
+            except GraderDied:
+                return self._fault("crashed", self._discard(role))
+            except ProtocolError as error:
+                self._discard(role)
+                return self._fault("crashed", str(error))
+            self.caches[role] = CacheCounts(**dict(reply.cache))
+            answer = reply.answer.result()
+            if isinstance(answer, GraderFault):
+                self.counts[answer.kind] += 1
+            if reply.retire:
+                self._discard(role)
+            return answer
+        return self._fault("not_started", "")
+
+    def _fault(self, kind: GraderFaultKind, place: str) -> GraderFault:
+        self.counts[kind] += 1
+        return GraderFault(kind, place)
+
+    def _keep_alive(self, role: Role) -> GraderProcess | None:
+        """Have a living process of this role; None if none can be started just now."""
+        if self._is_warm(role):
+            return self.processes[role]
+        if role in self.processes:
+            log.warning("an idle grader died", extra={"ending": self._discard(role)})
+        limits = self._limits
+        try:
+            process = GraderProcess(
+                role,
+                memory_mb=limits.memory_mb,
+                cache_mb=limits.cache_mb,
+                requires_isolation=limits.requires_isolation,
+            )
+        except (StartFailed, OSError) as error:
+            self.trouble = str(error)
+            log.error("a grader does not start", extra={"reason": str(error)})  # noqa: TRY400
+            return None
+        self.processes[role] = process
+        self.trouble = ""
+        self.isolation = process.isolation
+        self.caches[role] = CacheCounts()
+        self.counts["starts"] += 1
+        return process
+
+    def _discard_all(self) -> None:
+        for role in list(self.processes):
+            self._discard(role)
+
+    def _discard(self, role: Role) -> str:
+        """End the process of a role, if there is one; says how it ended."""
+        process = self.processes.pop(role, None)
+        if process is None:
+            return ""
+        status = process.kill()
+        return f"signal {-status}" if status < 0 else f"exit status {status}"

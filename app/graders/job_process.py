@@ -1,0 +1,117 @@
+"""The process of one job that runs a metric.py: locked in, used once, killed.
+
+It is forked from a process that has never run code of a competition. It loads the metric.py, and
+whatever that changes ends with it: modules, threads, memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import pandas as pd
+from pydantic import BaseModel
+
+from app.errors import GradingFault
+from app.graders import protocol
+from app.graders.child import start_child
+from app.graders.competition_check import check_competition
+from app.graders.faults import answer_for, answer_of
+from app.graders.framing import TooLargeMessage, read_from_pipe, write_to_pipe
+from app.graders.protocol import JobResult, ProtocolError, Scored
+from app.graders.reply_models import CheckModel, FaultModel
+from app.graders.reply_writing import Answer, answer_model
+from app.graders.results import GraderFault
+from app.graders.sandbox import JobWalls
+from app.graders.version_loader import LoadedCompetition, make_scorer
+from app.grading.answers import Part
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class JobRules:
+    """What the process of a job may take, and whether it must be locked in completely."""
+
+    memory_mb: int
+    requires_isolation: bool
+
+
+def check_in_process(version_dir: Path, rules: JobRules) -> Answer:
+    """Try a competition with a metric.py before it is imported."""
+
+    def check() -> bytes:
+        return protocol.write_check(answer_of(lambda: check_competition(version_dir)))
+
+    walls = JobWalls((version_dir,), rules.memory_mb)
+    try:
+        result = _result_of(check, walls, rules)
+    finally:
+        walls.close()
+    if isinstance(result, Scored):
+        return GraderFault("crashed", "scores, where a check was asked for")
+    return result if isinstance(result, GraderFault) else result.result()
+
+
+def score_in_process(
+    loaded: LoadedCompetition,
+    frames: list[tuple[Part, pd.DataFrame]],
+    walls: JobWalls,
+    rules: JobRules,
+) -> Scored | GraderFault:
+    """Score the predictions for each part of the answers by the competition's metric.py."""
+
+    def score() -> bytes:
+        result: Scored | FaultModel
+        try:
+            scorer = make_scorer(loaded.competition, loaded.metric_source)
+            scores = [scorer.score_rows(part, frame) for part, frame in frames]
+            result = Scored(score=scores[0], public_score=scores[1] if scores[1:] else None)
+        except BaseException as error:
+            fault = answer_model(answer_for(error))
+            if not isinstance(fault, FaultModel):  # a metric that raises Podium's own Rejection
+                fault = FaultModel(type="fault", kind="metric", place="the metric failed")
+            result = fault
+        return protocol.write(JobResult(message=result))
+
+    result = _result_of(score, walls, rules)
+    if isinstance(result, CheckModel):
+        return GraderFault("crashed", "a check, where scores were asked for")
+    if isinstance(result, Scored) and (result.public_score is None) != (len(frames) == 1):
+        return GraderFault("crashed", "another number of scores than the answers have parts")
+    return result
+
+
+def _result_of(
+    job: Callable[[], bytes], walls: JobWalls, rules: JobRules
+) -> Scored | CheckModel | GraderFault:
+    """Run a job in a process of its own; gives what it wrote, or the fault that it ended with."""
+    reader, writer = os.pipe()
+
+    def run() -> None:
+        missing = walls.put_up()
+        if missing and rules.requires_isolation:
+            raise GradingFault("a job's process is not isolated")
+        write_to_pipe(writer, job())
+
+    try:
+        try:
+            child = start_child(run, (writer, *walls.descriptors))
+        finally:
+            os.close(writer)
+        try:
+            message = protocol.read(JobResult, read_from_pipe(reader)).message
+            return message.result() if isinstance(message, FaultModel) else message
+        except ProtocolError as error:
+            return GraderFault("crashed", str(error))
+        except TooLargeMessage:
+            return GraderFault("crashed", "too large a message")
+        except EOFError:
+            return GraderFault("crashed", child.ending())
+        finally:
+            child.end()
+    finally:
+        os.close(reader)

@@ -1,0 +1,136 @@
+"""The messages between the server and a grader, and within a grader: JSON, strictly parsed.
+
+A grader's first message is `Ready`. After that comes one `Reply` for each `Request`, which carries
+the request's random id: a reply that was written for another request is never taken for this one's.
+
+The process of one job, which may run a metric.py, sends its parent one `JobResult`. Its parent
+checks the file and finds the place on the leaderboard: of a grading, nothing but two numbers or the
+place of a fault can come from a metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, Field, ValidationError
+
+from app.graders.cache import CacheCounts
+from app.graders.framing import LARGEST_MESSAGE
+from app.graders.isolation import Isolation
+from app.graders.reply_models import AnswerModel, CheckModel, Count, FaultModel, ReplyModel
+from app.graders.reply_writing import Answer, answer_model
+
+M = TypeVar("M", bound=BaseModel)
+Text = Annotated[str, Field(max_length=4096)]
+
+ENTRIES = (1000, 300, 100, 30, 10)  # of a list: as many as fit into a message
+
+
+class ProtocolError(Exception):
+    """The grader sent an invalid message. The text never quotes the message."""
+
+
+class Request(ReplyModel):
+    """One job for a grader. `id` is random and new for each job."""
+
+    id: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    task: Literal["grade", "validate", "check"]
+    version_dir: Text
+    file: Text = ""
+    sha256: Annotated[str, Field(max_length=64)] = ""
+
+
+class Ready(ReplyModel):
+    """A grader's first message: its walls, or why it could not start."""
+
+    isolation: Isolation | None = None
+    trouble: Annotated[str, Field(max_length=4000)] = ""
+
+
+class CacheModel(ReplyModel):
+    """What a grader's cache has seen, and what it holds."""
+
+    hits: Count
+    misses: Count
+    evictions: Count
+    kept: Count
+    kept_bytes: Count
+
+
+class Reply(ReplyModel):
+    """The answer to one request. `retire` asks for the grader to be replaced before the next."""
+
+    request: str
+    answer: AnswerModel
+    cache: CacheModel
+    retire: bool = False
+
+
+class Scored(ReplyModel):
+    """The scores of a valid submission."""
+
+    type: Literal["scored"] = "scored"
+    score: float
+    public_score: float | None
+
+
+class JobResult(ReplyModel):
+    """The one message of the process of a job, which may have run a metric.py."""
+
+    message: Annotated[Scored | CheckModel | FaultModel, Field(discriminator="type")]
+
+
+def write(message: BaseModel) -> bytes:
+    """A message as it is sent."""
+    return message.model_dump_json().encode()
+
+
+def read(model: type[M], data: bytes) -> M:
+    """The message in `data`.
+
+    Raises:
+        ProtocolError: it is not such a message.
+    """
+    try:
+        return model.model_validate_json(data)
+    except ValidationError as error:
+        reason = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise ProtocolError(f"not a {model.__name__}: {reason['type']}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise ProtocolError(f"not a {model.__name__}: {type(error).__name__}") from None
+
+
+def write_reply(request: str, answer: Answer, cache: CacheCounts, *, retire: bool = False) -> bytes:
+    """The reply with this answer. Lists are cut where the message would be too large."""
+    return _cut_to_size(
+        lambda most: Reply(
+            request=request,
+            answer=answer_model(answer, most),
+            cache=CacheModel(
+                hits=cache.hits, misses=cache.misses, evictions=cache.evictions,
+                kept=cache.kept, kept_bytes=cache.kept_bytes,
+            ),
+            retire=retire,
+        )
+    )  # fmt: skip
+
+
+def write_check(answer: Answer) -> bytes:
+    """The result of a job that tried a competition.
+
+    Raises:
+        ValueError: it is the result of another kind of job.
+    """
+    return _cut_to_size(
+        lambda most: JobResult.model_validate({"message": answer_model(answer, most)})
+    )
+
+
+def _cut_to_size(make: Callable[[int], BaseModel]) -> bytes:
+    data = b""
+    for most in ENTRIES:
+        data = write(make(most))
+        if len(data) <= LARGEST_MESSAGE:
+            break
+    return data

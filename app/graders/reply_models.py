@@ -1,0 +1,160 @@
+"""The forms that the parts of a grader's reply have as JSON: strict, and bounded in every part.
+
+A reply was written by a process that may have run a competition's metric.py. So every text has a
+greatest length and no control characters, every number is finite and every code is a known one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from app.domain.leaderboard import Standing
+from app.domain.medals import Medal
+from app.domain.verdict import Notice, Verdict, Violation, ViolationCode, WarningCode
+from app.graders.results import CompetitionCheck, GraderFault, Rejected
+from app.grading.graded import Graded
+
+MESSAGE, NAME, PLACE = 4000, 500, 300  # greatest lengths of texts, in characters
+MOST = 1000  # entries of a list
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str, length: int) -> str:
+    r"""A text as a reply may hold it: control characters are escaped, and the rest is cut off.
+
+    >>> printable("one\ntwo", 20), printable("a long text", 6)
+    ('one\\ntwo', 'a l...')
+    """
+    escaped = _CONTROL.sub(lambda found: ascii(found.group())[1:-1], text)
+    return escaped if len(escaped) <= length else escaped[: length - 3] + "..."
+
+
+def _without_control_characters(text: str) -> str:
+    if _CONTROL.search(text):
+        raise ValueError("a control character")
+    return text
+
+
+_Plain = AfterValidator(_without_control_characters)
+_Message = Annotated[str, StringConstraints(max_length=MESSAGE), _Plain]
+_Name = Annotated[str, StringConstraints(max_length=NAME), _Plain]
+_Place = Annotated[str, StringConstraints(max_length=PLACE), _Plain]
+Count = Annotated[int, Field(ge=0, le=10**15)]
+
+
+class ReplyModel(BaseModel):
+    """What all parts of a reply have in common."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class StandingModel(ReplyModel):
+    """A place among the teams of a leaderboard."""
+
+    score: float
+    medal: Medal | None
+    better: Count | None
+    equal: Count | None
+    worse: Count | None
+    teams: Count | None
+    percentile: float | None
+    above_median: bool | None
+
+
+class NoticeModel(ReplyModel):
+    """A warning about an accepted file."""
+
+    code: WarningCode
+    message: _Message
+
+
+class ViolationModel(ReplyModel):
+    """One thing that is wrong with a submission."""
+
+    code: ViolationCode
+    message: _Message
+    column: _Name | None
+    row: Count | None
+    examples: Annotated[tuple[_Name, ...], Field(max_length=5)]
+
+
+class VerdictModel(ReplyModel):
+    """A verdict on a file's form."""
+
+    type: Literal["verdict", "rejected"]
+    violations: Annotated[tuple[ViolationModel, ...], Field(max_length=MOST)]
+    warnings: Annotated[tuple[NoticeModel, ...], Field(max_length=MOST)]
+
+    def result(self) -> Verdict | Rejected:
+        """The verdict, or the rejection that it is the reason of."""
+        verdict = Verdict(
+            tuple(Violation(**dict(violation)) for violation in self.violations),
+            tuple(Notice(**dict(warning)) for warning in self.warnings),
+        )
+        return verdict if self.type == "verdict" else Rejected(verdict)
+
+
+class GradedModel(ReplyModel):
+    """A graded submission."""
+
+    type: Literal["graded"]
+    score: float
+    public_score: float | None
+    standing: StandingModel | None
+    warnings: Annotated[tuple[NoticeModel, ...], Field(max_length=MOST)]
+
+    def result(self) -> Graded:
+        """The grade."""
+        standing = None if self.standing is None else Standing(**dict(self.standing))
+        warnings = tuple(Notice(**dict(warning)) for warning in self.warnings)
+        return Graded(self.score, self.public_score, standing, warnings)
+
+
+class FaultModel(ReplyModel):
+    """A fault that a grader may report of itself or of a metric."""
+
+    type: Literal["fault"]
+    kind: Literal["memory", "crashed", "metric", "competition", "storage", "internal"]
+    place: _Place
+
+    def result(self) -> GraderFault:
+        """The fault."""
+        return GraderFault(self.kind, self.place)
+
+
+class ProblemModel(ReplyModel):
+    """One thing that is wrong with a competition's folder."""
+
+    file: _Name
+    key: _Name
+    message: _Message
+
+
+class CheckModel(ReplyModel):
+    """What trying a competition showed."""
+
+    type: Literal["check"]
+    problems: Annotated[tuple[ProblemModel, ...], Field(max_length=MOST)]
+    rows: Count | None
+    answers_score: float | None
+    sample_score: float | None
+    sample_verdict: VerdictModel | None
+
+    def result(self) -> CompetitionCheck:
+        """The check."""
+        verdict = None if self.sample_verdict is None else self.sample_verdict.result()
+        return CompetitionCheck(
+            tuple(dict(problem) for problem in self.problems),
+            self.rows,
+            self.answers_score,
+            self.sample_score,
+            verdict if isinstance(verdict, Verdict) else None,
+        )
+
+
+AnswerModel = Annotated[
+    GradedModel | VerdictModel | FaultModel | CheckModel, Field(discriminator="type")
+]

@@ -1,0 +1,106 @@
+"""A grader's results in the forms of a reply: texts printable, lists cut to their bound."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from app.domain.verdict import Notice, Verdict, Violation
+from app.graders.reply_models import (
+    MESSAGE,
+    MOST,
+    NAME,
+    PLACE,
+    CheckModel,
+    FaultModel,
+    GradedModel,
+    NoticeModel,
+    ProblemModel,
+    StandingModel,
+    VerdictModel,
+    ViolationModel,
+    printable,
+)
+from app.graders.results import CompetitionCheck, GraderFault, Rejected
+from app.grading.graded import Graded
+
+Answer = Graded | Rejected | GraderFault | CompetitionCheck | Verdict
+
+
+def answer_model(
+    answer: Answer, most: int = MOST
+) -> GradedModel | VerdictModel | FaultModel | CheckModel:
+    """The form of an answer, with at most `most` entries in each list.
+
+    Raises:
+        ValueError: a fault is of a kind that the server alone finds.
+    """
+    match answer:
+        case Graded():
+            standing = answer.standing
+            return GradedModel(
+                type="graded",
+                score=answer.score,
+                public_score=answer.public_score,
+                standing=None
+                if standing is None
+                else StandingModel(
+                    score=standing.score, medal=standing.medal, better=standing.better,
+                    equal=standing.equal, worse=standing.worse, teams=standing.teams,
+                    percentile=standing.percentile, above_median=standing.above_median,
+                ),
+                warnings=_warnings(answer.warnings, most),
+            )  # fmt: skip
+        case Rejected(verdict=verdict):
+            return _verdict(verdict, most, is_rejection=True)
+        case Verdict():
+            return _verdict(answer, most)
+        case GraderFault(kind=kind, place=place):
+            document = {"type": "fault", "kind": kind, "place": printable(place, PLACE)}
+            return FaultModel.model_validate(document)
+        case CompetitionCheck():
+            sample = answer.sample_verdict
+            return CheckModel(
+                type="check",
+                problems=_problems(answer.problems, most),
+                rows=answer.rows,
+                answers_score=answer.answers_score,
+                sample_score=answer.sample_score,
+                sample_verdict=None if sample is None else _verdict(sample, most),
+            )
+
+
+def _warnings(warnings: Sequence[Notice], most: int = MOST) -> tuple[NoticeModel, ...]:
+    """The form of warnings."""
+    return tuple(
+        NoticeModel(code=warning.code, message=printable(warning.message, MESSAGE))
+        for warning in warnings[:most]
+    )
+
+
+def _verdict(verdict: Verdict, most: int, *, is_rejection: bool = False) -> VerdictModel:
+    return VerdictModel(
+        type="rejected" if is_rejection else "verdict",
+        violations=tuple(_violation(one) for one in verdict.violations[:most]),
+        warnings=_warnings(verdict.warnings, most),
+    )
+
+
+def _violation(one: Violation) -> ViolationModel:
+    return ViolationModel(
+        code=one.code,
+        message=printable(one.message, MESSAGE),
+        column=None if one.column is None else printable(one.column, NAME),
+        row=one.row,
+        examples=tuple(printable(example, NAME) for example in one.examples),
+    )
+
+
+def _problems(problems: Sequence[Mapping[str, str]], most: int) -> tuple[ProblemModel, ...]:
+    return tuple(
+        ProblemModel(
+            file=printable(problem["file"], NAME),
+            key=printable(problem["key"], NAME),
+            message=printable(problem["message"], MESSAGE),
+        )
+        for problem in problems[:most]
+    )

@@ -1,0 +1,75 @@
+"""A grader's handler of requests for competitions with a built-in metric: no foreign code runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.graders import tasks, version_loader
+from app.graders.cache import CacheCounts, VersionCache
+from app.graders.competition_check import check_competition
+from app.graders.faults import answer_of
+from app.graders.protocol import Request, write_reply
+from app.graders.reply_writing import Answer
+from app.graders.results import GraderFault
+from app.graders.syscalls import give_back_memory
+
+MEGABYTE = 1024 * 1024
+
+
+class GradeHandler:
+    """Grades submissions, and checks competitions before they are imported."""
+
+    def __init__(self, cache_mb: int) -> None:
+        self._versions = VersionCache(
+            cache_mb * MEGABYTE, load=_load, size=version_loader.version_bytes
+        )
+
+    def handle(self, request: Request) -> bytes:
+        """Do one job; gives the reply as it is sent."""
+        return _reply(request, answer_of(lambda: self._answer(request)), self._versions.counts())
+
+    def _answer(self, request: Request) -> Answer:
+        directory = Path(request.version_dir)
+        match request.task:
+            case "grade":
+                version = self._versions.get(directory)
+                return tasks.grade_submission(version, Path(request.file), request.sha256)
+            case "check":
+                if version_loader.has_own_metric(directory):
+                    raise ValueError("a metric.py is tried in a process of its own")
+                return check_competition(directory)
+            case _:
+                raise ValueError("this grader does not validate")
+
+
+class ValidateHandler:
+    """Checks the form of submissions. It never opens an answers file."""
+
+    def __init__(self, cache_mb: int) -> None:
+        self._forms = VersionCache(
+            cache_mb * MEGABYTE, load=version_loader.load_form, size=version_loader.form_bytes
+        )
+
+    def handle(self, request: Request) -> bytes:
+        """Do one job; gives the reply as it is sent."""
+        return _reply(request, answer_of(lambda: self._answer(request)), self._forms.counts())
+
+    def _answer(self, request: Request) -> Answer:
+        if request.task != "validate":
+            raise ValueError("this grader validates only")
+        form = self._forms.get(Path(request.version_dir))
+        return tasks.validate_submission(form, Path(request.file))
+
+
+def _reply(request: Request, answer: Answer, counts: CacheCounts) -> bytes:
+    is_out_of_memory = isinstance(answer, GraderFault) and answer.kind == "memory"
+    return write_reply(request.id, answer, counts, retire=is_out_of_memory)
+
+
+def _load(version_dir: Path) -> version_loader.LoadedVersion:
+    if version_loader.has_own_metric(version_dir):
+        raise ValueError("a competition with a metric.py is graded in processes of its own")
+    loaded = version_loader.load_version(version_dir)
+    # Decoding takes several times what stays, and no grading needs so much again.
+    give_back_memory()
+    return loaded

@@ -1,0 +1,73 @@
+"""Competitions whose metric.py attacks, and a real pool that grades them beside honest ones."""
+
+from __future__ import annotations
+
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.graders.pool import GraderPool
+from tests.factories import good_submission, write_competition, write_submission
+
+SECONDS = 10.0
+# Every grader is locked in alike; with one of each kind, each attack meets the next job's process.
+POOL = {"processes": 1, "seconds": SECONDS, "memory_mb": 400, "cache_mb": 64}
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[GraderPool]:
+    with GraderPool(**POOL) as pool:
+        pool.warm_up()
+        yield pool
+
+
+def metric(body: str, before: str = "") -> str:
+    """A metric.py whose `score` has this body."""
+    lines = textwrap.indent(textwrap.dedent(body).strip(), "    ")
+    return f"{textwrap.dedent(before)}\ndef score(answers, submission):\n{lines}\n"
+
+
+Competition = tuple[Path, Path]
+
+
+@pytest.fixture
+def competition(tmp_path: Path) -> Callable[..., Competition]:
+    """Makes a competition (with this metric.py, if any), and a submission to it."""
+
+    def make(metric_py: str | None = None, *, shift: float = 0.0, **options: Any) -> Competition:
+        folder = tmp_path / f"competition-{time.monotonic_ns()}" / "v1"
+        write_competition(folder, metric_py=metric_py, **options)
+        data = good_submission(folder, shift=shift)
+        return folder, write_submission(folder.parent / "file.csv", data)
+
+    return make
+
+
+@pytest.fixture
+def attack(pool: GraderPool, competition: Callable[..., Competition]) -> Callable[..., Any]:
+    """Grades by a metric.py with this body; gives what came of it."""
+
+    def grade(body: str, before: str = "import os, sys, time") -> Any:
+        folder, file = competition(metric(body, before), leaderboard=None, usage=None)
+        return pool.grade(folder, file).result(60)
+
+    return grade
+
+
+@pytest.fixture(autouse=True)
+def others_are_graded_as_ever(
+    pool: GraderPool, competition: Callable[..., Competition]
+) -> Iterator[None]:
+    """Whatever a metric did: the medals and scores of all other competitions stay right."""
+    yield
+    folder, file = competition(shift=0.07)
+    graded = pool.grade(folder, file).result(60)
+    assert graded.score == pytest.approx(0.07)
+    assert graded.standing.medal.value == "silver"
+    honest = metric("return float((answers['target'] - submission['target']).abs().sum())")
+    folder, file = competition(honest, shift=1.0, leaderboard=None, usage=None)
+    assert pool.grade(folder, file).result(60).score == pytest.approx(20.0)

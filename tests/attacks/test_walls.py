@@ -1,0 +1,237 @@
+"""A metric.py that tries what the kernel must refuse: defects 6, 10, 11 and 22, and what held.
+
+Each attempt is a system call of its own, made in a real job; the metric returns what came of it.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.graders.pool import GraderPool
+from tests.attacks.conftest import POOL, metric
+
+REFUSED = {1.0, 13.0}  # EPERM, EACCES
+LIBC = """
+import ctypes, fcntl, mmap, os, platform, resource, signal, socket, sys, threading
+
+libc = ctypes.CDLL(None, use_errno=True)
+server = SERVER
+target = TARGET
+X86 = platform.machine() == "x86_64"
+
+def call(name, *arguments):
+    if getattr(libc, name)(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), name)
+
+def number(x86, arm, *arguments):
+    wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
+    if libc.syscall(ctypes.c_long(x86 if X86 else arm), *wide) < 0:
+        raise OSError(ctypes.get_errno(), str(x86))
+
+def opened():
+    return os.open(target, os.O_RDONLY)
+"""
+ATTEMPTS = {
+    # 6: limits, priorities and processors of the server
+    "read a limit of the server": "resource.prlimit(server, resource.RLIMIT_CPU)",
+    "limit the server's time": "resource.prlimit(server, resource.RLIMIT_CPU, (1, 1))",
+    "limit the server's files": "resource.prlimit(server, resource.RLIMIT_NOFILE, (3, 3))",
+    "limit the server's file size": "resource.prlimit(server, resource.RLIMIT_FSIZE, (0, 0))",
+    "limit the server's memory": "resource.prlimit(server, resource.RLIMIT_AS, (1, 1))",
+    "limit the parent": "resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))",
+    "raise a limit of its own": "resource.setrlimit(resource.RLIMIT_FSIZE, (9, 9))",
+    "raise its memory": "resource.setrlimit(resource.RLIMIT_AS, (-1, -1))",
+    "setpriority": "os.setpriority(os.PRIO_PROCESS, server, 19)",
+    "nice": "os.nice(1)",
+    "sched_setaffinity": "os.sched_setaffinity(server, {0})",
+    "sched_setscheduler": "os.sched_setscheduler(server, os.SCHED_BATCH, os.sched_param(0))",
+    "sched_setparam": "os.sched_setparam(server, os.sched_param(0))",
+    "sched_setattr": "number(314, 274, server, b'\\0' * 64, 0)",
+    "ioprio_set": "number(251, 30, 1, server, 3 << 13)",
+    # 10: modes, owners, times, attributes
+    "chmod": "os.chmod(target, 0o777)",
+    "fchmod": "os.fchmod(opened(), 0o777)",
+    "chown": "os.chown(target, 1, 1)",
+    "lchown": "os.lchown(target, 1, 1)",
+    "utime": "os.utime(target, (0, 0))",
+    "setxattr": "os.setxattr(target, 'user.evil', b'1')",
+    "removexattr": "os.removexattr(target, 'user.evil')",
+    "a lease": "fcntl.fcntl(opened(), fcntl.F_SETLEASE, fcntl.F_RDLCK)",
+    "a lock": "fcntl.flock(opened(), fcntl.LOCK_EX | fcntl.LOCK_NB)",
+    "a POSIX lock": "fcntl.lockf(opened(), fcntl.LOCK_SH | fcntl.LOCK_NB)",
+    "an open file description lock": "fcntl.fcntl(opened(), 37, b'\\0' * 32)",
+    "a signal's owner": "fcntl.fcntl(opened(), fcntl.F_SETOWN, server)",
+    "a notification": "fcntl.fcntl(opened(), fcntl.F_NOTIFY, 4)",
+    # 11: shared memory and what outlives a process
+    "shmget": "call('shmget', 0, 1 << 30, 0o600)",
+    "semget": "call('semget', 0, 1, 0o600)",
+    "msgget": "call('msgget', 0, 0o600)",
+    "mq_open": "number(240, 180, b'evil', 66, 0o600, None)",
+    "memfd_create": "os.memfd_create('evil')",
+    "memfd_secret": "number(447, 447, 0)",
+    "shared anonymous memory": "mmap.mmap(-1, 1 << 20)",
+    "shared memory of /dev/zero": "mmap.mmap(os.open('/dev/zero', os.O_RDWR), 1 << 20)",
+    "/dev/shm": "open('/dev/shm/evil', 'w')",
+    "add_key": "number(248, 217, b'user', b'evil', b'x', 1, -3)",
+    "keyctl": "number(250, 219, 0, -3, 0)",
+    # 22 and what held: processes, privileges, tracing
+    "ptrace": "call('ptrace', 16, os.getppid(), None, None)",
+    "ptrace me": "call('ptrace', 0, 0, None, None)",
+    "process_vm_readv": "call('process_vm_readv', server, None, 0, None, 0, 0)",
+    "process_vm_writev": "call('process_vm_writev', os.getppid(), None, 0, None, 0, 0)",
+    "pidfd_open": "os.pidfd_open(server)",
+    "kcmp": "number(312, 272, server, server, 0, 0, 0)",
+    "kill the server": "os.kill(server, 9)",
+    "kill the parent": "os.kill(os.getppid(), 9)",
+    "kill all": "os.kill(-1, 9)",
+    "kill the group": "os.killpg(0, 9)",
+    "tgkill": "number(234, 131, os.getppid(), os.getppid(), 9)",
+    "tkill": "number(200, 130, os.getppid(), 9)",
+    "sigqueue": "number(129, 138, os.getppid(), 9, b'\\0' * 128)",
+    "fork": "os.fork()",
+    "clone": "number(56, 220, 17, None, None, None, None)",
+    "execve": "os.execv('/bin/true', ['true'])",
+    "execveat": "number(322, 281, -100, b'/bin/true', None, None, 0)",
+    "setsid": "os.setsid()",
+    "setpgid": "os.setpgid(0, 0)",
+    "setuid": "os.setuid(0)",
+    "capset": "call('capset', b'\\x22\\x05\\x08\\x20' + b'\\0' * 4, b'\\xff' * 24)",
+    "unshare": "call('unshare', 0x10000000)",
+    "setns": "call('setns', 0, 0)",
+    "mount": "call('mount', b'none', b'/tmp', b'tmpfs', 0, None)",
+    "chroot": "os.chroot('/')",
+    "outlive the parent": "call('prctl', 1, 0, 0, 0, 0)",
+    "dumpable": "call('prctl', 4, 1, 0, 0, 0)",
+    "another filter": "number(317, 277, 1, 0, None)",
+    "bpf": "number(321, 280, 0, None, 0)",
+    "perf_event_open": "number(298, 241, None, 0, -1, -1, 0)",
+    "userfaultfd": "number(323, 282, 0)",
+    "io_uring": "number(425, 425, 1, b'\\0' * 120)",
+    "open_by_handle_at": "number(304, 265, opened(), b'\\0' * 64, 0)",
+    "splice": "number(275, 76, 0, None, 1, None, 1, 0)",
+    "syslog": "number(103, 116, 10, None, 0)",
+    "reboot": "number(169, 142, 1, 2, 3, None)",
+    # the network
+    **{f"socket {family}": f"socket.socket({family})" for family in (1, 2, 10, 16, 17, 38, 40)},
+    "socketpair": "socket.socketpair()",
+    # files
+    "write": "open(target, 'a')",
+    "truncate": "os.truncate(target, 0)",
+    "unlink": "os.unlink(target)",
+    "rename": "os.rename(target, target + '2')",
+    "link": "os.link(target, target + '2')",
+    "symlink": "os.symlink(target, target + '2')",
+    "mkdir": "os.mkdir(target + '2')",
+    "mkfifo": "os.mkfifo(target + '2')",
+    "a file without a name": "os.open(os.path.dirname(target), os.O_TMPFILE | os.O_RDWR)",
+    # reading
+    "the server's environment": "open(f'/proc/{server}/environ', 'rb').read()",
+    "the server's memory": "open(f'/proc/{server}/mem', 'rb')",
+    "the server's root": "os.listdir(f'/proc/{server}/root')",
+    "the parent's memory": "open(f'/proc/{os.getppid()}/mem', 'rb')",
+    "the list of processes": "os.listdir('/proc')",
+    "/etc/passwd": "open('/etc/passwd').read()",
+    "the home directory": "os.listdir(os.path.expanduser('~root'))",
+    "another competition's answers": "open(OTHER).read()",
+    "the directory of competitions": "os.listdir(os.path.dirname(OTHER))",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def locked() -> GraderPool:
+    """A pool that refuses a metric.py where a wall is missing."""
+    with GraderPool(**POOL, requires_isolation=True) as pool:
+        pool.warm_up()
+        yield pool
+
+
+@pytest.fixture(scope="module")
+def pool(locked):
+    return locked
+
+
+@pytest.fixture(autouse=True)
+def others_are_graded_as_ever():
+    """Not after each attempt: these are refused, and change nothing that a job could find."""
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_the_kernel_refuses(pool, competition, tmp_path, name):
+    target = tmp_path / "target"
+    target.write_text("kept")
+    target.chmod(0o640)
+    before = target.stat()
+    other, _ = competition()
+    setup = LIBC.replace("SERVER", str(os.getpid())).replace("TARGET", repr(str(target)))
+    setup += f"OTHER = {str(other / 'private' / 'answers.csv')!r}\n"
+    reads_target = "opened()" in ATTEMPTS[name]
+    body = f"""
+    try:
+        {ATTEMPTS[name]}
+    except OSError as error:
+        return float(error.errno)
+    except MemoryError:
+        return 1.0
+    except ValueError as error:
+        return 1.0 if "not allowed" in str(error) or "exceeds" in str(error) else -1.0
+    return 0.0
+    """
+    folder, file = competition(metric(body, setup), leaderboard=None, usage=None)
+    if reads_target:  # a file that the metric may open
+        target = folder / "competition.toml"
+        text = setup.replace(repr(str(tmp_path / "target")), repr(str(target)))
+        (folder / "metric.py").write_text(metric(body, text))
+        before = target.stat()
+    graded = pool.grade(folder, file).result(60)
+    assert getattr(graded, "score", graded) in REFUSED, graded
+    after = target.stat()
+    kept = ("st_mode", "st_uid", "st_gid", "st_size", "st_mtime_ns", "st_nlink")
+    assert [getattr(before, field) for field in kept] == [getattr(after, field) for field in kept]
+
+
+def test_a_metric_reads_its_own_version_and_python(pool, competition):
+    body = """
+    import decimal, json, sqlite3, sklearn.metrics, scipy.stats, rapidfuzz.distance
+    here = VERSION
+    names = sorted(os.listdir(here))
+    assert "competition.toml" in names and "private" in names
+    open(os.path.join(here, "private", "answers.csv")).read()
+    open(os.devnull, "w").write("x")
+    os.urandom(8)
+    return float(sklearn.metrics.mean_absolute_error(answers["target"], submission["target"]))
+    """
+    folder, file = competition(leaderboard=None, usage=None)
+    text = metric(body, "import os").replace("VERSION", repr(str(folder)))
+    (folder / "metric.py").write_text(text)
+    assert pool.grade(folder, file).result(60).score == 0.0
+
+
+def test_memory_is_bounded_as_a_whole(pool, competition):
+    """Mapped files count, too, and so do 3,000 threads."""
+    for body in (
+        "return float(len([bytearray(1 << 20) for _ in range(4000)]))",
+        "for _ in range(3000): threading.Thread(target=time.sleep, args=(99,)).start()",
+    ):
+        folder, file = competition(
+            metric(body, "import threading, time"), leaderboard=None, usage=None
+        )
+        fault = pool.grade(folder, file).result(60)
+        assert getattr(fault, "kind", "") in {"memory", "metric"}, fault
+
+
+def test_a_job_has_no_capabilities_and_few_open_files(pool):
+    pid = pool.pids("grade")[0]
+    status = dict(
+        line.split(":\t", 1)
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        if ":\t" in line
+    )
+    assert int(status["CapEff"], 16) & ~0b100 == 0
+    assert status["NoNewPrivs"] == "1"
+    assert status["Seccomp"] == "2"
+
+
+def test_every_wall_is_there_and_said(pool):
+    isolation = pool.isolation()
+    assert isolation.missing() == (), isolation.notes
