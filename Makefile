@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 
-.PHONY: help install install-dev demo serve test check fix bench lock
+.PHONY: help install install-dev demo serve test quick check fix bench lock
 
 help: ## list these targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,7 +18,11 @@ serve: install ## run the service on port 7777, data in ./data
 	$(BIN)/podium serve $(ARGS)
 
 test: install-dev ## run all tests, on SQLite and on a real PostgreSQL (ARGS="-k medal" narrows)
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n 2 $(ARGS)
+
+quick: install-dev ## run the tests of the pure packages, without a database (half a minute)
+	$(BIN)/pytest -n 2 $(foreach package,$(PURE),tests/$(package) app/$(package)) $(ARGS)
+PURE := domain metrics grading statistics
 
 check: install-dev ## format, lint, types, import directions, migrations, competition folders
 	$(BIN)/ruff format --check .

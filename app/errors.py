@@ -48,6 +48,22 @@ class BadRequest(PodiumError):
     status = 400
 
 
+class TruncatedBody(BadRequest):
+    """The body did not arrive whole.
+
+    The connection ended before the last byte. Nothing was stored; send the request again.
+    """
+
+
+class MethodNotAllowed(PodiumError):
+    """This address does not answer this method.
+
+    The header `Allow` names the methods that it answers.
+    """
+
+    status = 405
+
+
 class Unauthorized(PodiumError):
     """No valid key was given."""
 

@@ -1,4 +1,8 @@
-"""What all tests may use. Every test on a database runs on SQLite and on PostgreSQL."""
+"""What all tests may use. Every test on a database runs on SQLite and on PostgreSQL.
+
+The fixtures import what they need when a test asks for them: pytest loads this file for every
+test, and most tests need no database.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,46 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from app.storage.database import migrations
-from app.storage.database.database import Database
-from tests.postgres import WITHOUT, NoPostgresError, Postgres, any_server
-from tests.s3 import S3Server
+if TYPE_CHECKING:
+    from app.storage.database.database import Database
+    from tests.postgres import Postgres
+    from tests.s3 import S3Server
+
+
+MEMORY = Path("/dev/shm")  # a file system in memory, where Linux has one
+FREE_BYTES = 6 * 1024**3  # more than a run of all tests writes
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Put what tests write into memory, where there is room: they wait for the disk a lot.
+
+    A test's files are synced as in use; only the disk's time for it is gone. `--basetemp` and
+    PYTEST_DEBUG_TEMPROOT choose another place.
+    """
+    if config.option.basetemp or "PYTEST_DEBUG_TEMPROOT" in os.environ or not MEMORY.is_dir():
+        return
+    if os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:  # some tests run programs that they write
+        return
+    if min(shutil.disk_usage(MEMORY).free, available_memory()) > FREE_BYTES:
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
+
+
+def available_memory() -> int:
+    """How many bytes of memory are free or can be freed: proc(5); 0 where nothing says so."""
+    facts = Path("/proc/meminfo")
+    lines = facts.read_text().splitlines() if facts.exists() else []
+    return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
 
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """A PostgreSQL server, one per worker of pytest-xdist."""
+    from tests.postgres import WITHOUT, NoPostgresError, any_server
+
     if os.environ.get(WITHOUT) == "1":
         pytest.skip(f"NOT TESTED ON POSTGRESQL, because {WITHOUT}=1")
     try:
@@ -30,6 +62,8 @@ def postgres() -> Iterator[Postgres]:
 @pytest.fixture(scope="session")
 def migrated_postgres(postgres: Postgres) -> Iterator[str]:
     """The name of a migrated PostgreSQL database to copy."""
+    from app.storage.database import migrations
+
     with postgres.database() as name:
         migrations.upgrade(postgres.url(name))
         yield name
@@ -38,6 +72,8 @@ def migrated_postgres(postgres: Postgres) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A migrated SQLite file to copy."""
+    from app.storage.database import migrations
+
     path = tmp_path_factory.mktemp("sqlite") / "migrated.db"
     migrations.upgrade(f"sqlite:///{path}")
     return path
@@ -79,6 +115,8 @@ def empty_database_url(
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
     """A migrated database without rows, open."""
+    from app.storage.database.database import Database
+
     opened = Database(database_url)
     yield opened
     opened.close()
@@ -94,6 +132,8 @@ def empty_postgres(postgres: Postgres) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     """An S3 server, one per worker of pytest-xdist. Who stops it takes `own_s3`."""
+    from tests.s3 import S3Server
+
     server = S3Server(tmp_path_factory.mktemp("s3") / "server").start()
     yield server
     server.stop()
@@ -102,13 +142,25 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
 @pytest.fixture
 def own_s3(tmp_path: Path) -> Iterator[S3Server]:
     """An S3 server of the test's own, started, to be stopped and started again."""
+    from tests.s3 import S3Server
+
     server = S3Server(tmp_path / "s3").start()
     yield server
     server.stop()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Show what tests counted, beside whether they passed."""
+    """Show what tests counted, beside whether they passed, and how many PostgreSQL would need."""
+    without = sum(
+        "NOT TESTED ON POSTGRESQL" in str(report.longrepr)
+        for report in terminalreporter.getreports("skipped")
+    )
+    if without:
+        terminalreporter.write_line(
+            f"NOT TESTED ON POSTGRESQL: {without} tests were skipped, because "
+            "PODIUM_TEST_WITHOUT_POSTGRES=1",
+            yellow=True,
+        )
     for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
         for name, value in report.user_properties:
             if name == "counts" and report.when == "call":

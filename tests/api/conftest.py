@@ -72,12 +72,8 @@ class Podium:
         return self.clients.enter_context(opened)
 
     def researcher_key(self) -> str:
-        """A new researcher's key, made by the command that makes keys."""
-        made = subprocess.run(
-            [sys.executable, "-m", "app.cli", "keys", "create", "researcher"],
-            env=self.server.environment, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        return made.stdout.strip()
+        """A researcher's key of this server."""
+        return make_researcher_key(self.server)
 
     def folder(self, slug: str = "", **given: Any) -> Path:
         slug = slug or f"tiny-{os.getpid()}-{next(_numbers)}"
@@ -108,6 +104,16 @@ class Podium:
         assert response.status_code == 201, response.text
         document = response.json()
         return Run(document["id"], document, self.client(document["key"]))
+
+
+@functools.cache
+def make_researcher_key(server: PodiumServer) -> str:
+    """A researcher's key, made by the command that makes keys: once per server, as that is slow."""
+    made = subprocess.run(
+        [sys.executable, "-m", "app.cli", "keys", "create", "researcher"],
+        env=server.environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return made.stdout.strip()
 
 
 def packed(folder: Path) -> bytes:

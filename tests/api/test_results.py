@@ -224,7 +224,7 @@ def test_two_experiments_compared(podium: Podium) -> None:
     assert found["p"] == pytest.approx(test.pvalue)
     assert found["ci95"] == pytest.approx(list(test.confidence_interval()))
     assert found["detectable"] > 0
-    assert found["a"]["seeds"], found["b"]["seeds"] == (3, 2)
+    assert (found["a"]["seeds"], found["b"]["seeds"]) == (3, 2)
     text = podium.admin.get(f"/v1/compare?a={a}&b={b}", headers={"Accept": "text/markdown"}).text
     assert f"{found['difference']:+.2f}" in text
     assert podium.admin.get(f"/v1/compare?a={a}&b={a}").status_code == 422

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app import errors
 from tests.api.conftest import Podium
 
 
@@ -46,13 +47,26 @@ def test_every_error_is_a_problem_document(
     problem = response.json()
     assert problem["status"] == status
     assert set(problem) >= {"type", "title", "status", "detail", "instance"}
-    assert podium.client().get(problem["type"]).status_code in (200, 404)
+    assert podium.client().get(problem["type"]).status_code == 200
 
 
 def test_a_problems_type_is_a_page(podium: Podium) -> None:
     text = podium.client().get("/problems/quota-exceeded").text
 
     assert text.startswith("The run has used up its submissions for now")
+
+
+def test_every_type_of_problem_has_its_page(podium: Podium) -> None:
+    types = {"invalid-submission"} | {
+        each.slug()
+        for each in vars(errors).values()
+        if isinstance(each, type) and issubclass(each, errors.PodiumError)
+    }
+
+    for name in sorted(types):
+        assert podium.client().get(f"/problems/{name}").status_code == 200, name
+    assert {"truncated-body", "method-not-allowed"} <= types
+    assert podium.client().get("/problems/nothing-like-that").status_code == 404
 
 
 def test_a_request_keeps_its_id_in_answer_and_log(podium: Podium) -> None:

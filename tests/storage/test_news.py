@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import threading
 import time
@@ -16,7 +15,7 @@ from app.storage.database.database import Database
 from app.storage.database.engine import make_engine
 from app.storage.queries import experiments
 from app.storage.queries.ids import new_id
-from tests.postgres import URL, WITHOUT, OwnServer
+from tests.crashable import crashable_postgres
 from tests.storage.make import make_experiment
 
 
@@ -171,21 +170,15 @@ class TestOtherProcesses:
 
 
 def test_a_server_that_crashes_is_listened_to_again():
-    if os.environ.get(WITHOUT) == "1" or os.environ.get(URL):
-        pytest.skip("NOT TESTED: needs a PostgreSQL that tests may crash")
-    server = OwnServer()
-    try:
-        with server.database() as name:
-            migrations.upgrade(server.url(name))
-            with opened(server.url(name)) as database:
-                heard = listening(database)
-                wait_until(lambda: database.hears)
-                server.stop(signal.SIGQUIT)
-                wait_until(lambda: not database.hears)
-                server.start()
-                heard.wait(lambda: heard.gaps == 2)
-                database.write(lambda session: notify.publish(session, ["run_after"]))
-                heard.wait(lambda: heard.ids)
-                wait_until(lambda: database.hears)
-    finally:
-        server.remove()
+    with crashable_postgres() as server, server.database() as name:
+        migrations.upgrade(server.url(name))
+        with opened(server.url(name)) as database:
+            heard = listening(database)
+            wait_until(lambda: database.hears)
+            server.stop(signal.SIGQUIT)
+            wait_until(lambda: not database.hears)
+            server.start()
+            heard.wait(lambda: heard.gaps == 2)
+            database.write(lambda session: notify.publish(session, ["run_after"]))
+            heard.wait(lambda: heard.ids)
+            wait_until(lambda: database.hears)

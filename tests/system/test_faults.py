@@ -18,9 +18,9 @@ import psycopg
 import pytest
 
 from tests.api.conftest import WAIT, Podium, Run, packed
+from tests.crashable import crashable_postgres
 from tests.distributed.cluster import await_that, is_settled, wait_until
 from tests.factories import good_submission, write_competition
-from tests.postgres import OwnServer
 from tests.server import PodiumServer
 
 # A metric of the competition's own, harmless when it is imported and switched on by the file.
@@ -158,52 +158,48 @@ def test_a_postgresql_killed_under_load_loses_nothing(
     own_server: Callable[..., PodiumServer], tmp_path: Path
 ) -> None:
     folder = write_competition(tmp_path / "tiny")
-    postgres = OwnServer()
-    try:
-        with postgres.database() as name:
-            server = own_server(url=postgres.url(name), database_patience_seconds=1)
-            with contextlib.ExitStack() as stack:
-                podium = Podium(server, tmp_path, stack)
-                assert podium.send_folder(folder).status_code == 201
-                run = podium.run(folder, feedback="full")
-                acknowledged: dict[int, str] = {}
-                statuses: set[int] = set()
-                stop = threading.Event()
-                senders = [
-                    threading.Thread(
-                        target=keep_sending, args=(run, folder, first, acknowledged, statuses, stop)
-                    )
-                    for first in (1, 2)
-                ]
-                for sender in senders:
-                    sender.start()
-                await_that(lambda: len(acknowledged) > 10, "nothing is acknowledged")
-                postgres.stop(signal.SIGKILL)
-                await_that(lambda: 503 in statuses, "nobody is told that the database is away")
-                not_ready = podium.client().get("/readyz")
-                before = len(acknowledged)
-                postgres.start()
-                await_that(lambda: len(acknowledged) > before + 10, "it does not come back")
-                stop.set()
-                for sender in senders:
-                    sender.join()
-                settled = {
-                    number: wait_until_settled(podium, one) for number, one in acknowledged.items()
-                }
-                undisturbed = podium.run(folder, feedback="full")
-                expected = {
-                    number: undisturbed.submit(shifted(folder, number)).json()["grade"]["score"]
-                    for number in (min(settled), max(settled))
-                }
-                with psycopg.connect(postgres.url(name)) as connection:
-                    grades = connection.execute(
-                        "SELECT count(*), count(DISTINCT g.submission_id) FROM grade g "
-                        "JOIN submission s ON s.id = g.submission_id WHERE s.run_id = %s",
-                        (run.id,),
-                    ).fetchone()
-            server.stop()
-    finally:
-        postgres.remove()
+    with crashable_postgres() as postgres, postgres.database() as name:
+        server = own_server(url=postgres.url(name), database_patience_seconds=1)
+        with contextlib.ExitStack() as stack:
+            podium = Podium(server, tmp_path, stack)
+            assert podium.send_folder(folder).status_code == 201
+            run = podium.run(folder, feedback="full")
+            acknowledged: dict[int, str] = {}
+            statuses: set[int] = set()
+            stop = threading.Event()
+            senders = [
+                threading.Thread(
+                    target=keep_sending, args=(run, folder, first, acknowledged, statuses, stop)
+                )
+                for first in (1, 2)
+            ]
+            for sender in senders:
+                sender.start()
+            await_that(lambda: len(acknowledged) > 10, "nothing is acknowledged")
+            postgres.stop(signal.SIGKILL)
+            await_that(lambda: 503 in statuses, "nobody is told that the database is away")
+            not_ready = podium.client().get("/readyz")
+            before = len(acknowledged)
+            postgres.start()
+            await_that(lambda: len(acknowledged) > before + 10, "it does not come back")
+            stop.set()
+            for sender in senders:
+                sender.join()
+            settled = {
+                number: wait_until_settled(podium, one) for number, one in acknowledged.items()
+            }
+            undisturbed = podium.run(folder, feedback="full")
+            expected = {
+                number: undisturbed.submit(shifted(folder, number)).json()["grade"]["score"]
+                for number in (min(settled), max(settled))
+            }
+            with psycopg.connect(postgres.url(name)) as connection:
+                grades = connection.execute(
+                    "SELECT count(*), count(DISTINCT g.submission_id) FROM grade g "
+                    "JOIN submission s ON s.id = g.submission_id WHERE s.run_id = %s",
+                    (run.id,),
+                ).fetchone()
+        server.stop()
 
     assert statuses <= {200, 201, 202, 503}
     assert {each["state"] for each in settled.values()} == {"graded"}

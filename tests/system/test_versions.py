@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import subprocess
 import sys
@@ -14,9 +13,10 @@ import psycopg
 import pytest
 
 from tests.api.conftest import Podium
+from tests.crashable import crashable_postgres
 from tests.distributed.cluster import await_that
 from tests.factories import good_submission, write_competition
-from tests.postgres import URL, WITHOUT, OwnServer, Postgres
+from tests.postgres import OwnServer, Postgres
 from tests.server import PodiumServer
 
 NEWER = """
@@ -122,11 +122,8 @@ def test_a_wrong_database_url_is_told_without_its_password(
 
 @pytest.fixture
 def own_postgres():
-    if os.environ.get(WITHOUT) == "1" or os.environ.get(URL):
-        pytest.skip("NOT TESTED: needs a PostgreSQL that tests may stop")
-    server = OwnServer()
-    yield server
-    server.remove()
+    with crashable_postgres() as server:
+        yield server
 
 
 def test_a_server_waits_for_its_database_and_says_when_it_is_away(

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect
 
 from app import errors
 from app.api.http.request_log import request_id
-from app.errors import Invalid, NotFound, PodiumError, TooLarge
+from app.errors import Invalid, NotFound, PodiumError, TooLarge, TruncatedBody
 
 log = logging.getLogger("podium.api")
 router = APIRouter()
@@ -123,7 +123,8 @@ async def _client_disconnect(request: Request, error: Exception) -> JSONResponse
     """The connection was cut before the body had come: nothing was stored, nobody reads this."""
     return _answer(
         document(
-            request, slug="truncated-body", title="The body did not arrive whole", status=400,
+            request, slug=TruncatedBody.slug(), title=TruncatedBody.title(),
+            status=TruncatedBody.status,
             detail="The connection ended early. Nothing was stored; send the file again.",
         )
     )  # fmt: skip
