@@ -38,7 +38,7 @@ from app.api.http.request_log import RequestRecorder
 from app.errors import PodiumError
 from app.kaggle_api.deps import open_state
 from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
-from app.services.grading import grade
+from app.services.grading import recovery
 from app.services.operations import bootstrap
 from app.services.runtime import environment
 from app.services.runtime.context import Context, lock_data_directory, open_context
@@ -136,7 +136,7 @@ def create_app(
 def _resume(context: Context) -> None:
     """See to it that what the last server left, or was left when it ended, is graded."""
     if not context.settings.queues:
-        again = grade.requeue_left_behind(context)
+        again = recovery.requeue_left_behind(context)
         if again:
             log.warning("grading again what the last server left", extra={"submissions": again})
         return
@@ -145,7 +145,7 @@ def _resume(context: Context) -> None:
     except environment.OtherEnvironment as different:
         # The server does not grade, so it may serve; workers of its kind will refuse.
         log.warning("another environment grades here", extra={"why": str(different)})
-    again = grade.defer_forgotten(context)
+    again = recovery.defer_forgotten(context)
     if again:
         log.warning("queued what no job stood for", extra={"submissions": again})
 
@@ -156,7 +156,7 @@ def _stop_grading(context: Context) -> None:
     if context.settings.queues:
         return
     try:
-        grade.take_back(context)
+        recovery.give_back_all(context)
     except PodiumError as error:  # the next start counts these gradings as cut short by a death
         log.warning("cannot take gradings back", extra={"error": type(error).__name__})
 

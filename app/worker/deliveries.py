@@ -11,11 +11,10 @@ from typing import TypeVar
 from app.domain.states import SubmissionState
 from app.errors import PodiumError, Unavailable
 from app.queue.consumer import Retry
-from app.services.grading import grade
+from app.services.grading.lifecycle import GradingLifecycle
 from app.services.runtime.claim_jobs import ClaimedJob, delivered_job
 from app.services.runtime.context import Context
 from app.services.runtime.environment import OtherEnvironment
-from app.worker.grading_lifecycle import GradingLifecycle
 
 log = logging.getLogger("podium.worker")
 Result = TypeVar("Result")
@@ -49,7 +48,7 @@ class Deliveries:
                 taken = await self._taken(offered)
             if taken.claim is None:
                 return
-            seen = await asyncio.to_thread(self._gradings.begin, taken.claim)
+            seen = await asyncio.to_thread(self._gradings.start, taken.claim)
             state = await _whole(seen)
         except asyncio.CancelledError:
             await self._hand_back(offered)
@@ -78,7 +77,7 @@ class Deliveries:
             async with asyncio.timeout(HAND_BACK_SECONDS):
                 taken = await _whole(offered)
                 if taken.claim is not None:
-                    await _whole(grade.give_back(self._context, taken.claim))
+                    await _whole(self._gradings.give_back(taken.claim))
         except (PodiumError, TimeoutError) as error:
             # Its job is found by the heartbeat that is missing from now on.
             log.warning("a submission was not handed back", extra={"error": repr(error)})

@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable
 
 from app.errors import PodiumError
-from app.services.grading import grade
+from app.services.grading import recovery
+from app.services.grading.lifecycle import PAUSE_SECONDS, GradingEnd, GradingLifecycle
 from app.services.runtime.context import Context
 from app.storage.database.records import ClaimRecord
-from app.worker.grading_lifecycle import PAUSE_SECONDS, GradingLifecycle, Seen
 
 log = logging.getLogger("podium.worker")
 
@@ -25,7 +25,7 @@ class Worker:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._gradings = GradingLifecycle(context)
+        self._lifecycle = GradingLifecycle(context)
         self._wake = threading.Event()
         self._lock = threading.Lock()
         self._in_flight = 0
@@ -43,12 +43,12 @@ class Worker:
         """
         # A server died while it graded these. Each is graded alone, before all others: should it
         # kill this server too, nothing else is counted as having done so.
-        self._suspects = grade.suspects(self._context)
+        self._suspects = recovery.suspects(self._context)
         while True:
             self._wake.clear()
             claimed = self._claim()
             for one in claimed:
-                self._gradings.begin(one).add_done_callback(self._release)
+                self._lifecycle.start(one).add_done_callback(self._release)
             with self._lock:
                 idle = not claimed and self._in_flight == 0
             if stop(idle):
@@ -68,7 +68,7 @@ class Worker:
             return []
         try:
             only = self._suspects[0] if self._suspects else None
-            claimed = grade.claim(self._context, free, only=only)
+            claimed = self._lifecycle.claim(free, only=only)
             self._suspects = self._suspects[1:]
         except PodiumError as error:
             # The database is away. The rows stay queued; nothing is lost by waiting.
@@ -79,7 +79,7 @@ class Worker:
             self._in_flight += len(claimed)
         return claimed
 
-    def _release(self, seen: Seen) -> None:
+    def _release(self, end: GradingEnd) -> None:
         # Whatever became of it. A row that stayed `grading` is graded after the next start.
         with self._lock:
             self._in_flight -= 1

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from app.errors import Conflict, PodiumError, Unavailable
 from app.queue.consumer import Consumer, ConsumerConfig
 from app.queue.sizes import QUEUES, SMALL, share
-from app.services.grading import grade
+from app.services.grading import recovery
 from app.services.runtime import environment
 from app.services.runtime.blob_store import require_store
 from app.services.runtime.context import Context, open_context
@@ -157,7 +157,7 @@ class _Remote:
 
     async def _defer_forgotten(self) -> int:
         try:
-            return await asyncio.to_thread(grade.defer_forgotten, self._context)
+            return await asyncio.to_thread(recovery.defer_forgotten, self._context)
         except PodiumError:
             return 0  # the database is away; there will be another look
 

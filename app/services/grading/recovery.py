@@ -1,33 +1,30 @@
-"""Grade queued submissions: claim them, let a grader work, hand in what came of it."""
+"""Queue again the submissions that a stop, a death or a lost job left behind."""
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from datetime import UTC, datetime
-from functools import partial
 
 from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
-from app.graders.results import GradingResult
 from app.queue import jobs
-from app.services.grading.send_to_grader import send_to_grader
 from app.services.runtime import gradings_in_progress
 from app.services.runtime.context import Context
-from app.services.runtime.write_outcomes import FinishedGrading
 from app.storage.database import notify
-from app.storage.database.records import ClaimRecord, SettledRecord
-from app.storage.queries import claims, faults, submissions
+from app.storage.database.records import SettledRecord
+from app.storage.queries import faults, submissions
 
 DEATHS = 2  # of a server while it graded a file; then the file is not tried again
 
 
 def requeue_left_behind(context: Context) -> int:
-    """Queue again what this data directory's last server was grading when it died; says how many.
+    """Queue again the submissions that the last server of this data directory was grading.
+
+    Gives their number.
 
     Where a grader had the submission the attempt counts, and a fault names it: the grading may be
     why the server died. After the second such death of a submission, or its last attempt, it is
-    failed and not tried again. What only waited for a grader loses no attempt.
+    failed and not tried again. A submission that only waited for a grader loses no attempt.
     """
     attempts = context.settings.grading_attempts
     noted = gradings_in_progress.noted(context.settings)
@@ -38,7 +35,7 @@ def requeue_left_behind(context: Context) -> int:
     return queued
 
 
-def take_back(context: Context) -> int:
+def give_back_all(context: Context) -> int:
     """Queue again what this server is grading, as it stops; the attempts do not count."""
     queued = context.database.write(
         lambda session: submissions.requeue_claimed_by(
@@ -55,53 +52,12 @@ def suspects(context: Context) -> list[str]:
         return submissions.queued_among(session, faults.with_deaths())
 
 
-def claim(context: Context, limit: int, *, only: str | None = None) -> list[ClaimRecord]:
-    """Take up to `limit` queued submissions, oldest first, or `only` one; nobody else gets them."""
-    now = datetime.now(UTC)
-    return context.database.write(
-        lambda session: submissions.claim(session, context.instance, limit, now, only=only)
-    )
-
-
-def give_back(context: Context, claimed: ClaimRecord) -> Future[None]:
-    """Queue a submission again whose grading we cut short ourselves; the attempt does not count."""
-    return context.database.enqueue(lambda session: claims.give_back(session, claimed))
-
-
 def defer_forgotten(context: Context) -> int:
-    """Put every open submission that no job stands for into the queue; says how many."""
+    """Make jobs for open submissions that have none; gives their number."""
     total = 0
     while found := context.database.write(jobs.defer_forgotten):
         total += found
     return total
-
-
-def start(context: Context, claimed: ClaimRecord) -> Future[GradingResult]:
-    """Hand a claimed submission to a grader, once its files are on this machine.
-
-    The future raises `Unavailable` or `StorageFull` where they could not be brought here just now:
-    nothing was decided, and no attempt was used up.
-    """
-    begun = partial(gradings_in_progress.begin, context.settings, claimed.id)
-    return send_to_grader(context, claimed.version_id, claimed.sha256, begun)
-
-
-def end(context: Context, claimed: ClaimRecord) -> None:
-    """Note that a grading is over: its outcome is written, or it was cut short on purpose."""
-    gradings_in_progress.end(context.settings, claimed.id)
-
-
-def finish(
-    context: Context, claimed: ClaimRecord, outcome: GradingResult
-) -> Future[SubmissionState | None]:
-    """Write what came of it; done once committed. Says the state the submission is in then.
-
-    None: the claim did not hold any more, and nothing was written.
-    """
-    metric = context.catalogue.version(claimed.version_id).document["metric"]["name"]
-    return context.finished_gradings.add(
-        FinishedGrading(claimed, outcome, metric, datetime.now(UTC))
-    )
 
 
 def _requeue(session: Session, instance: str, noted: frozenset[str], max_attempts: int) -> int:

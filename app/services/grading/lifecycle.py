@@ -1,4 +1,8 @@
-"""What happens to a claimed submission, whoever claimed it: graded, and its outcome written."""
+"""The lifecycle of a grading: claim a submission, have it graded, write the outcome.
+
+The loop of a server and the workers of a queue both use it, so a submission is treated alike
+wherever it is graded.
+"""
 
 from __future__ import annotations
 
@@ -6,54 +10,67 @@ import logging
 import threading
 import time
 from concurrent.futures import Future
+from datetime import UTC, datetime
+from functools import partial
 
 from app.domain.states import SubmissionState
 from app.errors import StorageFull, Unavailable
 from app.graders.results import GraderFault, GradingResult
 from app.prometheus_metrics import GRADING_SECONDS, SETTLED
-from app.services.grading import grade
+from app.services.grading.send_to_grader import send_to_grader
+from app.services.runtime import gradings_in_progress
 from app.services.runtime.context import Context
+from app.services.runtime.write_outcomes import FinishedGrading
 from app.storage.database.records import ClaimRecord
+from app.storage.queries import claims, submissions
 
 log = logging.getLogger("podium.worker")
 PAUSE_SECONDS = 0.5  # before the database is tried again
-Seen = Future[SubmissionState | None]
+GradingEnd = Future[SubmissionState | None]
 
 
 class GradingLifecycle:
-    """Sees claimed submissions through: a grader's work, and its outcome written, whatever comes.
+    """Grades claimed submissions and writes exactly one outcome for each.
 
-    The future of a grading is done once its outcome is committed, and gives the state that the
-    submission is in then: `queued` where it has to be tried again, None if the claim held no more.
-    It raises what made it impossible to write any outcome, and is cancelled when the graders close:
-    then the submission stays `grading`. `are_others` says that other machines may do better where
-    this one cannot start a grader: the submission is given back then.
+    The future of a grading is done once its outcome is committed. Its result is the state of the
+    submission: `queued` if it has to be tried again, None if the claim was lost meanwhile. It
+    raises the error because of which no outcome could be written. It is cancelled when the graders
+    close; the submission then stays `grading`. With `are_others`, other machines grade as well: a
+    submission is given back if no grader can be started on this one.
     """
 
     def __init__(self, context: Context, *, are_others: bool = False) -> None:
         self._context = context
         self._are_others = are_others
 
-    def begin(self, claimed: ClaimRecord) -> Seen:
-        """Hand a claimed submission to a grader, and what comes of it to the database."""
-        seen: Seen = Future()
-        seen.add_done_callback(lambda _: grade.end(self._context, claimed))
+    def claim(self, limit: int, *, only: str | None = None) -> list[ClaimRecord]:
+        """Claim up to `limit` queued submissions, oldest first, or only the one named."""
+        instance, now = self._context.instance, datetime.now(UTC)
+        return self._context.database.write(
+            lambda session: submissions.claim(session, instance, limit, now, only=only)
+        )
+
+    def start(self, claimed: ClaimRecord) -> GradingEnd:
+        """Send a claimed submission to a grader, and write its outcome when it comes."""
+        context = self._context
+        end: GradingEnd = Future()
+        end.add_done_callback(lambda _: gradings_in_progress.end(context.settings, claimed.id))
         started = time.monotonic()
 
         def graded(future: Future[GradingResult]) -> None:
             if future.cancelled():
-                seen.cancel()  # the graders are closing
+                end.cancel()  # the graders are closing
                 return
             error = future.exception()
             if isinstance(error, Unavailable | StorageFull):
                 log.warning(
                     "a file is out of reach", extra={"submission": claimed.id, "why": str(error)}
                 )
-                self._postpone(claimed, seen)
+                self._postpone(claimed, end)
                 return
             if error is not None:
                 log.error("cannot grade", exc_info=error, extra={"submission": claimed.id})
-                self._finish(claimed, GraderFault("internal", type(error).__name__), seen)
+                self._finish(claimed, GraderFault("internal", type(error).__name__), end)
                 return
             outcome = future.result()
             if (
@@ -62,28 +79,33 @@ class GradingLifecycle:
                 and outcome.kind == "not_started"
             ):
                 log.error("no grader can be started here")
-                self._postpone(claimed, seen)
+                self._postpone(claimed, end)
                 return
             GRADING_SECONDS.labels(claimed.competition).observe(time.monotonic() - started)
-            self._finish(claimed, outcome, seen)
+            self._finish(claimed, outcome, end)
 
         try:
-            future = grade.start(self._context, claimed)
+            begun = partial(gradings_in_progress.begin, context.settings, claimed.id)
+            future = send_to_grader(context, claimed.version_id, claimed.sha256, begun)
         except Unavailable as error:
             log.warning(
                 "a grading has to wait", extra={"submission": claimed.id, "why": str(error)}
             )
-            self._postpone(claimed, seen)
-            return seen
+            self._postpone(claimed, end)
+            return end
         except Exception:
             # Not the file's fault, whatever it is; and the loop must live on for the others.
             log.exception("cannot start a grading", extra={"submission": claimed.id})
-            self._finish(claimed, GraderFault("not_started", ""), seen)
-            return seen
+            self._finish(claimed, GraderFault("not_started", ""), end)
+            return end
         future.add_done_callback(graded)
-        return seen
+        return end
 
-    def _finish(self, claimed: ClaimRecord, outcome: GradingResult, seen: Seen) -> None:
+    def give_back(self, claimed: ClaimRecord) -> Future[None]:
+        """Queue a submission again whose grading was cut short here; the attempt does not count."""
+        return self._context.database.enqueue(lambda session: claims.give_back(session, claimed))
+
+    def _finish(self, claimed: ClaimRecord, outcome: GradingResult, end: GradingEnd) -> None:
         if isinstance(outcome, GraderFault):
             log.error(
                 "grading fault",
@@ -95,41 +117,43 @@ class GradingLifecycle:
             error = future.exception()
             if isinstance(error, Unavailable | StorageFull):
                 # Graded, but the database is away for longer than a write's patience: try on.
-                self._later(claimed, outcome, seen)
+                self._later(claimed, outcome, end)
             elif error is not None:
                 log.error(
                     "cannot write an outcome", exc_info=error, extra={"submission": claimed.id}
                 )
                 if isinstance(outcome, GraderFault):
-                    seen.set_exception(error)
+                    end.set_exception(error)
                 else:
-                    self._later(claimed, GraderFault("internal", type(error).__name__), seen)
+                    self._later(claimed, GraderFault("internal", type(error).__name__), end)
             else:
                 _count(claimed, future.result())
-                seen.set_result(future.result())
+                end.set_result(future.result())
 
-        grade.finish(self._context, claimed, outcome).add_done_callback(written)
+        metric = self._context.catalogue.version(claimed.version_id).document["metric"]["name"]
+        finished = FinishedGrading(claimed, outcome, metric, datetime.now(UTC))
+        self._context.finished_gradings.add(finished).add_done_callback(written)
 
-    def _later(self, claimed: ClaimRecord, outcome: GradingResult, seen: Seen) -> None:
+    def _later(self, claimed: ClaimRecord, outcome: GradingResult, end: GradingEnd) -> None:
         """Try to write an outcome again after a pause; the timer dies with the process."""
-        timer = threading.Timer(PAUSE_SECONDS, self._finish, (claimed, outcome, seen))
+        timer = threading.Timer(PAUSE_SECONDS, self._finish, (claimed, outcome, end))
         timer.daemon = True
         timer.start()
 
-    def _postpone(self, claimed: ClaimRecord, seen: Seen) -> None:
+    def _postpone(self, claimed: ClaimRecord, end: GradingEnd) -> None:
         """Give a submission back after a pause: nothing was tried, so no attempt counts."""
 
         def given_back(future: Future[None]) -> None:
             error = future.exception()
             if error is None:
-                seen.set_result(SubmissionState.QUEUED)
+                end.set_result(SubmissionState.QUEUED)
             elif isinstance(error, Unavailable | StorageFull):
-                self._postpone(claimed, seen)
+                self._postpone(claimed, end)
             else:
-                seen.set_exception(error)
+                end.set_exception(error)
 
         def give_back() -> None:
-            grade.give_back(self._context, claimed).add_done_callback(given_back)
+            self.give_back(claimed).add_done_callback(given_back)
 
         timer = threading.Timer(PAUSE_SECONDS, give_back)
         timer.daemon = True
