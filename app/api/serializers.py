@@ -6,6 +6,7 @@ from typing import Any
 
 from app.domain.columns import Column
 from app.domain.competition import Competition
+from app.domain.feedback import visible_flags
 from app.domain.form import SubmissionForm
 from app.domain.leaderboard import Leaderboard
 from app.domain.metric_choice import MeasuredMetric
@@ -21,10 +22,6 @@ from app.storage.database.records import ExperimentRecord, RunRecord
 def submission(context: Context, shown: Disclosed) -> dict[str, Any]:
     """A submission as its caller may see it."""
     record = shown.submission
-    grade = shown.grade
-    if grade is not None:
-        declared = context.catalogue.of_version(shown.run.version_id).competition
-        grade = {**grade, "flags": _flags(declared)}
     return {
         "id": record.id,
         "run": record.run_id,
@@ -40,7 +37,7 @@ def submission(context: Context, shown: Disclosed) -> dict[str, Any]:
         "selected": shown.run.selected_id == record.id,
         "problem": shown.problem,
         "warnings": shown.warnings,
-        "grade": grade,
+        "grade": shown.grade,
     }
 
 
@@ -91,7 +88,11 @@ def run(context: Context, record: RunRecord, outside: ExternalInfo) -> dict[str,
 def competition(
     context: Context, entry: CatalogueEntry, for_run: RunRecord | None
 ) -> dict[str, Any]:
-    """A competition; medal lines and baseline only to those who may see them."""
+    """A competition. A run's key sees medal lines, baseline and codes of flags under `full` only.
+
+    It never sees what an admin wrote for readers of results (notes of flags, suites, tags), nor
+    the hash of the content, by which guesses of the answers could be checked.
+    """
     declared, version = entry.competition, entry.version
     medals = baseline = None
     if queries.shows_medals(for_run) and declared.baseline is not None:
@@ -102,9 +103,9 @@ def competition(
         "slug": version.slug,
         "title": declared.title,
         "version": version.number,
-        "content_hash": version.content_hash,
+        "content_hash": None if for_run else version.content_hash,
         "category": declared.category,
-        "complexity": declared.complexity,
+        "complexity": None if for_run else declared.complexity,
         "metric": {
             "name": declared.metric.name,
             "parameters": declared.metric.parameters,
@@ -114,9 +115,9 @@ def competition(
         "submission": _form(declared.submission, version.rows),
         "medals": medals,
         "baseline": baseline,
-        "flags": _flags(declared),
-        "suites": queries.suites_of(context, version.slug),
-        "tags": list(declared.tags),
+        "flags": visible_flags(declared.flags, for_run.feedback if for_run else None),
+        "suites": [] if for_run else queries.suites_of(context, version.slug),
+        "tags": [] if for_run else list(declared.tags),
         "files": version.files,
         "status": version.status,
     }
@@ -156,10 +157,6 @@ def _form(form: SubmissionForm | None, rows: int | None) -> dict[str, Any] | Non
         "rows": rows,
         "rows_sum_to_one": form.rows_sum_to_one,
     }
-
-
-def _flags(declared: Competition) -> list[dict[str, str]]:
-    return [flag.model_dump() for flag in declared.flags]
 
 
 def _options(column: Column) -> dict[str, Any]:

@@ -46,7 +46,7 @@ def demo(
                 raise GradingFault(
                     f"The agent's file was not graded: {told['submission']['message']}"
                 )
-            demo_report.show(told)
+            demo_report.show(told, _flags(url, key))
             if not once:
                 demo_report.how_to_go_on(url, key, run)
                 server.wait()
@@ -111,6 +111,14 @@ def _set_up_run(url: str, key: str) -> dict[str, Any]:
         run = {"experiment": "demo", "competition": SLUG, "seed": 0, "feedback": "full"}
         made: dict[str, Any] = podium.post("/v1/runs", json=run).raise_for_status().json()
         return made
+
+
+def _flags(url: str, key: str) -> list[dict[str, str]]:
+    """The competition's known issues, which agents are not shown."""
+    bearer = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=url, headers=bearer, trust_env=False) as podium:
+        found: list[dict[str, str]] = podium.get(f"/v1/competitions/{SLUG}").json()["flags"]
+        return found
 
 
 def _run_agent(url: str, run: dict[str, Any]) -> dict[str, Any]:

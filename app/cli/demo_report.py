@@ -10,7 +10,7 @@ from app.cli.output import out
 from app.domain.medals import MedalRule, medal_places
 
 
-def show(told: dict[str, Any]) -> None:
+def show(told: dict[str, Any], flags: list[dict[str, str]]) -> None:
     """The agent's result as a table, and its broken file's violations."""
     competition, submission = told["competition"], told["submission"]
     valid = "valid" if told["verdict"]["valid"] else "not valid"
@@ -36,7 +36,7 @@ def show(told: dict[str, Any]) -> None:
         table.add_row(name, f"{score:.5f}", place)
     out.print(table)
     out.print(f"Medal: [bold]{grade['medal'] or 'none'}[/bold]", highlight=False)
-    for flag in grade["flags"]:
+    for flag in flags:
         out.print(f"Flag {flag['code']}: {flag['note']}", highlight=False)
     _show_refusal(told["refused"])
 

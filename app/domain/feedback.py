@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
+
+from app.domain.competition import Flag
 
 
 class Feedback(StrEnum):
@@ -33,3 +36,18 @@ class Feedback(StrEnum):
     def shows_everything(self) -> bool:
         """Whether private score, place, medal and the human board are told."""
         return self is Feedback.FULL
+
+
+def visible_flags(flags: Sequence[Flag], policy: Feedback | None) -> list[dict[str, str]]:
+    """The flags that a caller may see; `policy` is None for researchers and admins.
+
+    The notes are written for readers of results. Some say where labels can be found, so a run's key
+    sees no note: under `full` it sees the codes, otherwise nothing.
+
+    >>> flags = [Flag(code="labels_public", note="The labels are in ...")]
+    >>> visible_flags(flags, Feedback.FULL), visible_flags(flags, Feedback.VALIDITY)
+    ([{'code': 'labels_public', 'note': ''}], [])
+    """
+    if policy is None:
+        return [flag.model_dump() for flag in flags]
+    return [{"code": flag.code, "note": ""} for flag in flags if policy.shows_everything]

@@ -1,8 +1,8 @@
 """Nothing that a run's key can reach depends on the private answers.
 
-The same requests go to two competitions that differ in their answers alone. Apart from ids, times
-and the competition's own content hash, the answers over HTTP must be the same bytes; under the
-policy `public` they may differ in the public score.
+The same requests go to two competitions that differ in their answers alone. Apart from ids and
+times, the answers over HTTP must be the same bytes; under the policy `public` they may differ in
+the public score. Nor does a run's key see what an admin wrote for readers of results.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ VOLATILE = [
     (re.compile(r"(run|sub|key)_[0-9a-f]{26}"), "ID"),
     (re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)"), "TIME"),
     (re.compile(r'"run_seconds":[0-9.e-]+'), '"run_seconds":0'),
-    (re.compile(r'"content_hash":"[0-9a-f]+"'), '"content_hash":""'),
     (re.compile(r"experiment-[0-9-]+"), "EXPERIMENT"),
     (re.compile(r'"request_id":"[^"]+"'), ""),
 ]
@@ -79,6 +78,41 @@ def test_a_runs_answers_do_not_depend_on_private_answers(
             assert answer == other, asked
     if policy == "public":
         assert public_scores(transcripts[0]) != public_scores(transcripts[1])
+
+
+WRITTEN_FOR_READERS = """
+category = "kept-category"
+complexity = "high"
+tags = ["kept-tag"]
+[[flags]]
+code = "kept_code"
+note = "kept-note: the labels lie in train.csv"
+"""
+
+
+@pytest.mark.parametrize("policy", ["none", "validity", "public", "full"])
+def test_a_run_sees_nothing_that_was_written_for_readers_of_results(
+    podium: Podium, tmp_path: Path, policy: str
+) -> None:
+    folder = write_competition(tmp_path / podium.folder().name, columns=COLUMNS)
+    toml = folder / "competition.toml"
+    top, rest = toml.read_text().split("[", 1)
+    head, flags = WRITTEN_FOR_READERS.split("[[", 1)
+    toml.write_text(f"{top}{head}[{rest}\n[[{flags}")
+    assert podium.send_folder(folder).status_code == 201
+    run = podium.run(folder, feedback=policy)
+
+    seen = everything_a_run_can_ask(run, folder.name, good_submission(folder))
+    admins = podium.admin.get(f"/v1/competitions/{folder.name}").json()
+
+    assert admins["flags"] == [{"code": "kept_code", "note": admins["flags"][0]["note"]}]
+    assert "kept-note" in admins["flags"][0]["note"]
+    assert admins["tags"] == ["kept-tag"]
+    hidden_words = ["kept-note", "kept-tag", *([] if policy == "full" else ["kept_code"])]
+    for asked, answer in seen:
+        assert not [word for word in hidden_words if word in answer], (asked, answer)
+        assert '"suites":["' not in answer, asked
+        assert '"complexity":"high"' not in answer, asked
 
 
 def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str, str]]:

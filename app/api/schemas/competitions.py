@@ -75,7 +75,7 @@ class MedalsOut(BaseModel):
 
 
 class FlagOut(BaseModel):
-    """A known issue."""
+    """A known issue; a run's key sees codes under the policy `full`, and no notes."""
 
     code: str
     note: str
@@ -87,7 +87,7 @@ class CompetitionOut(BaseModel):
     slug: str
     title: str
     version: int
-    content_hash: str
+    content_hash: str | None = Field(description="null for a run's key")
     category: str | None
     complexity: str | None
     metric: MetricOut

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.domain.feedback import Feedback
+from app.domain.feedback import Feedback, visible_flags
 from app.domain.states import SubmissionState
 from app.errors import NotFound
 from app.services.auth import Caller
@@ -75,7 +75,10 @@ def show_all(
     """
     policy = run.feedback if caller.is_run else Feedback.FULL
     entry = context.catalogue.of_version(run.version_id)
-    disclosed = [_visible(policy, run, entry, submission, grade) for submission, grade in found]
+    flags = visible_flags(entry.competition.flags, run.feedback if caller.is_run else None)
+    disclosed = [
+        _visible(policy, run, entry, flags, submission, grade) for submission, grade in found
+    ]
     if caller.is_run:
         told = [grade for d, (_, grade) in zip(disclosed, found, strict=True) if grade and d.grade]
         _enter_into_ledger(context, run, policy, told)
@@ -92,6 +95,7 @@ def _visible(
     policy: Feedback,
     run: RunRecord,
     entry: CatalogueEntry,
+    flags: list[dict[str, str]],
     submission: SubmissionRecord,
     grade: GradeRecord | None,
 ) -> Disclosed:
@@ -104,6 +108,7 @@ def _visible(
     shown = None
     if grade is not None and policy.shows_public_score:
         shown = _grade_document(grade, entry, everything=policy.shows_everything)
+        shown["flags"] = flags
     return Disclosed(
         submission, run, number, submission.state.value, submission.settled_at, problem,
         submission.warnings, shown,
@@ -143,7 +148,9 @@ def _enter_into_ledger(
     if not entries:
         return
     with context.database.read() as session:
-        known = {(d.kind, d.grade_id) for d in exposure.list_disclosures(session, run.id)}
+        known = exposure.disclosed_among(
+            session, [grade.id for _, grade in entries if grade.id is not None]
+        )
     new = [(kind, grade) for kind, grade in entries if (kind, grade.id) not in known]
     if not new:
         return

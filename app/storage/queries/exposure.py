@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select
@@ -48,6 +49,12 @@ def list_disclosures(session: Session, run_id: str) -> list[DisclosureRecord]:
     """All that was told to the run's key, oldest first."""
     query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id)
     return [DisclosureRecord(**row) for row in session.execute(query).mappings()]
+
+
+def disclosed_among(session: Session, grade_ids: Sequence[int]) -> set[tuple[str, int]]:
+    """The kinds of numbers that the ledger has of these grades, each with the grade's id."""
+    query = select(TABLE.c.kind, TABLE.c.grade_id).where(TABLE.c.grade_id.in_(grade_ids))
+    return {(kind, grade_id) for kind, grade_id in session.execute(query)}
 
 
 def totals(session: Session, run_id: str) -> dict[str, int]:
