@@ -150,6 +150,12 @@ class TooLarge(PodiumError):
     status = 413
 
 
+class NotAcceptable(PodiumError):
+    """The answer cannot be given in any form that the Accept header allows."""
+
+    status = 406
+
+
 class UnsupportedMediaType(PodiumError):
     """The body is in a format this endpoint does not read."""
 

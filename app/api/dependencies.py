@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 from fastapi.security import HTTPBearer
 
+from app.api.http.query_names import refuse_unknown_parameters
 from app.services.auth import Caller, authenticate, require_admin, require_researcher
 from app.services.runtime.context import Context
 
@@ -49,10 +50,12 @@ Key = Annotated[
 ]
 
 
-def caller(context: Ctx, key: Key) -> Caller:
-    """Who is calling."""
+def caller(request: Request, context: Ctx, key: Key) -> Caller:
+    """The authenticated caller, of a request whose query the route understands."""
     with context.database.read() as session:
-        return authenticate(session, key)
+        found = authenticate(session, key)
+    refuse_unknown_parameters(request)
+    return found
 
 
 Anyone = Annotated[Caller, Depends(caller)]

@@ -29,7 +29,7 @@ from app.services.results.medals_over_time import Axis
 from app.statistics.attempts import Padding
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
-ANSWERS: dict[int | str, dict[str, Any]] = {**FORMS, **responses(401, 403, 404, 409, 422)}
+ANSWERS: dict[int | str, dict[str, Any]] = {**FORMS, **responses(401, 403, 404, 406, 409, 422)}
 Name = Annotated[str, Path(max_length=200)]
 ExperimentName = Annotated[str, Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Word = Annotated[str | None, Query(max_length=100, pattern=r"^[^\x00]*$")]

@@ -19,7 +19,7 @@ from app.services.results.success_rates import Baselines, SuccessGroupBy, Succes
 from app.statistics.attempts import Padding
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
-ANSWERS: dict[int | str, dict[str, Any]] = {**FORMS, **responses(401, 403, 404, 409, 422)}
+ANSWERS: dict[int | str, dict[str, Any]] = {**FORMS, **responses(401, 403, 404, 406, 409, 422)}
 Name = Annotated[str, Path(max_length=200)]
 Threshold = Annotated[
     float | None,

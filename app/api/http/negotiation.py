@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import Request, Response
 
+from app.errors import NotAcceptable
 from app.reports.report import Report
 from app.reports.tables import to_csv, to_parquet
 
@@ -14,6 +15,7 @@ CSV = "text/csv"
 MARKDOWN = "text/markdown"
 PARQUET = "application/vnd.apache.parquet"
 MEDIA_TYPES = (JSON, CSV, MARKDOWN, PARQUET)
+WILDCARDS = {"*/*": JSON, "application/*": JSON, "text/*": CSV}
 TEXT = {"schema": {"type": "string"}}
 # The media types that an endpoint declares in OpenAPI besides JSON.
 FORMS: dict[int | str, dict[str, Any]] = {
@@ -40,23 +42,33 @@ def answer(request: Request, report: Report) -> Any:
 
 
 def preferred(accept: str) -> str:
-    """The media type that an Accept header prefers of ours; JSON where it names none of them.
+    """The media type among `MEDIA_TYPES` that an Accept header prefers; JSON without a header.
 
-    >>> preferred("text/html, text/csv;q=0.5, text/markdown;q=0.8")
-    'text/markdown'
+    >>> preferred("text/html, text/csv;q=0.5, text/markdown;q=0.8"), preferred("*/*")
+    ('text/markdown', 'application/json')
+
+    Raises:
+        NotAcceptable: the header allows none of them.
     """
-    best, weight = JSON, 0.0
-    for part in accept.split(","):
-        name, *parameters = (piece.strip() for piece in part.split(";"))
-        if name.lower() not in MEDIA_TYPES:
-            continue
-        quality = 1.0
-        for parameter in parameters:
-            if parameter.startswith("q="):
-                try:
-                    quality = float(parameter[2:])
-                except ValueError:
-                    quality = 0.0
-        if quality > weight:
-            best, weight = name.lower(), quality
+    best, weight = "", 0.0
+    for part in accept.split(",") if accept.strip() else ("*/*",):
+        name, *parameters = (piece.strip() for piece in part.lower().split(";"))
+        media_type = WILDCARDS.get(name, name)
+        quality = _quality(parameters)
+        if media_type in MEDIA_TYPES and quality > weight:
+            best, weight = media_type, quality
+    if not best:
+        raise NotAcceptable(
+            f"This address does not answer as {accept[:100]!r}, but as {', '.join(MEDIA_TYPES)}."
+        )
     return best
+
+
+def _quality(parameters: list[str]) -> float:
+    for parameter in parameters:
+        if parameter.startswith("q="):
+            try:
+                return float(parameter[2:])
+            except ValueError:
+                return 0.0
+    return 1.0

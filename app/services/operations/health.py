@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import uuid
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -69,7 +69,8 @@ def _workers(context: Context) -> str:
 
 
 def _storage(context: Context) -> str:
-    probe = context.settings.data_dir / f"probe.{os.getpid()}"
+    # A name of its own for each probe: two at a time would remove each other's file.
+    probe = context.settings.data_dir / f"probe.{uuid.uuid4().hex}"
     try:
         probe.write_bytes(b"podium")
         probe.unlink()
