@@ -1,4 +1,4 @@
-"""Structured logs: one JSON object a line on standard error; never a key, never an answer."""
+"""Structured logs: one JSON object per line on standard error, without keys or answers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName",
 
 
 class JsonLines(logging.Formatter):
-    """A log record as one line of JSON, with whatever `extra` it was given."""
+    """Formats a log record as one line of JSON, including its `extra` fields."""
 
     def __init__(self, request_id: Callable[[], str]) -> None:
         super().__init__()
         self._request_id = request_id
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line."""
         document = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -34,7 +34,7 @@ class JsonLines(logging.Formatter):
         if record.exc_info:
             document["traceback"] = self.formatException(record.exc_info)
         document = {name: _bounded(value) for name, value in document.items()}
-        # A key has no business in any message; should one get there, it does not get out.
+        # No message should have a key. If one does, the key is masked here.
         return KEY.sub(r"pod_\1_***", json.dumps(document, default=str))
 
 

@@ -1,4 +1,4 @@
-"""The HTTP front door: `create_app(settings)` puts the application together."""
+"""The HTTP application: `create_app(settings)` builds it."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ Send a key with every request: `Authorization: Bearer pod_...`. Errors are probl
 def create_app(
     settings: Settings, on_ready: Callable[[str | None], None] = lambda key: None
 ) -> FastAPI:
-    """The application. Its lifespan opens the context and runs the grading loop.
+    """Build the application. Its lifespan opens the context and runs the grading loop.
 
-    `on_ready` is told once requests can be served: with the first admin key, where this start
-    made one, else with None. From then on `app.state.shutdown()`, called from any thread or signal
-    handler, ends what waits or streams, so that the server can stop at once.
+    `on_ready` is called when requests can be served, with the first admin key if this start made
+    one, otherwise with None. After that, `app.state.shutdown()` ends waiting requests and event
+    streams, so that the server can stop at once. Any thread or signal handler may call it.
     """
 
     @contextlib.asynccontextmanager
@@ -87,7 +87,7 @@ def create_app(
         app.state.shutdown = lambda: loop.call_soon_threadsafe(context.notifications.close)
         app.state.kaggle = open_state(context)
         thread.start()
-        # What is here now stays: the collector need not look through it again and again.
+        # The present objects stay until the end: the garbage collector need not check them again.
         gc.collect()
         gc.freeze()
         on_ready(key)
@@ -110,8 +110,8 @@ def create_app(
         lifespan=lifespan,
         redoc_url=None,
     )
-    # The first match answers: what comes most often is looked at first.
-    often = (
+    # Routes are matched in order: the most frequent come first.
+    by_frequency = (
         create_submission,
         submissions,
         runs,
@@ -120,9 +120,9 @@ def create_app(
         results,
         grading_reports,
     )
-    measured = (reported_scores, success, mlagentbench_results)
-    for room in (*often, *measured, events, faults, service, problems):
-        app.include_router(room.router)
+    rarely_used = (reported_scores, success, mlagentbench_results)
+    for module in (*by_frequency, *rarely_used, events, faults, service, problems):
+        app.include_router(module.router)
     for router in KAGGLE_ROUTERS:
         app.include_router(router)
     app.state.streams = StreamLimit(settings.event_streams)
@@ -134,20 +134,20 @@ def create_app(
 
 
 def _resume(context: Context) -> None:
-    """See to it that what the last server left, or was left when it ended, is graded."""
+    """Requeue the submissions that earlier servers left unfinished."""
     if not context.settings.queues:
-        again = recovery.requeue_left_behind(context)
-        if again:
-            log.warning("grading again what the last server left", extra={"submissions": again})
+        count = recovery.requeue_left_behind(context)
+        if count:
+            log.warning("requeued submissions of the last server", extra={"submissions": count})
         return
     try:
         environment.agree(context.database)
-    except environment.OtherEnvironment as different:
-        # The server does not grade, so it may serve; workers of its kind will refuse.
-        log.warning("another environment grades here", extra={"why": str(different)})
-    again = recovery.defer_forgotten(context)
-    if again:
-        log.warning("queued what no job stood for", extra={"submissions": again})
+    except environment.OtherEnvironment as mismatch:
+        # The server does not grade, so it may start. Workers with its environment will refuse.
+        log.warning("this database has another grading environment", extra={"why": str(mismatch)})
+    count = recovery.defer_forgotten(context)
+    if count:
+        log.warning("queued submissions without a job", extra={"submissions": count})
 
 
 def _stop_grading(context: Context) -> None:
@@ -162,7 +162,7 @@ def _stop_grading(context: Context) -> None:
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's document, with our problems in the place of its own error bodies."""
+    """FastAPI's OpenAPI document, with Podium's problem documents instead of FastAPI's errors."""
     if app.openapi_schema is None:
         document = get_openapi(
             title=app.title, version=app.version, description=app.description, routes=app.routes

@@ -1,4 +1,4 @@
-"""What Prometheus may read at `/metrics`."""
+"""The Prometheus metrics at `/metrics`."""
 
 from __future__ import annotations
 
@@ -15,22 +15,20 @@ RECEIVED = Counter("podium_submissions_received", "Submissions stored")
 SETTLED = Counter("podium_submissions_settled", "Submissions settled", ["state"])
 GRADING_SECONDS = Histogram(
     "podium_grading_seconds",
-    "Time from handing a submission to a grader to its outcome",
+    "Time from sending a submission to a grader until its outcome",
     ["competition"],
     buckets=(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600),
 )
 DATABASE_UP = Gauge("podium_database_up", "Whether the database answered this scrape")
 OPEN = Gauge(
     "podium_submissions_open",
-    "Submissions that are not settled, of the whole database; sizes: below 8 MB, below 64 MB, more",
+    "Submissions in the database that are not settled; sizes: below 8 MB, below 64 MB, larger",
     ["state", "size"],
 )
 QUEUED = Gauge("podium_submissions_queued", "Submissions waiting for a grader")
-OLDEST_QUEUED_SECONDS = Gauge(
-    "podium_oldest_queued_seconds", "Age of the submission that waits longest"
-)
+OLDEST_QUEUED_SECONDS = Gauge("podium_oldest_queued_seconds", "Age of the oldest queued submission")
 CONSUMERS = Gauge(
     "podium_queue_consumers",
-    "Consumers of the queue that are alive; a worker for small and larger files counts as two",
+    "Live consumers of the queue; a worker for both small and larger files counts as two",
 )
 GRADER_BYTES = Gauge("podium_grader_resident_bytes", "Memory of each grader process", ["pid"])

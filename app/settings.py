@@ -1,4 +1,4 @@
-"""Everything that can be set from outside, in one frozen object; nothing is read at import."""
+"""All settings of Podium, in one frozen object. Nothing is read at import."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ class Settings(BaseSettings):
         env_prefix="PODIUM_", env_file=".env", extra="ignore", frozen=True
     )
 
-    data_dir: Path = Field(Path("data"), description="where blobs, competitions and SQLite live")
+    data_dir: Path = Field(Path("data"), description="directory of blobs, competitions and SQLite")
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the data directory")
     database_connections: int = Field(
         24, ge=1, le=1000, description="connections of one process to the database for reading"
     )
     database_connect_seconds: float = Field(
-        5.0, ge=2, le=60, description="patience with one attempt to connect to PostgreSQL"
+        5.0, ge=2, le=60, description="time-out of one attempt to connect to PostgreSQL"
     )
     database_statement_seconds: float = Field(
         60.0, ge=0.1, description="wall-clock limit of one statement on PostgreSQL"
     )
     database_lock_seconds: float = Field(
-        5.0, ge=0.05, description="patience of a statement with a lock on PostgreSQL"
+        5.0, ge=0.05, description="longest wait of a statement for a lock on PostgreSQL"
     )
     database_patience_seconds: float = Field(
         15.0,
@@ -43,13 +43,13 @@ class Settings(BaseSettings):
     )
     blobs_url: str = Field(
         "",
-        description="where submitted files and competitions are kept: file:///path or "
+        description="store of submitted files and competitions: file:///path or "
         "s3://bucket/prefix; empty: blobs in the data directory",
     )
     cache_mb: int = Field(
-        10240, ge=1, description="disk for files that were fetched from a store elsewhere"
+        10240, ge=1, description="disk space for files fetched from a remote store"
     )
-    # By the names that every S3 client knows; what is not said, the machine's role may say.
+    # The usual names of S3 clients. Values that are not set may come from the machine's role.
     aws_endpoint_url: str = Field("", validation_alias="AWS_ENDPOINT_URL")
     aws_region: str = Field("", validation_alias="AWS_REGION")
     aws_access_key_id: str = Field("", validation_alias="AWS_ACCESS_KEY_ID")
@@ -58,11 +58,11 @@ class Settings(BaseSettings):
     )
     competitions_dir: Path = Field(
         default_factory=partial(bundled, "competitions"),
-        description="the folders that `check` and the first start read, with `suites.toml`; "
-        "without: those that come with Podium",
+        description="the competition folders that `check` and the first start read, with "
+        "`suites.toml`; default: the bundled ones",
     )
     host: str = Field("127.0.0.1", description="address to listen on")
-    port: int = Field(7777, ge=0, le=65535, description="port to listen on; 0 takes a free one")
+    port: int = Field(7777, ge=0, le=65535, description="port to listen on; 0 selects a free one")
     connections: int = Field(
         2000, ge=16, description="open connections; beyond them the longest silent one is closed"
     )
@@ -70,7 +70,7 @@ class Settings(BaseSettings):
     graders: int = Field(2, ge=1, le=256, description="grading processes")
     grading_seconds: float = Field(600.0, gt=0, description="wall-clock limit of one grading")
     grader_memory_mb: int = Field(
-        4096, ge=256, description="memory one grader may take beyond what it needs to start"
+        4096, ge=256, description="memory one grader may use in addition to its start-up memory"
     )
     answers_cache_mb: int = Field(
         1024, ge=1, description="decoded answers that one grader keeps in memory"
@@ -84,15 +84,15 @@ class Settings(BaseSettings):
         description="embedded: the server grades; queue: `podium worker`s do (needs PostgreSQL)",
     )
     heartbeat_seconds: float = Field(
-        5.0, ge=0.1, le=60, description="between two signs of life of a worker"
+        5.0, ge=0.1, le=60, description="seconds between two heartbeats of a worker"
     )
     drain_seconds: float = Field(
-        60.0, ge=0, description="for finishing what a worker is at when it is told to stop"
+        60.0, ge=0, description="seconds for a stopping worker to finish its gradings"
     )
-    event_streams: int = Field(200, ge=1, description="event streams that one server holds open")
+    event_streams: int = Field(200, ge=1, description="open event streams of one server")
     event_stream_seconds: float = Field(3600.0, gt=0, description="longest life of one stream")
     event_heartbeat_seconds: float = Field(
-        15.0, gt=0, description="how often an event stream shows that it is alive"
+        15.0, gt=0, description="seconds between two heartbeats of an event stream"
     )
     log_level: str = Field("info", pattern="^(debug|info|warning|error)$")
 
@@ -118,14 +118,14 @@ class Settings(BaseSettings):
 
     @property
     def s3_options(self) -> dict[str, str]:
-        """What was said of the S3 server, by the names of its client; secrets among it."""
-        said = {
+        """The options for the S3 client that are set, including secrets."""
+        options = {
             "endpoint": self.aws_endpoint_url,
             "region": self.aws_region,
             "access_key_id": self.aws_access_key_id,
             "secret_access_key": self.aws_secret_access_key.get_secret_value(),
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in options.items() if value}
 
     @property
     def is_sqlite(self) -> bool:
@@ -134,7 +134,7 @@ class Settings(BaseSettings):
 
     @property
     def has_database(self) -> bool:
-        """Whether the SQLite file exists; a database server is taken to be there."""
+        """Whether the SQLite file exists. True for a database server, without a check."""
         if not self.is_sqlite:
             return True
         return Path(self.database_url.partition(":///")[2].partition("?")[0]).is_file()

@@ -131,8 +131,8 @@ def import_run_groups(
     for one in found:
         for problem in one.problems:
             err.print(f"{one.experiment}: {problem}", markup=False, highlight=False)
-        if one.taken is not None:
-            _tell(one.experiment, one.taken)
+        if one.reports is not None:
+            _tell(one.experiment, one.reports)
 
 
 def _tell(experiment: str, taken: ImportedReports) -> None:

@@ -51,7 +51,7 @@ def start_upload(
         raise TooLarge(
             f"The file has {size} bytes; this service takes {context.settings.max_upload_mb} MB."
         )
-    quotas.refuse_what_cannot_be_stored(context, run)
+    quotas.refuse_unstorable(context, run)
     token = state.tokens.sign(
         UPLOAD, UPLOAD_SECONDS,
         run=run.id, bytes=size, name=name[-200:], nonce=secrets.token_hex(12),
@@ -176,7 +176,7 @@ def _sent_before(context: Context, run: RunRecord, offer: SubmissionMeta) -> str
 async def _store(
     request: Request, context: Context, run: RunRecord, offer: SubmissionMeta, nonce: str
 ) -> str:
-    await run_in_threadpool(quotas.refuse_what_cannot_be_stored, context, run)
+    await run_in_threadpool(quotas.refuse_unstorable, context, run)
     file = await run_in_threadpool(pending_uploads.find, context, nonce, run.id)
     if file is None:
         raise BadRequest("No file came for this token, or it waited too long. Submit again.")

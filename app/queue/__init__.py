@@ -1,1 +1,1 @@
-"""How queued submissions reach workers on other machines: jobs in PostgreSQL, by Procrastinate."""
+"""The queue of submissions for workers on other machines: Procrastinate's jobs in PostgreSQL."""

@@ -1,4 +1,4 @@
-"""Procrastinate's connections to PostgreSQL, for a worker that outlives PostgreSQL's restarts."""
+"""Procrastinate's connections to PostgreSQL, which survive PostgreSQL's restarts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from psycopg_pool import AsyncConnectionPool
 
 log = logging.getLogger("podium.queue")
 Result = TypeVar("Result")
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # seconds between attempts
-POOL_SECONDS = 5.0  # patience with one attempt to get a connection
+MIN_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.05, 1.0  # between attempts
+POOL_SECONDS = 5.0  # time-out of one attempt to get a connection
 
 
 class PatientConnector(PsycopgConnector):
-    """Asks again while the database is away, instead of failing and ending the worker.
+    """Retries queries while the database is away, so that an outage does not end the worker.
 
-    Asking twice for what was done already, its answer lost, must do no harm: see `OwnJobs`.
-    `outages` counts how often the database went away.
+    A query whose answer was lost runs twice, so every query must be repeatable: see
+    `WorkerJobManager`. `outages` is the number of outages so far.
     """
 
     def __init__(
@@ -40,10 +40,10 @@ class PatientConnector(PsycopgConnector):
                 "application_name": "podium worker queue",
                 "connect_timeout": 5,
                 "tcp_user_timeout": 15_000,
-                # A crash of PostgreSQL may take back the last half second of the queue's marks:
-                # a job is delivered once more then, which is harmless, and no job is ever lost.
-                # In return a job costs no wait for the disk. Submissions and grades are written
-                # over other connections, and always synced.
+                # A crash of PostgreSQL may undo the queue's last half second. A job is then
+                # delivered once more, which does no harm; no job is ever lost. In return a job
+                # does not wait for the disk. Other connections write submissions and grades,
+                # always synced.
                 "options": "-c synchronous_commit=off",
             },
         )
@@ -53,7 +53,7 @@ class PatientConnector(PsycopgConnector):
 
     async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:
         """Run a query that returns nothing."""
-        await self._patiently(lambda: super(PatientConnector, self).execute_query_async(
+        await self._retrying(lambda: super(PatientConnector, self).execute_query_async(
             query, **arguments
         ))  # fmt: skip
 
@@ -61,7 +61,7 @@ class PatientConnector(PsycopgConnector):
         self, query: LiteralString, **arguments: Any
     ) -> dict[str, Any]:
         """Run a query that returns one row."""
-        return await self._patiently(lambda: super(PatientConnector, self).execute_query_one_async(
+        return await self._retrying(lambda: super(PatientConnector, self).execute_query_one_async(
             query, **arguments
         ))  # fmt: skip
 
@@ -69,22 +69,22 @@ class PatientConnector(PsycopgConnector):
         self, query: LiteralString, **arguments: Any
     ) -> list[dict[str, Any]]:
         """Run a query that returns rows."""
-        return await self._patiently(lambda: super(PatientConnector, self).execute_query_all_async(
+        return await self._retrying(lambda: super(PatientConnector, self).execute_query_all_async(
             query, **arguments
         ))  # fmt: skip
 
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
-        """Listen until cancelled; a lost connection is opened again."""
+        """Listen until cancelled. Opens a lost connection again."""
         names = list(channels)
-        await self._patiently(
+        await self._retrying(
             lambda: super(PatientConnector, self).listen_notify(on_notification, names)
         )
 
-    async def _patiently(self, ask: Callable[[], Awaitable[Result]]) -> Result:
-        pause = SHORTEST_PAUSE
+    async def _retrying(self, query: Callable[[], Awaitable[Result]]) -> Result:
+        pause = MIN_PAUSE_SECONDS
         while True:
             try:
-                result = await ask()
+                result = await query()
             except ConnectorException as error:
                 if not self._is_outage(error.__cause__ or error):
                     raise
@@ -98,15 +98,15 @@ class PatientConnector(PsycopgConnector):
                     log.warning("the queue is back")
                 return result
             await asyncio.sleep(pause)
-            pause = min(LONGEST_PAUSE, 2 * pause)
+            pause = min(MAX_PAUSE_SECONDS, 2 * pause)
 
 
 def _unchecked(**arguments: Any) -> AsyncConnectionPool[Any]:
-    # Without the library's query before every query, which asks whether the connection still is:
-    # where it is not, the query itself says so, and is asked again.
+    # Without the library's check of the connection before every query. If the connection is lost,
+    # the query itself fails and is retried.
     return AsyncConnectionPool(**{**arguments, "check": None})
 
 
 async def _commit_each(connection: psycopg.AsyncConnection[Any]) -> None:
-    # Every query of Procrastinate is one statement: no BEGIN and no COMMIT to wait for.
+    # Every query of Procrastinate is one statement. Autocommit saves BEGIN and COMMIT.
     await connection.set_autocommit(True)

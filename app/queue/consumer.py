@@ -1,4 +1,4 @@
-"""A consumer of the queue: takes jobs side by side, and hands back at the end what is not done."""
+"""A consumer of the queue: run jobs concurrently, and give unfinished ones back at the end."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from app.queue.jobs import TASK
 from app.queue.maintenance import WORKER_TIMEOUT, Maintenance
 
 log = logging.getLogger("podium.queue")
-POLL_SECONDS = 5.0  # between looks at the queue when nothing is announced
-LEAVE_SECONDS = 10.0  # beyond the drain, for handing back; then what is left is found by heartbeat
+POLL_SECONDS = 5.0  # between queries of the queue without a notification
+HAND_BACK_SECONDS = 10.0  # after the drain, for giving jobs back; maintenance requeues the others
 
 
 class Retry(Exception):
-    """The submission is not settled: its job goes back to the queue."""
+    """The submission is not settled. Its job returns to the queue."""
 
 
 class QueueBroken(PodiumError):
-    """The queue cannot be served any more."""
+    """The consumer cannot go on."""
 
 
 class _Always(BaseRetryStrategy):
-    """A job ends when its submission is settled, not before; attempts are counted there."""
+    """Retries a job until its submission is settled. The submission's row counts attempts."""
 
     def get_retry_decision(self, *, exception: BaseException, job: Job) -> RetryDecision:
         return RetryDecision(retry_at=FIRST_POSSIBLE_TIME)
@@ -40,9 +40,10 @@ class _Always(BaseRetryStrategy):
 
 @dataclass(frozen=True)
 class ConsumerConfig:
-    """What a consumer serves, and how: `shares` are queues served together, and how many at once.
+    """The options of a consumer.
 
-    `heartbeat` and `drain` are seconds: between two signs of life, and for finishing at the end.
+    `shares` lists groups of queues with the number of concurrent jobs of each group. `heartbeat`
+    is the seconds between two heartbeats, `drain` the seconds for finishing jobs at the end.
     """
 
     shares: Sequence[tuple[list[str], int]]
@@ -51,25 +52,25 @@ class ConsumerConfig:
 
 
 class Consumer:
-    """Serves the queue of one database until told to stop.
+    """Runs the jobs of one database's queue until it is stopped.
 
-    `grade(job, submission)` sees a submission to its end or raises; when it is cancelled it hands
-    the submission back.
+    `grade(job, submission)` grades the submission or raises. If cancelled, it gives the submission
+    back.
     """
 
     def __init__(
         self,
         url: str,
-        terms: ConsumerConfig,
+        config: ConsumerConfig,
         *,
         grade: Callable[[int, str], Awaitable[None]],
         defer_forgotten: Callable[[], Awaitable[int]],
         is_outage: Callable[[BaseException], bool],
     ) -> None:
-        self._terms = terms
-        at_once = sum(number for _, number in terms.shares)
+        self._config = config
+        concurrency = sum(number for _, number in config.shares)
         self._connector = PatientConnector(
-            url, connections=min(8, at_once + 2), is_outage=is_outage
+            url, connections=min(8, concurrency + 2), is_outage=is_outage
         )
         self._app = App(connector=self._connector)
         self._jobs = WorkerJobManager(self._connector)
@@ -79,58 +80,60 @@ class Consumer:
             await grade(context.job.id or 0, submission)
 
         self._app.task(name=TASK, retry=_Always(), pass_context=True)(run)
-        self._workers = [self._worker(queues, number) for queues, number in terms.shares]
-        self._upkeep = Maintenance(
-            self._connector, self._jobs, heartbeat=terms.heartbeat,
-            mine=lambda: [w.worker_id for w in self._workers if w.worker_id is not None],
+        self._workers = [self._worker(queues, number) for queues, number in config.shares]
+        self._maintenance = Maintenance(
+            self._connector, self._jobs, heartbeat=config.heartbeat,
+            own_ids=lambda: [w.worker_id for w in self._workers if w.worker_id is not None],
             defer_forgotten=defer_forgotten,
         )  # fmt: skip
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Serve until `stop` is set, then drain. Raises what a worker broke down with."""
+        """Run jobs until `stop` is set, then drain. Raises the error of a failed worker."""
         async with self._app.open_async():
-            side = [
-                asyncio.create_task(self._upkeep.beat(), name="heartbeat"),
-                asyncio.create_task(self._upkeep.look_after(), name="upkeep"),
+            background = [
+                asyncio.create_task(self._maintenance.send_heartbeats(), name="heartbeat"),
+                asyncio.create_task(self._maintenance.requeue_abandoned(), name="upkeep"),
             ]
-            at_work = [asyncio.create_task(_run(worker)) for worker in self._workers]
+            running = [asyncio.create_task(_run(worker)) for worker in self._workers]
             stopping = asyncio.create_task(stop.wait())
             try:
-                await asyncio.wait([*side, *at_work, stopping], return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(
+                    [*background, *running, stopping], return_when=asyncio.FIRST_COMPLETED
+                )
             finally:
                 stopping.cancel()
-                await self._leave(at_work)
-                for task in side:
+                await self._drain(running)
+                for task in background:
                     task.cancel()
-                await asyncio.gather(*side, return_exceptions=True)
-        for task in (*side, *at_work):
+                await asyncio.gather(*background, return_exceptions=True)
+        for task in (*background, *running):
             if task.done() and not task.cancelled() and (error := task.exception()):
                 raise error
         if not stop.is_set():
-            raise QueueBroken("The queue's listener or loop ended; its log says why.")
+            raise QueueBroken("The queue's listener or loop ended; see the log for the reason.")
 
-    async def _leave(self, at_work: list[asyncio.Task[None]]) -> None:
-        """Take no more jobs, let those at work finish within the drain, hand the others back."""
+    async def _drain(self, running: list[asyncio.Task[None]]) -> None:
+        """Fetch no more jobs, let running ones finish within the drain, give the others back."""
         for worker in self._workers:
             worker.stop()  # type: ignore[no-untyped-call]
-        _, late = await asyncio.wait(at_work, timeout=self._terms.drain + LEAVE_SECONDS)
+        _, late = await asyncio.wait(running, timeout=self._config.drain + HAND_BACK_SECONDS)
         if late:
-            log.warning("not everything could be handed back; other workers will find it")
+            log.warning("some jobs were not given back; other workers will requeue them")
         for task in late:
             task.cancel()
 
-    def _worker(self, queues: list[str], at_once: int) -> Worker:
+    def _worker(self, queues: list[str], concurrency: int) -> Worker:
         options: dict[str, Any] = {
             "queues": queues,
             "name": "+".join(queues),
-            "concurrency": at_once,
+            "concurrency": concurrency,
             "fetch_job_polling_interval": POLL_SECONDS,
-            "shutdown_graceful_timeout": self._terms.drain,
+            "shutdown_graceful_timeout": self._config.drain,
             "delete_jobs": DeleteJobCondition.ALWAYS,
             "install_signal_handlers": False,
-            # Our own heartbeat goes on while a worker drains, and revives a worker struck off.
-            "update_heartbeat_interval": WORKER_TIMEOUT * self._terms.heartbeat,
-            "stalled_worker_timeout": WORKER_TIMEOUT * self._terms.heartbeat,
+            # `Maintenance` sends heartbeats, also during the drain and for a pruned worker.
+            "update_heartbeat_interval": WORKER_TIMEOUT * self._config.heartbeat,
+            "stalled_worker_timeout": WORKER_TIMEOUT * self._config.heartbeat,
         }
         return Worker(self._app, **options)
 

@@ -1,4 +1,4 @@
-"""Procrastinate's jobs as one worker sees them: it ends only those that are still its own."""
+"""Procrastinate's job manager for one worker, which ends only jobs that are still its own."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Notification, Status
 from procrastinate.manager import JobManager, NotificationCallback
 
-# In the past by every machine's clock: "at once" whatever this machine's clock says.
+# In the past by every machine's clock, so it means "at once" even if a clock is wrong.
 FIRST_POSSIBLE_TIME = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
-# Locked first: the function must see the row as it is once nobody else works on it.
-MINE = (
+# Locks the row first, so that the function sees it after other transactions have ended.
+OWN_JOB = (
     "WITH mine AS MATERIALIZED (SELECT id FROM procrastinate_jobs WHERE id = %(job_id)s "
     "AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker_id)s::bigint FOR UPDATE) "
 )
-FINISH = MINE + (
+FINISH = OWN_JOB + (
     "SELECT procrastinate_finish_job_v1(id, %(end)s::procrastinate_job_status, %(delete)s) "
     "FROM mine"
 )
-AGAIN = "SELECT procrastinate_retry_job_v2(id, %(at)s::timestamptz, NULL, NULL, NULL) FROM mine"
-RETRY = MINE + AGAIN
-# One that was taken for dead and is not comes back under its own number.
-BEAT = (
+RETRY_OWN = "SELECT procrastinate_retry_job_v2(id, %(at)s::timestamptz, NULL, NULL, NULL) FROM mine"
+RETRY = OWN_JOB + RETRY_OWN
+# A live worker that was presumed dead and pruned gets its row back, with its own number.
+HEARTBEAT = (
     "INSERT INTO procrastinate_workers (id, last_heartbeat) OVERRIDING SYSTEM VALUE "
     "VALUES (%(worker_id)s, now()) ON CONFLICT (id) DO UPDATE SET last_heartbeat = now()"
 )
@@ -36,32 +36,32 @@ LEADER = (
 
 
 class WorkerJobManager(JobManager):
-    """The library's manager, made safe for workers that freeze, thaw, and lose answers.
+    """The library's manager, made safe for workers that freeze or lose answers.
 
-    A worker that was taken for dead may come back and end a job that is another's by now. So
-    a job is finished or given back only while the queue's row still names this worker.
-    `at_work` holds the jobs that were fetched and not ended yet.
+    A worker that was presumed dead may resume and end a job that another worker has by now. So a
+    job is finished or given back only while the queue's row names this worker. `running` is the
+    set of jobs that were fetched and have not ended.
     """
 
     def __init__(self, connector: Any) -> None:
         super().__init__(connector)
-        self.at_work: set[int] = set()
-        self._heard = 0
+        self.running: set[int] = set()
+        self._notifications = 0
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        """Take the next job. What is announced while the queue is read is looked for at once."""
+        """Fetch the next job. Query again if a job was notified during the query."""
         while True:
-            heard = self._heard
+            seen = self._notifications
             try:
                 job = await super().fetch_job(queues, worker_id)
             except ConnectorException as error:
                 if not isinstance(error.__cause__, psycopg.errors.ForeignKeyViolation):
                     raise
-                await self.update_heartbeat(worker_id)  # it was struck off the list of workers
+                await self.update_heartbeat(worker_id)  # another worker has pruned this one
                 continue
             if job is not None and job.id is not None:
-                self.at_work.add(job.id)
-            if job is not None or heard == self._heard:
+                self.running.add(job.id)
+            if job is not None or seen == self._notifications:
                 return job
 
     async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
@@ -79,26 +79,26 @@ class WorkerJobManager(JobManager):
         """Give a job back to its queue, if it is still this worker's."""
         await self._end(job, RETRY, at=retry_at or FIRST_POSSIBLE_TIME)
 
-    async def take_back(self, job: Job) -> None:
-        """Give the job of a dead worker back to its queue, unless it changed hands meanwhile."""
+    async def requeue(self, job: Job) -> None:
+        """Give the job of a dead worker back to its queue, unless another worker has it now."""
         await self._execute(RETRY, job_id=job.id, worker_id=job.worker_id, at=FIRST_POSSIBLE_TIME)
 
     async def update_heartbeat(self, worker_id: int) -> None:
-        """Say that this worker lives, by the database's clock."""
-        await self._execute(BEAT, worker_id=worker_id)
+        """Write a heartbeat of this worker, by the database's clock."""
+        await self._execute(HEARTBEAT, worker_id=worker_id)
 
     async def leader(self, seconds: float) -> int | None:
-        """The longest-serving worker of those heard of in the last `seconds`."""
+        """The worker with the lowest number among those with a heartbeat in the last `seconds`."""
         row = await self.connector.execute_query_one_async(LEADER, seconds=seconds)
         return None if row["id"] is None else int(row["id"])
 
     async def listen_for_jobs(
         self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
     ) -> None:
-        """Listen for jobs, and count what is heard."""
+        """Listen for jobs, and count the notifications."""
 
         async def count(*, channel: str, notification: Notification) -> None:
-            self._heard += 1
+            self._notifications += 1
             await on_notification(channel=channel, notification=notification)
 
         await super().listen_for_jobs(on_notification=count, queues=queues)
@@ -106,7 +106,7 @@ class WorkerJobManager(JobManager):
     async def _end(self, job: Job, query: str, **arguments: Any) -> None:
         await self._execute(query, job_id=job.id, worker_id=job.worker_id, **arguments)
         if job.id is not None:
-            self.at_work.discard(job.id)
+            self.running.discard(job.id)
 
     async def _execute(self, query: Any, **arguments: Any) -> None:
         await self.connector.execute_query_async(query, **arguments)

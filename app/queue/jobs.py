@@ -1,4 +1,4 @@
-"""Jobs put into the queue: in the transaction that stores what is to be graded, or not at all."""
+"""Put jobs into the queue, in the same transaction that stores their submissions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from app.queue.sizes import queue_of
 
 TASK = "grade"
 ARGUMENT = "submission"
-LOCK = 0x706F6469756E  # one process at a time looks for forgotten submissions
-LOOK = 5000  # forgotten submissions found at one look
+FORGOTTEN_LOCK = (
+    0x706F6469756E  # an advisory lock: one process at a time queues forgotten submissions
+)
+FORGOTTEN_PER_QUERY = 5000  # forgotten submissions that are queued by one call at most
 
 JOBS = table("procrastinate_jobs", column("id"), column("status"), column("args"))
 SUBMISSIONS = table("submission", column("id"), column("state"), column("bytes"))
-HEARD_OF = text(
+COUNT_WORKERS = text(
     "SELECT count(*) FROM procrastinate_workers "
     "WHERE last_heartbeat > now() - make_interval(secs => :silence)"
 )
@@ -35,9 +37,9 @@ FORGOTTEN = (
         .exists(),
     )
     .order_by(SUBMISSIONS.c.id)
-    .limit(LOOK)
+    .limit(FORGOTTEN_PER_QUERY)
 )
-# It only ever uses connections that are given to it, so it is never opened.
+# Never opened, because every call passes a connection.
 _jobs = JobManager(SyncPsycopgConnector())
 
 
@@ -56,12 +58,12 @@ def defer(session: Session, submissions: Iterable[tuple[str, int]]) -> None:
     try:
         _jobs.batch_defer_jobs(jobs, connection=connection)
     except ConnectorException as error:
-        # The driver's own error says whether the database is away, and the writer knows it.
+        # The writer recognizes an outage by the driver's own error.
         raise error.__cause__ or error from None
 
 
 def living(session: Session, jobs: Collection[int]) -> set[int]:
-    """Which of these jobs wait or are at work."""
+    """The jobs among `jobs` that are waiting or running."""
     if not jobs:
         return set()
     query = select(JOBS.c.id).where(JOBS.c.id.in_(sorted(jobs)), IS_ALIVE)
@@ -69,21 +71,23 @@ def living(session: Session, jobs: Collection[int]) -> set[int]:
 
 
 def count_consumers(session: Session, heartbeat: float) -> int:
-    """How many consumers were heard of lately, by the database's clock.
+    """The number of consumers with recent heartbeats, by the database's clock.
 
-    A worker that serves small submissions beside larger ones consumes in two places. `heartbeat`
-    is the seconds between two signs of life of one.
+    A worker for both small and larger submissions is two consumers. `heartbeat` is the seconds
+    between two heartbeats.
     """
-    return int(session.execute(HEARD_OF, {"silence": MISSED_HEARTBEATS * heartbeat}).scalar_one())
+    return int(
+        session.execute(COUNT_WORKERS, {"silence": MISSED_HEARTBEATS * heartbeat}).scalar_one()
+    )
 
 
 def defer_forgotten(session: Session) -> int:
-    """Queue open submissions that no job stands for; says how many, at most `LOOK` at a time.
+    """Queue open submissions that have no job, at most `FORGOTTEN_PER_QUERY`. Returns their number.
 
-    They were stored by a server that grades for itself, or their job was lost: the submission's
-    row is the truth, the queue only its messenger. Does nothing while another process looks.
+    A server without the queue stored them, or their job was lost. The submission's row decides
+    what is graded, not the queue. Does nothing while another process does the same.
     """
-    if not session.execute(select(func.pg_try_advisory_xact_lock(LOCK))).scalar_one():
+    if not session.execute(select(func.pg_try_advisory_xact_lock(FORGOTTEN_LOCK))).scalar_one():
         return 0
     found = [(row.id, row.bytes) for row in session.execute(FORGOTTEN)]
     defer(session, found)

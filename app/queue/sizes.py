@@ -1,4 +1,4 @@
-"""Queues by size, so that a file of 250 MB does not hold back files of 12 kB."""
+"""Queues by size, so that files of 12 kB do not wait for a file of 250 MB."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 MEGABYTE = 1024 * 1024
 SMALL, MEDIUM, LARGE = "small", "medium", "large"
 QUEUES = (SMALL, MEDIUM, LARGE)
-# Below these many bytes. A file of 8 MB is read and checked in a tenth of a second, one of 64 MB
-# in about a second: what waits behind one of the same queue waits no longer than that for its form.
+# Upper limits in bytes. Reading and checking a file of 8 MB takes a tenth of a second, a file of
+# 64 MB about a second. A submission waits no longer than that for another one of its queue.
 SMALL_BELOW = 8 * MEGABYTE
 MEDIUM_BELOW = 64 * MEGABYTE
 
@@ -25,10 +25,10 @@ def queue_of(size: int) -> str:
 
 
 def share(queues: Sequence[str], graders: int, concurrency: int) -> list[tuple[list[str], int]]:
-    """The queues that are served together, and how many of their submissions at once.
+    """Group a worker's queues, with the number of concurrent submissions of each group.
 
-    Where small ones are served beside larger ones, the larger ones never take the last grader: one
-    is always free for small ones, or soon will be. A worker with a single grader cannot do that.
+    If a worker has small and larger queues, larger submissions never use its last grader: it is
+    reserved for small ones. A worker with a single grader cannot reserve one.
 
     >>> share(["small", "medium", "large"], graders=4, concurrency=8)
     [(['small'], 8), (['medium', 'large'], 3)]

@@ -1,8 +1,8 @@
-"""Procrastinate's own tables and functions: made, brought up to date and removed by migrations.
+"""Install, upgrade and remove Procrastinate's tables and functions; called by migrations.
 
-They belong to the library, so their text is the library's, taken when a migration runs. What has
-been applied stands in the comment of its main table: a database made today by a later Podium may
-have more than one that was made earlier and migrated, and `bring_up_to_date` does what is left.
+Their SQL is read from the installed library when a migration runs. The comment of the library's
+main table records its last applied migration. A new database gets all of the library's migrations
+at once; `bring_up_to_date` applies the missing ones to an older database.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from procrastinate.schema import SchemaManager
 from sqlalchemy import Connection, text
 
 MAIN_TABLE = "procrastinate_jobs"
-# The last file of Procrastinate's migrations that this Podium knows. When a newer Procrastinate
-# brings more, add a Podium migration that calls `bring_up_to_date`, then change this.
+# The last of Procrastinate's migrations that this Podium knows. If a newer Procrastinate has more,
+# add a Podium migration that calls `bring_up_to_date`, then change this.
 KNOWN = "03.04.00_50_post_add_retry_failed_job_procedure.sql"
 REMOVE = """
 DO $$
@@ -37,25 +37,25 @@ END $$
 
 
 def install(connection: Connection) -> None:
-    """Make them, as the installed Procrastinate has them now. PostgreSQL only."""
+    """Create the tables and functions of the installed Procrastinate. PostgreSQL only."""
     _run(connection, SchemaManager.get_schema())
-    _note(connection, shipped()[-1])
+    _record_revision(connection, shipped()[-1])
 
 
 def bring_up_to_date(connection: Connection) -> list[str]:
-    """Run those of the library's migrations that came after what is there; says which."""
-    done = connection.execute(
+    """Run the library's migrations that are not applied yet. Returns their names."""
+    current = connection.execute(
         text("SELECT obj_description(CAST(:name AS regclass))"), {"name": MAIN_TABLE}
     ).scalar_one()
-    left = [name for name in shipped() if name > str(done)]
-    for name in left:
+    pending = [name for name in shipped() if name > str(current)]
+    for name in pending:
         _run(connection, (_directory() / name).read_text("utf-8"))
-        _note(connection, name)
-    return left
+        _record_revision(connection, name)
+    return pending
 
 
 def remove(connection: Connection) -> None:
-    """Remove them, with the jobs in them. Submissions that wait are queued anew afterwards."""
+    """Remove the tables and functions, with all jobs. Open submissions can be queued again."""
     _run(connection, REMOVE)
 
 
@@ -68,13 +68,13 @@ def _directory() -> Path:
     return Path(SchemaManager.get_migrations_path())
 
 
-def _note(connection: Connection, name: str) -> None:
-    # COMMENT takes no parameters; the name is a file's in an installed package.
+def _record_revision(connection: Connection, name: str) -> None:
+    # COMMENT accepts no parameters. The name is safe: it is a file of an installed package.
     _run(connection, f"COMMENT ON TABLE {MAIN_TABLE} IS '{name}'")
 
 
 def _run(connection: Connection, statements: str) -> None:
-    # Many statements at once: only the driver takes them, and only without parameters.
+    # Only the driver runs several statements in one call, and only without parameters.
     driver = connection.connection.driver_connection
     if driver is None:
         raise RuntimeError("the connection was closed")

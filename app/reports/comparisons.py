@@ -22,7 +22,7 @@ def pass_at_k_report(basis: ResultContext, found: Sequence[PassAtK], rate: str) 
     rows = [
         {
             "experiment": basis.experiment.name,
-            "suite": basis.scope.suite,
+            "suite": basis.filters.suite,
             "rate": rate,
             "k": one.k,
             "mean": one.mean,
@@ -48,7 +48,7 @@ def comparison_report(a: ResultContext, b: ResultContext, found: Comparison, rat
     document = {
         "a": context_document(a),
         "b": context_document(b),
-        "suite": a.scope.suite,
+        "suite": a.filters.suite,
         "rate": rate,
         **asdict(found),
     }
@@ -58,7 +58,7 @@ def comparison_report(a: ResultContext, b: ResultContext, found: Comparison, rat
         low, high = flat.pop(name) or (None, None)
         flat |= {f"{name}_low": low, f"{name}_high": high}
     row = {
-        "a": a.experiment.name, "b": b.experiment.name, "suite": a.scope.suite, "rate": rate,
+        "a": a.experiment.name, "b": b.experiment.name, "suite": a.filters.suite, "rate": rate,
         **flat, **{f"sign_test_{name}": value for name, value in sign.items()},
         **{f"a_{name}": value for name, value in context_columns(a).items()},
         **{f"b_{name}": value for name, value in context_columns(b).items()},

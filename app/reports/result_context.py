@@ -14,10 +14,10 @@ def context_document(basis: ResultContext) -> dict[str, Any]:
         "experiment": basis.experiment.name,
         "agent": basis.experiment.agent,
         "model": basis.experiment.model,
-        "suite": basis.scope.suite,
-        "padding": basis.scope.padding.value,
-        "exclude_flags": list(basis.scope.exclude_flags),
-        "excluded_as": basis.scope.excluded.value,
+        "suite": basis.filters.suite,
+        "padding": basis.filters.padding.value,
+        "exclude_flags": list(basis.filters.exclude_flags),
+        "excluded_as": basis.filters.excluded.value,
         "excluded": list(basis.excluded),
         "seeds": len(basis.grid.seeds),
         "seed_numbers": list(basis.grid.seeds),
@@ -60,7 +60,7 @@ def context_columns(basis: ResultContext) -> dict[str, Any]:
 
 def footnotes(basis: ResultContext) -> list[str]:
     """What a reader of the numbers has to know, a line each."""
-    scope, totals = basis.scope, basis.disclosed
+    scope, totals = basis.filters, basis.disclosed
     where = f"suite {scope.suite}" if scope.suite else "all its competitions"
     count, seeds = len(basis.grid.competitions), len(basis.grid.seeds)
     about = f"{where}, {count} competitions, {seeds} seeds"

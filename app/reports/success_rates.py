@@ -31,16 +31,16 @@ def _success_markdown(found: SuccessResults) -> str:
 
 def _success_document(found: SuccessResults) -> dict[str, Any]:
     """Success rates as JSON has them."""
-    scope = found.asked.scope
+    scope = found.scope.filters
     return {
         "experiment": found.experiment.name,
         "agent": found.experiment.agent,
         "model": found.experiment.model,
         "suite": scope.suite,
-        "threshold": found.asked.threshold,
+        "threshold": found.scope.threshold,
         "padding": scope.padding.value,
-        "baselines": found.asked.baselines.value,
-        "starter": found.asked.starter,
+        "baselines": found.scope.baselines.value,
+        "starter": found.scope.starter,
         "exclude_flags": list(scope.exclude_flags),
         "excluded_as": scope.excluded.value,
         "excluded": list(found.excluded),
@@ -54,7 +54,7 @@ def _success_document(found: SuccessResults) -> dict[str, Any]:
         "lost": found.lost[ALL],
         "failures": found.failures,
         "open_runs": found.open,
-        "uncounted_beside": found.beside,
+        "uncounted_beside": found.other_scores,
         "baselines_used": [asdict(one) for one in found.baselines],
         "flags": [
             {"competition": slug, "code": code, "note": note} for slug, code, note in found.flags
@@ -73,8 +73,8 @@ def _success_rows(found: SuccessResults) -> list[dict[str, Any]]:
             "experiment": found.experiment.name,
             "agent": found.experiment.agent,
             "model": found.experiment.model,
-            "suite": found.asked.scope.suite,
-            "threshold": found.asked.threshold,
+            "suite": found.scope.filters.suite,
+            "threshold": found.scope.threshold,
             "group": name,
             "competitions": group.competitions,
             "runs": group.runs,
@@ -151,10 +151,10 @@ def _success_cells(found: SuccessResults) -> list[list[str]]:
 
 def _success_footnotes(found: SuccessResults) -> list[str]:
     """What a reader of the rates has to know, a line each."""
-    scope, everything = found.asked.scope, found.groups[ALL]
+    scope, everything = found.scope.filters, found.groups[ALL]
     where = f"suite {scope.suite}" if scope.suite else "all its competitions"
     own = "each baseline's own threshold"
-    limit = own if found.asked.threshold is None else f"{100 * found.asked.threshold:g} %"
+    limit = own if found.scope.threshold is None else f"{100 * found.scope.threshold:g} %"
     sorts = ", ".join(f"{everything.results[sort]} {sort}" for sort in KINDS)
     lines = [
         (
@@ -183,8 +183,8 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
         lines.append(f"Flagged {flags}, {how}: {', '.join(found.excluded)}.")
     if found.open:
         lines.append(f"{found.open} runs are still open: their last score counts.")
-    if found.beside:
-        lines.append(f"{found.beside} scores of another sort stand beside the counted ones.")
+    if found.other_scores:
+        lines.append(f"{found.other_scores} scores of another sort stand beside the counted ones.")
     lines += [
         f"Baseline of {one.competition}: {one.score:g} ({one.source}), "
         + ("higher" if one.higher_is_better else "lower")

@@ -1,1 +1,1 @@
-"""What Podium does, one file per use case. Services take a Context and plain values."""
+"""The application's operations and the state they share. Most functions take a Context."""

@@ -1,4 +1,4 @@
-"""Who is calling, and what they may do."""
+"""Authentication and authorization: find the caller of a key and check the caller's role."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ class Caller:
 
     @property
     def is_run(self) -> bool:
-        """Whether this is an agent's container, which sees its own run and nothing else."""
+        """Whether the key is a run's: the key of an agent's container, which sees only its run."""
         return self.role is Role.RUN
 
 
 def authenticate(session: Session, key: str | None) -> Caller:
-    """The caller that a key belongs to. Every request is authenticated here, and only here.
+    """The caller that a key belongs to. This is the only place that authenticates requests.
 
     Raises:
-        Unauthorized: no key, or one that is unknown, expired or revoked.
+        Unauthorized: the key is missing, unknown, expired or revoked.
     """
     if not key:
         raise Unauthorized(f"No key was sent. {HOW_TO}")
     digest = key_digest(key)
     record = keys.find_key(session, digest)
-    # The database finds the row by its digest; the comparison that decides takes constant time.
+    # The database finds the row by its digest. The comparison here takes constant time.
     if record is None or not hmac.compare_digest(record.digest, digest):
         raise Unauthorized(f"This key is not known here. {HOW_TO}")
     if record.revoked_at is not None:
@@ -79,7 +79,7 @@ def require_own_run(caller: Caller, run_id: str) -> None:
     """Let researchers pass, and a run's key to its own run.
 
     Raises:
-        NotFound: another run's key: to it, the run does not exist.
+        NotFound: the key is another run's. To that key, the run does not exist.
     """
     if caller.is_run and caller.run_id != run_id:
         raise no_run(run_id)
@@ -88,7 +88,7 @@ def require_own_run(caller: Caller, run_id: str) -> None:
 def new_key(
     role: Role, name: str, *, run_id: str | None = None, expires_in: timedelta | None = None
 ) -> tuple[str, KeyRecord]:
-    """A new key and the record that knows only its digest. The key is shown once, never kept."""
+    """A new key and its record, which has only the digest. The key itself is never stored."""
     key = f"pod_{role.value}_{secrets.token_urlsafe(KEY_BYTES)}"
     now = datetime.now(UTC)
     record = KeyRecord(
@@ -105,5 +105,5 @@ def new_key(
 
 
 def key_digest(key: str) -> str:
-    """What is stored of a key. Keys hold 192 random bits, so a fast hash is enough."""
+    """The digest of a key, which is stored. Keys have 192 random bits: a fast hash is enough."""
     return hashlib.sha256(key.encode()).hexdigest()

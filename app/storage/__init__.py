@@ -1,1 +1,1 @@
-"""Everything that is kept: tables, queries, the one write path, blobs."""
+"""Storage: tables, queries, the writer thread of the database, and blobs."""

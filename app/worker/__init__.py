@@ -1,1 +1,1 @@
-"""Grading, one submission after another: by a loop of the server, or on other machines."""
+"""Grade queued submissions: in a loop of the server, or in workers on other machines."""

@@ -1,4 +1,4 @@
-"""What a worker does with a submission that the queue delivers: grades it, or hands it back."""
+"""Grade the submissions that the queue delivers, or give them back."""
 
 from __future__ import annotations
 
@@ -18,71 +18,71 @@ from app.services.runtime.environment import OtherEnvironment
 
 log = logging.getLogger("podium.worker")
 Result = TypeVar("Result")
-PAUSE_SECONDS = 0.5  # before the database is asked again
-TROUBLE_SECONDS = 5.0  # before a job goes back whose outcome could not be written at all
-HAND_BACK_SECONDS = 5.0  # for one submission, at the end of a drain
+RETRY_PAUSE_SECONDS = 0.5  # before claiming again while the database is away
+FAILURE_PAUSE_SECONDS = 5.0  # before a job whose outcome cannot be written returns to the queue
+HAND_BACK_SECONDS = 5.0  # to give back one submission at the end of a drain
 
 
 class Deliveries:
-    """Sees deliveries through. `on_refusal` is told when this process may not grade here."""
+    """Grades delivered submissions. Calls `on_refusal` if this process may not grade here."""
 
     def __init__(self, context: Context, on_refusal: Callable[[OtherEnvironment], None]) -> None:
         self._context = context
-        self._gradings = GradingLifecycle(context, are_others=True)
+        self._lifecycle = GradingLifecycle(context, are_others=True)
         self._on_refusal = on_refusal
 
     async def grade(self, job: int, submission: str) -> None:
-        """Grade a delivered submission, unless it is settled or in other hands.
+        """Grade a delivered submission, unless it is settled or another job has claimed it.
 
-        Cancelled, it hands the submission back first: the attempt does not count then.
+        If cancelled, give the submission back first. The attempt does not count then.
 
         Raises:
-            Retry: it is not settled, and has to be delivered again.
+            Retry: the submission is not settled; the queue has to deliver it again.
         """
-        offered = self._offer(job, submission)
+        claiming = self._begin_claim(job, submission)
         try:
-            taken = await self._taken(offered)
-            while taken is None:
-                await asyncio.sleep(PAUSE_SECONDS)
-                offered = self._offer(job, submission)
-                taken = await self._taken(offered)
-            if taken.claim is None:
+            claimed = await self._result_of(claiming)
+            while claimed is None:
+                await asyncio.sleep(RETRY_PAUSE_SECONDS)
+                claiming = self._begin_claim(job, submission)
+                claimed = await self._result_of(claiming)
+            if claimed.claim is None:
                 return
-            seen = await asyncio.to_thread(self._gradings.start, taken.claim)
-            state = await _whole(seen)
+            grading = await asyncio.to_thread(self._lifecycle.start, claimed.claim)
+            state = await _wait_for(grading)
         except asyncio.CancelledError:
-            await self._hand_back(offered)
+            await self._hand_back(claiming)
             raise
         except OtherEnvironment as refusal:
             self._on_refusal(refusal)
             raise Retry from None
         except PodiumError:
-            await asyncio.sleep(TROUBLE_SECONDS)
+            await asyncio.sleep(FAILURE_PAUSE_SECONDS)
             raise Retry from None
         if state is SubmissionState.QUEUED:
             raise Retry
 
-    def _offer(self, job: int, submission: str) -> Future[ClaimedJob]:
+    def _begin_claim(self, job: int, submission: str) -> Future[ClaimedJob]:
         return self._context.job_claims.add(delivered_job(job, submission))
 
-    async def _taken(self, offered: Future[ClaimedJob]) -> ClaimedJob | None:
-        """What came of a delivery; None while the database is away."""
+    async def _result_of(self, claiming: Future[ClaimedJob]) -> ClaimedJob | None:
+        """The result of a delivery; None while the database is away."""
         try:
-            return await _whole(offered)
+            return await _wait_for(claiming)
         except Unavailable:
             return None
 
-    async def _hand_back(self, offered: Future[ClaimedJob]) -> None:
+    async def _hand_back(self, claiming: Future[ClaimedJob]) -> None:
         try:
             async with asyncio.timeout(HAND_BACK_SECONDS):
-                taken = await _whole(offered)
-                if taken.claim is not None:
-                    await _whole(self._gradings.give_back(taken.claim))
+                claimed = await _wait_for(claiming)
+                if claimed.claim is not None:
+                    await _wait_for(self._lifecycle.give_back(claimed.claim))
         except (PodiumError, TimeoutError) as error:
-            # Its job is found by the heartbeat that is missing from now on.
-            log.warning("a submission was not handed back", extra={"error": repr(error)})
+            # Maintenance requeues the job when this worker's heartbeat is overdue.
+            log.warning("cannot give a submission back", extra={"error": repr(error)})
 
 
-async def _whole(future: Future[Result]) -> Result:
-    """Wait for a future of a thread. To cancel the wait is not to cancel what is waited for."""
+async def _wait_for(future: Future[Result]) -> Result:
+    """Wait for a thread's future. Cancelling the wait does not cancel the future."""
     return await asyncio.shield(asyncio.wrap_future(future))

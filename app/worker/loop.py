@@ -1,4 +1,4 @@
-"""The loop of a server that grades for itself."""
+"""The grading loop of a server that grades without other workers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from app.storage.database.records import ClaimRecord
 
 log = logging.getLogger("podium.worker")
 
-# Claimed per grader at most: one at work and enough behind it that it never waits for a commit.
+# Submissions claimed per grader at most: enough that a grader never waits for a commit.
 CLAIMED_PER_GRADER = 16
-IDLE_SECONDS = 1.0  # how often an idle loop looks for rows that nobody announced
+IDLE_SECONDS = 1.0  # how often an idle loop queries for submissions without being woken
 
 
 class Worker:
-    """Claims queued submissions, oldest first, and sees each through to its one outcome."""
+    """Claims queued submissions, oldest first, and grades them."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -33,11 +33,11 @@ class Worker:
         self._capacity = CLAIMED_PER_GRADER * context.settings.graders
 
     def wake(self) -> None:
-        """Say that something was queued. Callable from any thread."""
+        """Query the queue now, because a submission was queued. Callable from any thread."""
         self._wake.set()
 
     def run(self, stop: Callable[[bool], bool]) -> None:
-        """Grade until `stop(idle)` says so; it is asked after every look at the queue.
+        """Grade until `stop(idle)` returns true. It is called after every query of the queue.
 
         `stop=lambda idle: idle` drains the queue and returns.
         """
@@ -62,8 +62,8 @@ class Worker:
             is_busy = self._in_flight > 0
         if self._suspects and is_busy:
             return []
-        # Many at a time: a claim is a transaction, whose cost is the same for one and for sixteen.
-        # The other half is work enough for the graders until the next.
+        # Claim many at a time: a transaction costs the same for one submission and for sixteen.
+        # The other half of the capacity keeps the graders busy until the next claim.
         if free < self._capacity / 2:
             return []
         try:
@@ -71,7 +71,7 @@ class Worker:
             claimed = self._lifecycle.claim(free, only=only)
             self._suspects = self._suspects[1:]
         except PodiumError as error:
-            # The database is away. The rows stay queued; nothing is lost by waiting.
+            # The database is away. The submissions stay queued, so waiting is safe.
             log.warning("cannot claim submissions", extra={"error": type(error).__name__})
             time.sleep(PAUSE_SECONDS)
             return []
@@ -80,17 +80,17 @@ class Worker:
         return claimed
 
     def _release(self, end: GradingEnd) -> None:
-        # Whatever became of it. A row that stayed `grading` is graded after the next start.
+        # Whatever the result was. A submission left in `grading` is graded after the next start.
         with self._lock:
             self._in_flight -= 1
         self._wake.set()
 
 
 class NoWorker:
-    """What a server has in a worker's place when others grade: the queue itself tells them."""
+    """A server's worker if other processes grade. It does nothing: the queue wakes the others."""
 
     def wake(self) -> None:
-        """Nobody here has to be woken."""
+        """Do nothing."""
 
     def run(self, stop: Callable[[bool], bool]) -> None:
-        """There is nothing to do here."""
+        """Return at once."""

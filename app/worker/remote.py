@@ -1,4 +1,4 @@
-"""A worker on any machine: waits for its database, serves the queue, and leaves in good order."""
+"""The worker process of `podium worker`: wait for the database, grade from the queue, drain."""
 
 from __future__ import annotations
 
@@ -26,23 +26,24 @@ from app.worker.deliveries import Deliveries
 from app.worker.metrics_server import serve_metrics
 
 log = logging.getLogger("podium.worker")
-WAIT_SECONDS = 1.0  # between looks for a database that is not there, or not migrated yet
-SAY_EVERY = 30  # looks
+WAIT_SECONDS = 1.0  # between checks of a database that is away or not migrated yet
+LOG_EVERY = 30  # checks
 
 
 class NoQueue(Conflict):
-    """There is no queue for this worker."""
+    """This worker has no queue that it could serve."""
 
 
 class UnknownQueue(Conflict):
-    """There is no such queue."""
+    """A queue was named that does not exist."""
 
 
 @dataclass(frozen=True)
 class WorkerConfig:
-    """What one worker is for: its queues, and how many submissions it takes on at once.
+    """The options of one worker: its queues, and how many submissions it claims at once.
 
-    `adopt` makes its environment the one that grades here; `metrics_port` shows its metrics.
+    `adopt` makes its environment the one that grades for this database. `metrics_port` is the port
+    that serves its metrics.
     """
 
     queues: tuple[str, ...] = QUEUES
@@ -51,47 +52,47 @@ class WorkerConfig:
     metrics_port: int | None = None
 
 
-def run_worker(settings: Settings, post: WorkerConfig, on_ready: Callable[[str], None]) -> None:
-    """Serve the queue until SIGTERM or SIGINT, then drain; a second signal ends the process.
+def run_worker(settings: Settings, config: WorkerConfig, on_ready: Callable[[str], None]) -> None:
+    """Grade from the queue until SIGTERM or SIGINT, then drain. A second signal ends the process.
 
     Raises:
-        NoQueue, UnknownQueue: the settings or the post make no sense.
-        OtherEnvironment: this worker's grades could differ from those that are made here.
-        PortInUse: its metrics cannot be shown there.
+        NoQueue, UnknownQueue: this worker has no queue to serve, or `config` names an unknown one.
+        OtherEnvironment: this worker's grades could differ from the grades in this database.
+        PortInUse: another process uses the port for its metrics.
         GradingFault: no grader can be started.
-        BadSettings, StoreAway: the store of files cannot be used.
+        BadSettings, StoreAway: the blob store cannot be used.
     """
     if not settings.queues:
         raise NoQueue(
-            "PODIUM_DISPATCH is embedded: servers with this setting grade for themselves, and "
-            "there is nothing for a worker to do. Set PODIUM_DISPATCH=queue for both."
+            "PODIUM_DISPATCH is embedded: servers with this setting grade without workers, and "
+            "a worker has nothing to do. Set PODIUM_DISPATCH=queue for servers and workers."
         )
-    unknown = [queue for queue in post.queues if queue not in QUEUES]
-    if unknown or not post.queues:
+    unknown = [queue for queue in config.queues if queue not in QUEUES]
+    if unknown or not config.queues:
         raise UnknownQueue(
-            f"there is no queue {', '.join(unknown) or '(none named)'}; there are: "
+            f"there is no queue {', '.join(unknown) or '(none named)'}; the queues are: "
             + ", ".join(QUEUES)
         )
     require_store(settings)
     context = open_context(settings, grades=True)
     try:
-        if post.metrics_port is not None:
-            log.info("metrics", extra={"url": serve_metrics(context, post.metrics_port)})
-        _await_schema(context)
-        environment.agree(context.database, adopt=post.adopt)
+        if config.metrics_port is not None:
+            log.info("metrics", extra={"url": serve_metrics(context, config.metrics_port)})
+        _wait_for_schema(context)
+        environment.agree(context.database, adopt=config.adopt)
         context.graders.warm_up()
-        asyncio.run(_Remote(context, post, on_ready).serve())
+        asyncio.run(_RemoteWorker(context, config, on_ready).serve())
     finally:
         context.close()
 
 
-def _await_schema(context: Context) -> None:
-    """Wait until the database is there and has this Podium's schema.
+def _wait_for_schema(context: Context) -> None:
+    """Wait until the database answers and has this Podium's schema.
 
     Raises:
-        NoQueue: the schema is newer than this Podium: waiting would not help.
+        NoQueue: the schema is newer than this Podium; waiting does not help.
     """
-    looks = 0
+    checks = 0
     while True:
         try:
             state = migrations.state(context.database)
@@ -102,55 +103,55 @@ def _await_schema(context: Context) -> None:
                     "the database's schema is newer than this Podium: install the version that "
                     "its servers run."
                 )
-            trouble = (
+            reason = (
                 "its schema is older than this Podium: start a server of this version, or run "
                 "`podium db upgrade`"
             )
         except Unavailable as error:
             cause = error.__cause__
-            trouble = str(getattr(cause, "orig", None) or cause or error).strip()
-        if looks % SAY_EVERY == 0:
+            reason = str(getattr(cause, "orig", None) or cause or error).strip()
+        if checks % LOG_EVERY == 0:
             place = context.database.url.render_as_string(hide_password=True)
-            log.warning("waiting for the database", extra={"database": place, "why": trouble})
-        looks += 1
+            log.warning("waiting for the database", extra={"database": place, "why": reason})
+        checks += 1
         time.sleep(WAIT_SECONDS)
 
 
-class _Remote:
+class _RemoteWorker:
     def __init__(
-        self, context: Context, post: WorkerConfig, on_ready: Callable[[str], None]
+        self, context: Context, config: WorkerConfig, on_ready: Callable[[str], None]
     ) -> None:
         self._context = context
         self._on_ready = on_ready
         self._refusal: OtherEnvironment | None = None
         settings = context.settings
-        at_once = post.concurrency or 2 * settings.graders + 2
-        shares = share(post.queues, settings.graders, at_once)
+        concurrency = config.concurrency or 2 * settings.graders + 2
+        shares = share(config.queues, settings.graders, concurrency)
         if settings.graders == 1 and len(shares) > 1:
             log.warning(
-                "with one grader (PODIUM_GRADERS) small submissions wait behind larger ones; let "
-                "another worker serve --queues %s alone", SMALL,
+                "with one grader (PODIUM_GRADERS) small submissions wait behind larger ones; start "
+                "another worker with --queues %s", SMALL,
             )  # fmt: skip
-        self._terms = ConsumerConfig(shares, settings.heartbeat_seconds, settings.drain_seconds)
+        self._config = ConsumerConfig(shares, settings.heartbeat_seconds, settings.drain_seconds)
 
     async def serve(self) -> None:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
-        at_once = sum(number for _, number in self._terms.shares)
-        loop.set_default_executor(ThreadPoolExecutor(at_once + 4, thread_name_prefix="worker"))
-        for end in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(end, self._end, stop, end)
+        concurrency = sum(number for _, number in self._config.shares)
+        loop.set_default_executor(ThreadPoolExecutor(concurrency + 4, thread_name_prefix="worker"))
+        for signal_number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(signal_number, self._handle_signal, stop, signal_number)
         deliveries = Deliveries(self._context, lambda refusal: self._refuse(refusal, stop))
         url = self._context.database.url.set(drivername="postgresql")
         consumer = Consumer(
             url.render_as_string(hide_password=False),
-            self._terms,
+            self._config,
             grade=deliveries.grade,
             defer_forgotten=self._defer_forgotten,
             is_outage=is_outage,
         )
-        queues = [queue for queues, _ in self._terms.shares for queue in queues]
-        self._on_ready(f"Podium worker: queues {', '.join(queues)}, {at_once} at once")
+        queues = [queue for queues, _ in self._config.shares for queue in queues]
+        self._on_ready(f"Podium worker: queues {', '.join(queues)}, {concurrency} at once")
         await consumer.run(stop)
         if self._refusal is not None:
             raise self._refusal
@@ -159,15 +160,15 @@ class _Remote:
         try:
             return await asyncio.to_thread(recovery.defer_forgotten, self._context)
         except PodiumError:
-            return 0  # the database is away; there will be another look
+            return 0  # the database is away; maintenance tries again later
 
     def _refuse(self, refusal: OtherEnvironment, stop: asyncio.Event) -> None:
         self._refusal = refusal
         stop.set()
 
-    def _end(self, stop: asyncio.Event, end: signal.Signals) -> None:
+    def _handle_signal(self, stop: asyncio.Event, signal_number: signal.Signals) -> None:
         if stop.is_set():
-            log.warning("ending now; what is not finished is found by other workers")
-            os._exit(128 + end)
-        log.info("draining", extra={"seconds": self._terms.drain})
+            log.warning("ending now; other workers will grade the unfinished submissions")
+            os._exit(128 + signal_number)
+        log.info("draining", extra={"seconds": self._config.drain})
         stop.set()

@@ -168,7 +168,7 @@ def test_a_worker_of_another_environment_gets_nothing_and_is_told_why(world):
     with pytest.raises(environment.OtherEnvironment):
         environment.agree(world.database)
 
-    assert "podium is 0.1.0, not 0.0.9; numpy is " in refused.value.detail
+    assert "podium is 0.1.0+ 0.0.9; numpy is " in refused.value.detail
     assert "podium worker --adopt" in refused.value.detail
     assert now_in(world, made) == made
     environment.agree(world.database, adopt=True)

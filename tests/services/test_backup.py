@@ -1,4 +1,4 @@
-"""What is refused: backups that are not whole, and places where nothing may be written."""
+"""Refused backups: incomplete ones, and folders or databases that must not be overwritten."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.server import PodiumServer
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A backup of a Podium with one competition, and the competition's answers in it."""
     home = tmp_path_factory.mktemp("whole")
     folder = write_competition(home / "folders" / "tiny")
@@ -50,8 +50,8 @@ def command(server: PodiumServer, *arguments: str) -> str:
 
 
 @pytest.fixture
-def copy(whole: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(whole, tmp_path / "backup"))
+def copy(complete: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(complete, tmp_path / "backup"))
 
 
 def settings(data: Path) -> Settings:
@@ -63,7 +63,7 @@ def silent(step: str, done: int, total: int) -> None:
 
 
 def refusal(tmp_path: Path, backup: Path) -> str:
-    """Why a backup is not restored into a new Podium, which stays as new as it was."""
+    """The error of restoring a backup into a new Podium, which must stay empty."""
     with pytest.raises(PodiumError) as refused:
         restore(settings(tmp_path / "new"), backup, silent)
     assert {path.name for path in (tmp_path / "new").iterdir()} <= {"lock"}
@@ -112,7 +112,7 @@ def add(path: Path) -> Path:
         (lambda b: add(b / "blobs/more"), "is not of this backup"),
         (lambda b: add(b / "tables/more.jsonl.gz"), "is not of this backup"),
         (lambda b: add(b / "more"), "is not of this backup"),
-        (lambda b: remove(b / "manifest.json").parent, "was not finished"),
+        (lambda b: remove(b / "manifest.json").parent, "is unfinished"),
         (lambda b: add(b / "manifest.json"), "is damaged"),
         (lambda b: cut(cut(b / "manifest.json")), "is damaged"),
     ],
@@ -146,7 +146,7 @@ def test_a_backup_by_a_newer_podium_is_refused(
 def test_a_backup_by_an_older_podium_is_brought_up_to_date(
     copy: Path, tmp_path: Path, is_migrated: bool
 ) -> None:
-    """As Podium kept it one migration earlier: without the table that this one made."""
+    """A backup of the previous revision: without the table that the last migration made."""
     manifest = json.loads((copy / "manifest.json").read_text())
     tables = [table for table in manifest["tables"] if table["name"] != "grading_environment"]
     (copy / "tables/grading_environment.jsonl.gz").unlink()
@@ -167,36 +167,38 @@ def test_a_backup_by_an_older_podium_is_brought_up_to_date(
     database.close()
 
 
-def test_a_damaged_file_that_the_new_place_had_before_is_named(whole: Path, tmp_path: Path) -> None:
-    source = some_blob(whole)
-    there = tmp_path / "new" / "blobs" / source.relative_to(whole / "blobs")
+def test_a_damaged_file_that_the_new_place_had_before_is_named(
+    complete: Path, tmp_path: Path
+) -> None:
+    source = some_blob(complete)
+    there = tmp_path / "new" / "blobs" / source.relative_to(complete / "blobs")
     there.parent.mkdir(parents=True)
     there.write_bytes(b"\0" * source.stat().st_size)
 
     with pytest.raises(DamagedFile, match=r"has other bytes under .* Remove it there"):
-        restore(settings(tmp_path / "new"), whole, silent)
+        restore(settings(tmp_path / "new"), complete, silent)
 
     assert not (tmp_path / "new" / "podium.db").exists()
     there.unlink()
-    restore(settings(tmp_path / "new"), whole, silent)
+    restore(settings(tmp_path / "new"), complete, silent)
     assert there.read_bytes() == source.read_bytes()
     assert not list((tmp_path / "new" / "tmp").iterdir())
 
 
-def test_a_database_with_rows_is_left_alone(whole: Path, tmp_path: Path) -> None:
+def test_a_database_with_rows_is_left_alone(complete: Path, tmp_path: Path) -> None:
     new = settings(tmp_path / "new")
-    restore(new, whole, silent)
+    restore(new, complete, silent)
     before = (tmp_path / "new/podium.db").read_bytes()
 
     with pytest.raises(NotEmpty, match="has rows already, in competition_version, version_file"):
-        restore(new, whole, silent)
+        restore(new, complete, silent)
 
     assert (tmp_path / "new/podium.db").read_bytes() == before
 
 
-def test_a_restored_podium_backs_up_to_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+def test_a_restored_podium_backs_up_to_the_same_bytes(complete: Path, tmp_path: Path) -> None:
     new = settings(tmp_path / "new")
-    first = restore(new, whole, silent)
+    first = restore(new, complete, silent)
 
     second = back_up(new, tmp_path / "again", silent)
 
@@ -204,20 +206,22 @@ def test_a_restored_podium_backs_up_to_the_same_bytes(whole: Path, tmp_path: Pat
     assert verified(tmp_path / "again", silent) == second
 
 
-def test_a_server_in_its_data_directory_is_not_restored_over(whole: Path, tmp_path: Path) -> None:
+def test_a_server_in_its_data_directory_is_not_restored_over(
+    complete: Path, tmp_path: Path
+) -> None:
     lock = lock_data_directory(tmp_path / "new")
     try:
-        assert "already runs on" in refusal(tmp_path, whole)
+        assert "already runs on" in refusal(tmp_path, complete)
     finally:
         os.close(lock)
 
 
-def test_a_backup_overwrites_nothing_and_wants_a_podium(whole: Path, tmp_path: Path) -> None:
-    origin = settings(whole.parent / "origin")
+def test_a_backup_overwrites_nothing_and_wants_a_podium(complete: Path, tmp_path: Path) -> None:
+    origin = settings(complete.parent / "origin")
     (tmp_path / "file").write_text("mine")
 
     with pytest.raises(NoBackupHere, match="is not empty: name a new folder"):
-        back_up(origin, whole, silent)
+        back_up(origin, complete, silent)
     with pytest.raises(NoBackupHere, match="cannot be written"):
         back_up(origin, tmp_path / "file", silent)
     with pytest.raises(NotFound, match="There is no Podium to back up"):
@@ -235,37 +239,37 @@ def test_a_database_of_another_schema_is_not_backed_up(tmp_path: Path) -> None:
     with pytest.raises(NoBackupHere, match="schema is at 0004"):
         back_up(old, tmp_path / "backup", silent)
 
-    with pytest.raises(BadBackup, match="was not finished"):
+    with pytest.raises(BadBackup, match="is unfinished"):
         verified(tmp_path / "backup", silent)
 
 
-def test_a_lost_file_makes_no_backup(whole: Path, tmp_path: Path) -> None:
+def test_a_lost_file_makes_no_backup(complete: Path, tmp_path: Path) -> None:
     origin = settings(tmp_path / "new")
-    restore(origin, whole, silent)
+    restore(origin, complete, silent)
     lost = some_blob(origin.data_dir)
     lost.unlink()
 
     with pytest.raises(DamagedFile, match=lost.parent.name + lost.name):
         back_up(origin, tmp_path / "again", silent)
 
-    with pytest.raises(BadBackup, match="was not finished"):
+    with pytest.raises(BadBackup, match="is unfinished"):
         verified(tmp_path / "again", silent)
 
 
 def test_a_restore_that_is_killed_leaves_no_rows_and_can_be_done_again(
-    whole: Path, tmp_path: Path
+    complete: Path, tmp_path: Path
 ) -> None:
     target = PodiumServer(tmp_path / "new")
     stored = tmp_path / "new/blobs"
     with subprocess.Popen(
-        [sys.executable, "-m", "app.cli", "restore", str(whole)], env=target.environment
+        [sys.executable, "-m", "app.cli", "restore", str(complete)], env=target.environment
     ) as process:
         deadline = time.monotonic() + 60
         while not stored.exists():
             assert time.monotonic() < deadline
         process.kill()
 
-    restore(settings(tmp_path / "new"), whole, silent)
+    restore(settings(tmp_path / "new"), complete, silent)
 
     assert process.returncode == -signal.SIGKILL
     assert len([path for path in stored.rglob("*") if path.is_file()]) == 6

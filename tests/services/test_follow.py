@@ -1,4 +1,4 @@
-"""What a follower of a run is told: everything once, also after it was away."""
+"""Events of a run: a client gets each event once, also after it was disconnected."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ count = { kind = "number" }
 
 
 class Scene:
-    """A run in a real database, whose submissions come and change."""
+    """A run in a real database, with submissions that are added and settled."""
 
     def __init__(self, a_context, database, feedback=Feedback.VALIDITY):
         self.database = database
@@ -74,8 +74,8 @@ class Scene:
         return RunEvents(self.context, key or self.key, self.run, position)
 
 
-def told(follower):
-    """All that is new: (submission or "run", state), and the last event's id."""
+def events_of(follower):
+    """All new events as (submission or "run", state), and the id of the last one."""
     events = []
     while True:
         look = follower.next_page()
@@ -103,15 +103,15 @@ def scene(a_context, database):
 
 def test_each_change_is_told_once(scene):
     follower = scene.follower()
-    assert told(follower)[0] == []
+    assert events_of(follower)[0] == []
     scene.send("a")
-    assert told(follower)[0] == [("sub_a", "queued")]
-    assert told(follower)[0] == []
+    assert events_of(follower)[0] == [("sub_a", "queued")]
+    assert events_of(follower)[0] == []
     scene.database.write(lambda s: submissions.claim(s, "me", 9, datetime.now(UTC)))
-    assert told(follower)[0] == [("sub_a", "grading")]
+    assert events_of(follower)[0] == [("sub_a", "grading")]
     scene.settle("a")
     scene.send("b")
-    assert told(follower)[0] == [("sub_a", "graded"), ("sub_b", "queued")]
+    assert events_of(follower)[0] == [("sub_a", "graded"), ("sub_b", "queued")]
 
 
 def test_who_comes_again_is_told_what_is_new_and_what_was_open(scene):
@@ -119,55 +119,55 @@ def test_who_comes_again_is_told_what_is_new_and_what_was_open(scene):
         scene.send(name)
     scene.settle("a")
     scene.settle("c", SubmissionState.REJECTED)
-    first, since, _ = told(scene.follower())
+    first, since, _ = events_of(scene.follower())
     assert first == [("sub_a", "graded"), ("sub_b", "queued"), ("sub_c", "rejected")]
 
     scene.settle("b", SubmissionState.FAILED)
-    again, since, _ = told(scene.follower(since))
+    again, since, _ = events_of(scene.follower(since))
     assert again == [("sub_b", "failed"), ("sub_c", "rejected")]
-    assert told(scene.follower(since)) == ([], None, False)
+    assert events_of(scene.follower(since)) == ([], None, False)
 
 
 def test_one_committed_late_under_an_earlier_id_is_not_missed(scene):
     scene.send("b")
     scene.settle("b")
     live = scene.follower()
-    _, since, _ = told(live)
+    _, since, _ = events_of(live)
 
     scene.send("a")
-    assert told(live)[0] == [("sub_a", "queued")]
+    assert events_of(live)[0] == [("sub_a", "queued")]
     scene.settle("a")
-    assert told(live)[0] == [("sub_a", "graded")]
-    assert told(scene.follower(since))[0] == [("sub_a", "graded"), ("sub_b", "graded")]
+    assert events_of(live)[0] == [("sub_a", "graded")]
+    assert events_of(scene.follower(since))[0] == [("sub_a", "graded"), ("sub_b", "graded")]
 
 
 def test_the_end_is_told_once_and_known_as_the_end(scene):
     scene.send("a")
     scene.close()
     follower = scene.follower()
-    assert told(follower) == ([("sub_a", "queued"), ("run", "closed")], "0..closed", False)
+    assert events_of(follower) == ([("sub_a", "queued"), ("run", "closed")], "0..closed", False)
     scene.settle("a")
-    said, since, over = told(follower)
+    said, since, over = events_of(follower)
     assert (said, since, over) == ([("sub_a", "graded")], "1.sub_a.closed", True)
-    assert told(scene.follower(since)) == ([], None, True)
+    assert events_of(scene.follower(since)) == ([], None, True)
 
 
 def test_the_policy_none_tells_that_bytes_arrived_and_nothing_else(a_context, database):
     scene = Scene(a_context, database, Feedback.NONE)
     follower = scene.follower()
     scene.send("a")
-    queued = told(follower)
+    queued = events_of(follower)
     scene.settle("a", SubmissionState.REJECTED)
     assert queued == ([("sub_a", "received")], "1.sub_a.open", False)
-    assert told(follower)[0] == []
-    assert told(scene.follower())[:2] == queued[:2]
+    assert events_of(follower)[0] == []
+    assert events_of(scene.follower())[:2] == queued[:2]
     researcher = scene.new_key(Role.RESEARCHER)
-    assert told(scene.follower(key=researcher))[0] == [("sub_a", "rejected")]
+    assert events_of(scene.follower(key=researcher))[0] == [("sub_a", "rejected")]
 
 
 def test_a_key_that_is_revoked_is_told_nothing_more(scene):
     follower = scene.follower()
-    told(follower)
+    events_of(follower)
     scene.database.write(lambda s: keys.revoke_key(s, scene.last_key.id, datetime.now(UTC)))
     scene.send("a")
     with pytest.raises(Unauthorized):
@@ -187,9 +187,9 @@ def test_an_id_that_is_not_of_this_stream_is_refused(text):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_whatever_happens_in_whatever_order_a_client_ends_up_knowing_all(scene, monkeypatch, seed):
-    """Submissions come and settle at random; the client comes and goes; its picture is right."""
-    monkeypatch.setattr(run_events, "PAGE", 4)
-    monkeypatch.setattr(run_events, "KEPT", 3)
+    """With random submissions, outcomes and reconnections, the client's states are correct."""
+    monkeypatch.setattr(run_events, "PAGE_SIZE", 4)
+    monkeypatch.setattr(run_events, "RECHECKED", 3)
     chance = random.Random(seed)
     names = [f"{number:03}" for number in range(40)]
     arriving = sorted(names, key=lambda name: int(name) + chance.uniform(0, 5))
@@ -204,7 +204,7 @@ def test_whatever_happens_in_whatever_order_a_client_ends_up_knowing_all(scene, 
                 scene.settle(waiting.pop(chance.randrange(len(waiting))))
         if chance.random() < 0.3:
             follower = scene.follower(since)
-        said, last, _ = told(follower)
+        said, last, _ = events_of(follower)
         picture.update(said)
         since = last or since
         with scene.database.read() as session:

@@ -1,4 +1,4 @@
-"""What storage tests start from."""
+"""Fixtures of the storage tests."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from tests.storage.make import World, make_world
 
 @pytest.fixture
 def world(database: Database) -> World:
-    """A run to work on, and rows of another that must stay out of sight."""
+    """A run to test, and another run whose rows no query may return."""
     return make_world(database)

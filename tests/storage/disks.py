@@ -1,4 +1,4 @@
-"""A disk that is really small: one that can be filled."""
+"""A small file system that tests can fill."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def small_disk(path: Path, kilobytes: int) -> Iterator[Path]:
 
 
 def fill(directory: Path) -> Path:
-    """Use up all that is free; returns the file to remove to free it again."""
+    """Fill the disk. Returns the file to remove to free the space again."""
     ballast = directory / "ballast"
     with ballast.open("wb", buffering=0) as file, contextlib.suppress(OSError):
         for size in (65536, 4096, 512, 1):

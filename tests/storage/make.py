@@ -1,4 +1,4 @@
-"""Rows for storage tests: plain functions, every field can be said."""
+"""Functions that make rows for storage tests. Every field can be given."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOON = datetime(2026, 3, 1, 12, 0, 0, 123456, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class World:
-    """A run of an experiment at a competition, and beside it another with a submission."""
+    """A run of an experiment at a competition, and another run with a submission."""
 
     database: Database
     version: VersionRecord
@@ -40,7 +40,7 @@ class World:
 
 
 def make_world(database: Database) -> World:
-    """Rows to work on, and rows that no query about them may find."""
+    """Store rows to test, and rows that no query about them may return."""
     version = database.write(lambda s: add_version(s, "bikes"))
     run = add_run(database, version, "first")
     other_version = database.write(lambda s: add_version(s, "leaves"))
@@ -129,7 +129,7 @@ def make_grade(submission: SubmissionRecord, **over: Any) -> GradeRecord:
 
 
 def add_grade(session: Session, grade: GradeRecord) -> GradeRecord:
-    """Store a grade, and give the one that is kept."""
+    """Store a grade, and return the stored one."""
     grades.add_grades(session, [grade])
     kept = grades.get_grade(session, grade.submission_id, grade.version_id)
     assert kept is not None

@@ -1,4 +1,4 @@
-"""A PostgreSQL socket that breaks a connection at its COMMIT, when told to."""
+"""A proxy for PostgreSQL's socket that can break a connection at its COMMIT."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOCKET = ".s.PGSQL.5432"
 
 
 class Proxy:
-    """Listens in `directory`, passes on to the server whose socket is in `server`."""
+    """Listens in `directory` and forwards to the server whose socket is in `server`."""
 
     def __init__(self, directory: Path, server: Path) -> None:
         self.cut: Cut | None = None

@@ -1,4 +1,4 @@
-"""Uploads of killed processes, and disks that are full."""
+"""Uploads of killed processes, and full disks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def uploads(store):
 
 
 def run(store, code, **options):
-    """Python in a process of its own, with `store` at hand."""
+    """Run Python code in another process, with the variable `store`."""
     prelude = (
         "from pathlib import Path; from app.storage.blobs.disk import DiskBlobs\n"
         f"store = DiskBlobs(Path({str(store.root)!r}))\n"

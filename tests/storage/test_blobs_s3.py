@@ -1,4 +1,4 @@
-"""Blobs in a real S3 server: what is stored is verified, what is damaged is named."""
+"""Blobs in a real S3 server: stored files are verified, damaged ones are reported."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import pytest
 from app.errors import BadSettings, DamagedFile, StoreAway
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.open import open_blobs
-from app.storage.blobs.s3 import PART
+from app.storage.blobs.s3 import PART_BYTES
 from app.storage.blobs.store import Blob
 from tests.s3 import KEY, SECRET
 
 ROOT = Path(__file__).parents[2]
-BIG = 3 * PART + 1234
+BIG = 3 * PART_BYTES + 1234
 
 
 def options(server, **over):
@@ -65,7 +65,7 @@ def test_bytes_lie_under_their_digest(s3, bucket, store):
     ]
 
 
-@pytest.mark.parametrize("size", [0, 1, PART, PART + 1, BIG])
+@pytest.mark.parametrize("size", [0, 1, PART_BYTES, PART_BYTES + 1, BIG])
 def test_what_was_uploaded_in_pieces_comes_back(s3, bucket, store, tmp_path, size):
     data = os.urandom(size)
     blob = big_upload(store, data)
@@ -204,7 +204,7 @@ def test_a_bucket_that_may_only_be_read_is_said(own_s3, tmp_path):
     store = open_store(own_s3, own_s3.bucket(), tmp_path)
     own_s3.stop()
     own_s3.start(read_only=True)
-    with pytest.raises(BadSettings, match="can be read and not written"):
+    with pytest.raises(BadSettings, match="can be read but not written"):
         store.check()
 
 

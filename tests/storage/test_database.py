@@ -16,7 +16,7 @@ from tests.storage.make import make_experiment
 ROOT = Path(__file__).parents[2]
 ENDLESS_WRITES = """
 import sys, threading
-from app.storage import experiments
+from app.storage.queries import experiments
 from app.storage.database.database import Database
 from app.storage.queries.ids import new_id
 from tests.storage.make import make_experiment

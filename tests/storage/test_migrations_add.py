@@ -1,4 +1,4 @@
-"""Migrations only add, so that servers of the version before serve on while the next migrates."""
+"""Migrations only add, so that servers of the previous version work during an upgrade."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REVISIONS = [
 
 
 def shape(url):
-    """What a database has: columns by table, and what its rows must obey beyond their types."""
+    """A database's columns by table, and its constraints."""
     engine = make_engine(url, connections=1, writes=False)
     with engine.connect() as connection:
         found = inspect(connection)

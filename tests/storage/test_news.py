@@ -1,4 +1,4 @@
-"""News of changed rows: told to every process once committed, over lost connections too."""
+"""Notifications of changed rows: sent to every process after the commit, also after outages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.storage.make import make_experiment
 
 
 class Heard:
-    """What a database told, and how often it said that something may have been missed."""
+    """The notifications from a database, and the number of possible gaps that it reported."""
 
     def __init__(self, database):
         self.ids = []
@@ -98,7 +98,7 @@ def test_more_than_one_notification_holds_is_told_whole(database):
 
 
 def test_nothing_is_told_before_it_is_committed(database):
-    """Whoever hears of a row reads it at once: it has to be there."""
+    """A notified row must be readable at once."""
     name = new_id("e")
     seen = []
 
@@ -166,7 +166,7 @@ class TestOtherProcesses:
         started = time.monotonic()
         database.close()
         assert time.monotonic() - started < 5
-        assert not database.hears
+        assert not database.is_listening
 
 
 def test_a_server_that_crashes_is_listened_to_again():
@@ -174,11 +174,11 @@ def test_a_server_that_crashes_is_listened_to_again():
         migrations.upgrade(server.url(name))
         with opened(server.url(name)) as database:
             heard = listening(database)
-            wait_until(lambda: database.hears)
+            wait_until(lambda: database.is_listening)
             server.stop(signal.SIGQUIT)
-            wait_until(lambda: not database.hears)
+            wait_until(lambda: not database.is_listening)
             server.start()
             heard.wait(lambda: heard.gaps == 2)
             database.write(lambda session: notify.publish(session, ["run_after"]))
             heard.wait(lambda: heard.ids)
-            wait_until(lambda: database.hears)
+            wait_until(lambda: database.is_listening)

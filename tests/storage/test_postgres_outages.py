@@ -231,7 +231,7 @@ def test_each_of_a_group_is_told_its_own_after_a_cut_commit(own_url, proxy):
 
 
 def test_nobody_is_told_a_guess_when_the_server_stays_away_after_a_cut_commit(own_url, proxy):
-    """It was stored, but nobody can find out in time: then it is unavailable, not done or lost."""
+    """A write was stored, but nobody can find out in time: the result must be `Unavailable`."""
     with opened(through(proxy, own_url), patience=0.5) as database:
         add(database, "before")
         proxy.cut = "after"

@@ -1,4 +1,4 @@
-"""Rows written to files on one database, and read into the other: nothing is lost on the way."""
+"""Rows that are written to files from one database and loaded into the other stay the same."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROWS = 3
 
 
 def sample(column: Column[Any], kind: str, number: int) -> Any:
-    """A value that is hard to keep; the first row's keys are what other tables refer to."""
+    """A value that is hard to convert. Other tables refer to the keys of the first row."""
     words = getattr(column.type, "enums", None)
     if column.foreign_keys or column.primary_key or column.name in UNIQUE:
         return number + 1 if kind == "integer" else f"k{number}"
@@ -55,7 +55,7 @@ UNIQUE = {
 
 
 def fill(connection: Connection) -> None:
-    for table in dump.kept_tables():
+    for table in dump.backup_tables():
         kinds = kinds_of(table)
         rows = [
             {c.name: sample(c, kinds[c.name], number) for c in table.columns}
@@ -79,12 +79,12 @@ def write_all(database: Database, folder: Path) -> dict[str, JsonLinesFile]:
     with database.read() as session:
         return {
             table.name: write_lines(folder / table.name, rows_of(session.connection(), table))
-            for table in dump.kept_tables()
+            for table in dump.backup_tables()
         }
 
 
 def load_all(folder: Path, connection: Connection) -> None:
-    for table in dump.kept_tables():
+    for table in dump.backup_tables():
         rows = read_lines(folder / table.name)
         assert sum(load_rows(connection, table.name, kinds_of(table), rows)) == ROWS
 
@@ -103,7 +103,7 @@ def test_every_table_goes_to_the_other_database_and_back(
     other = Database(other_url)
     second = write_all(other, tmp_path / "second")
     with database.read() as here, other.read() as there:
-        for table in dump.kept_tables():
+        for table in dump.backup_tables():
             rows = [
                 s.execute(select(table).order_by(*table.primary_key)).all() for s in (here, there)
             ]

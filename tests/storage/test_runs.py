@@ -103,7 +103,7 @@ def test_locking_an_unknown_run_finds_nothing(world):
 
 
 def test_a_locked_run_makes_another_process_wait(world):
-    """Two databases on one URL are as two processes: each has its own writer."""
+    """Two `Database` objects for one URL act like two processes: each has its own writer."""
     held, release, order = threading.Event(), threading.Event(), []
 
     def hold(session):

@@ -5,7 +5,7 @@ import threading
 import pytest
 from sqlalchemy import inspect, text
 
-import app
+from app import bundled
 from app.errors import SchemaTooNew
 from app.storage.database import migrations
 from app.storage.database.database import Database
@@ -145,7 +145,7 @@ def test_a_migration_that_would_break_references_is_undone(database, database_ur
 
 
 def test_missing_migrations_are_named(monkeypatch, tmp_path):
-    monkeypatch.setattr(app, "__file__", str(tmp_path / "app" / "__init__.py"))
+    monkeypatch.setattr(bundled, "_package", lambda: tmp_path / "app")
 
-    with pytest.raises(FileNotFoundError, match="make install"):
+    with pytest.raises(FileNotFoundError, match="there are no migrations in"):
         migrations.migrations_directory()

@@ -181,7 +181,7 @@ def test_a_living_process_keeps_its_journal_and_a_dead_ones_is_settled(store):
 def test_whoever_opens_the_store_finds_what_a_server_holds_and_what_a_dead_one_left(
     store, small, tmp_path
 ):
-    """A backup reads in a process of its own: what the server just took, what a crash took."""
+    """A backup in another process reads new files, and files that a crash had lost."""
     (blob,) = small.put_all([b"one"])
     code = (
         "from pathlib import Path; from app.storage.blobs.open import open_blobs\n"
@@ -203,8 +203,8 @@ def test_whoever_opens_the_store_finds_what_a_server_holds_and_what_a_dead_one_l
 
 
 def test_full_journals_are_settled_in_time_while_the_next_is_written(store, small, monkeypatch):
-    monkeypatch.setattr(small_files, "FULL", 50_000)
-    monkeypatch.setattr(small_files, "REST_SECONDS", 0.05)
+    monkeypatch.setattr(small_files, "JOURNAL_BYTES", 50_000)
+    monkeypatch.setattr(small_files, "RECOVERY_DELAY_SECONDS", 0.05)
     blobs = [blob for n in range(30) for blob in small.put_all([b"%05d" % n * 2000])]
     deadline = time.monotonic() + 20
     while len(journals(store)) > 1 and time.monotonic() < deadline:
@@ -242,7 +242,7 @@ def test_settling_while_others_write_loses_nothing(store):
 
 
 def test_a_full_disk_is_named_and_forgotten_once_there_is_room(tmp_path, monkeypatch):
-    monkeypatch.setattr(small_files, "REST_SECONDS", 1)
+    monkeypatch.setattr(small_files, "RECOVERY_DELAY_SECONDS", 1)
     with small_disk(tmp_path / "disk", 3072) as disk:
         store = DiskBlobs(disk / "blobs")
         small = SmallFiles(store)

@@ -1,4 +1,4 @@
-"""SQLite locked by another process, on a full disk, out of reach: really so, each time."""
+"""SQLite locked by another process, on a full disk, and on a missing disk; nothing is simulated."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_a_lock_that_outlasts_patience_is_unavailability(path):
 
 
 def test_what_comes_while_the_lock_lasts_has_its_own_patience(path):
-    """What came late is written once the lock goes, though what came first was given up."""
+    """A late write succeeds after the lock ends, although an earlier one has timed out."""
     with opened(path, 1.0) as database:
         with locked(path):
             first = database.enqueue(lambda s: experiments.add(s, make_experiment("first")))

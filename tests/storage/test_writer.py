@@ -1,4 +1,4 @@
-"""Group commit: what waits together is committed together, and fails alone."""
+"""Group commit: waiting writes are committed together, and fail separately."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.storage.make import make_experiment, make_submission
 
 @contextmanager
 def one_group(database):
-    """What is enqueued inside waits together, as it would behind a slow disk."""
+    """Writes that are enqueued inside wait together, as they would for a slow disk."""
     release = threading.Event()
     started = threading.Event()
 

@@ -1,4 +1,4 @@
-"""Check competition folders: each loads, and grades as it should where its data is present."""
+"""Check competition folders: whether each can be loaded and, if its data is present, graded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.services.competitions.import_folder import inspect
 
 @dataclass(frozen=True, slots=True)
 class FolderCheck:
-    """What is to be said of one folder: nothing in `problems` means it is in order."""
+    """The result of a folder's check. The folder is valid if `problems` is empty."""
 
     slug: str
     status: CompetitionStatus | None
@@ -29,10 +29,10 @@ class FolderCheck:
 
 
 def folders_in(root: Path, slugs: list[str]) -> list[Path]:
-    """The competition folders below `root`, all of them or the named ones.
+    """The competition folders below `root`: the named ones, or all if none is named.
 
     Raises:
-        NotFound: a named one is not there.
+        NotFound: a named folder does not exist.
     """
     if not slugs:
         return sorted(file.parent for file in root.glob(f"*/{TOML}"))
@@ -43,7 +43,7 @@ def folders_in(root: Path, slugs: list[str]) -> list[Path]:
 
 
 def check_folder(graders: GraderPool, folder: Path) -> FolderCheck:
-    """Try one folder as an import would; nothing is kept."""
+    """Check one folder as an import would, without importing it."""
     scratch = Path(tempfile.mkdtemp(prefix="podium-check-"))
     try:
         staged = stage_folder(folder, scratch / folder.name / "staged", max_bytes=ONE_DISK)
@@ -56,7 +56,7 @@ def check_folder(graders: GraderPool, folder: Path) -> FolderCheck:
 
 
 def check_suites(root: Path, known: set[str]) -> tuple[dict[str, str], ...]:
-    """Whether `suites.toml` reads well and names only competitions that have a folder."""
+    """The problems of `suites.toml`: syntax errors, and competitions that have no folder."""
     file = root / "suites.toml"
     if not file.is_file():
         return ()

@@ -1,4 +1,4 @@
-"""The competition folder that a name or a path on the command line means."""
+"""Find the competition folder for a name or a path on the command line."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from app.domain.competition import TOML
 from app.errors import Conflict, NotFound
 
 
-def competition_folder(competitions_dir: Path, word: str) -> Path:
-    """The folder that `word` means, whose name is the slug.
+def competition_folder(competitions_dir: Path, name_or_path: str) -> Path:
+    """The competition folder for `name_or_path`. The name of the folder is the slug.
 
-    A word with a slash, `.` and `..` are paths. Any other word is the name of a folder in
+    Text with a slash, `.` and `..` are paths. Any other text is the name of a folder in
     `competitions_dir`, of a bundled competition, or of a folder in the current directory.
 
     Raises:
         NotFound: there is no such folder with a competition.toml.
         Conflict: a folder in the current directory has the name of another competition.
     """
-    here = Path(word).resolve()
-    if os.sep in word or word in (".", ".."):
+    here = Path(name_or_path).resolve()
+    if os.sep in name_or_path or name_or_path in (".", ".."):
         if not _is_competition(here):
             raise NotFound(f"There is no competition folder {here} with a {TOML}.")
         return here
-    named = [directory / word for directory in (competitions_dir, bundled("competitions"))]
+    named = [directory / name_or_path for directory in (competitions_dir, bundled("competitions"))]
     found = next((folder for folder in named if _is_competition(folder)), None)
     if found is None:
         if _is_competition(here):
             return here
         places = ", ".join(str(path.parent) for path in dict.fromkeys((*named, here)))
         raise NotFound(
-            f"There is no competition folder {word!r} with a {TOML} in {places}. Give its name, or "
-            "the path of the folder."
+            f"There is no competition folder {name_or_path!r} with a {TOML} in {places}. Give its "
+            "name, or the path of the folder."
         )
     if _is_competition(here) and here != found.resolve():
         raise Conflict(
-            f"{word!r} is the name of {found} and of the folder {here}. Write ./{word} or "
-            f"{found}, whichever you mean."
+            f"{name_or_path!r} is the name of {found} and of the folder {here}. Write "
+            f"./{name_or_path} or {found}, whichever you mean."
         )
     return found
 

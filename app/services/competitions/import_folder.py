@@ -1,4 +1,4 @@
-"""Bring a competition in: a folder or an archive becomes an immutable version."""
+"""Import a folder or an archive as an immutable version of a competition."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Progress = Callable[[str, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import did: the version, and whether it is new."""
+    """The result of an import: the version, and whether it is new."""
 
     version: VersionRecord
     created: bool
@@ -42,27 +42,28 @@ class Imported:
 def import_folder(
     context: Context,
     folder: Path,
-    on_file: Progress | None = None,
+    progress: Progress | None = None,
     *,
     max_bytes: int | None = None,
     max_files: int = MAX_FILES,
 ) -> Imported:
     """Import a competition folder as a version of the competition named like the folder.
 
-    The same content again gives the version that is there already; new content a new version.
+    New content makes a new version. Content that was imported before gives its existing version.
+    `progress` is called with the path and the size in bytes of each copied file.
 
     Raises:
-        BadCompetition: the folder has a mistake; every one found is in `problems`.
+        BadCompetition: the folder has mistakes; `problems` lists them.
     """
     scratch = context.scratch()
     try:
-        # Graders know a competition's slug by the name of the directory above its files.
+        # Graders read the slug from the name of the directory above the version's.
         staged = stage_folder(
             folder,
             scratch / folder.name / "staged",
-            max_bytes=max_bytes or _room(context),
+            max_bytes=max_bytes or _max_bytes(context),
             max_files=max_files,
-            on_file=on_file,
+            on_file=progress,
         )
         known = _known_version(context, staged)
         if known is not None:
@@ -75,7 +76,7 @@ def import_folder(
             _move_into_place(staged.directory, directory)
         return context.database.write(lambda session: _record(session, staged, stored, rows))
     except IntegrityError:
-        # Another server's import of the same content was quicker, between our look and our row.
+        # Another server has imported the same content since the query above.
         known = _known_version(context, staged)
         if known is None:
             raise
@@ -84,43 +85,43 @@ def import_folder(
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def import_archive(context: Context, archive: Path, on_file: Progress | None = None) -> Imported:
+def import_archive(context: Context, archive: Path, progress: Progress | None = None) -> Imported:
     """Import a .zip or .tar.gz of one competition folder.
 
     Raises:
-        BadCompetition: the archive is unsafe, or its folder has a mistake.
+        BadCompetition: the archive is unsafe, or its folder has mistakes.
     """
     scratch = context.scratch()
     try:
         folder = unpack_archive(
             archive, scratch / "unpacked",
-            max_bytes=_room(context), max_files=MAX_FILES,
+            max_bytes=_max_bytes(context), max_files=MAX_FILES,
         )  # fmt: skip
-        return import_folder(context, folder, on_file)
+        return import_folder(context, folder, progress)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _room(context: Context) -> int:
-    """How large a competition may be, unpacked: data is larger than any submission to it."""
+def _max_bytes(context: Context) -> int:
+    """The maximum size of an unpacked competition. Its data is larger than any submission."""
     return context.settings.max_upload_bytes * 16
 
 
 def _known_version(context: Context, staged: Staged) -> VersionRecord | None:
-    """The version with this content. To bring old content back as current, bump its `version`."""
+    """The version with this content. To make old content current again, change its `version`."""
     with context.database.read() as session:
         return competitions.version_by_hash(session, staged.slug, staged.content_hash)
 
 
 def inspect(graders: GraderPool, staged: Staged) -> int | None:
-    """Let a grader try the competition: its process alone may read answers and run metric.py.
+    """Let a grader test the competition. Only its process may read answers and run metric.py.
 
-    Returns the number of rows of a submission, None where the data is not there yet or where
-    nothing is submitted.
+    Returns the number of rows of a submission. None if the data is missing, or if the competition
+    takes no submissions.
 
     Raises:
-        BadCompetition: with what the grader found wrong.
-        GradingFault: the grader itself broke down.
+        BadCompetition: lists the problems that the grader found.
+        GradingFault: the grader itself failed.
     """
     if staged.competition.is_measured:
         return None
@@ -136,7 +137,7 @@ def inspect(graders: GraderPool, staged: Staged) -> int | None:
             )
             raise BadCompetition([{"file": METRIC_FILE, "key": "", "message": message}])
         if found.kind in OUR_FAULTS:
-            raise GradingFault(f"A grader broke down while it tried {staged.slug} ({found.kind}).")
+            raise GradingFault(f"A grader failed while it tested {staged.slug} ({found.kind}).")
         raise BadCompetition(
             [{"file": METRIC_FILE, "key": "", "message": f"{found.kind}: {found.place}"}]
         )
@@ -146,17 +147,17 @@ def inspect(graders: GraderPool, staged: Staged) -> int | None:
 
 
 def _require_fitting_metric(staged: Staged) -> None:
-    """What can be checked without data; a metric.py is not run for that."""
+    """Check the metric without data. A metric.py is not run."""
     if (staged.directory / METRIC_FILE).is_file():
         return
-    if misfits := problems(staged.competition):
-        raise BadCompetition([{"file": TOML, "key": "metric", "message": m} for m in misfits])
+    if messages := problems(staged.competition):
+        raise BadCompetition([{"file": TOML, "key": "metric", "message": m} for m in messages])
 
 
 def _move_into_place(staged: Path, directory: Path) -> None:
-    """Give the version its directory before any row names it; staged files are synced already."""
+    """Move the version to its directory before a row names it. Staged files are synced already."""
     if directory.is_dir():
-        return  # left by an import that ended between here and the row; same hash, same content
+        return  # left by an import that stopped before writing its row; the content is the same
     directory.parent.mkdir(parents=True, exist_ok=True)
     staged.rename(directory)
     sync_directory(directory.parent)
@@ -166,7 +167,7 @@ def _record(
     session: Session, staged: Staged, stored: list[VersionFileRecord], rows: int | None
 ) -> Imported:
     known = competitions.version_by_hash(session, staged.slug, staged.content_hash)
-    if known is not None:  # another import of the same content was quicker
+    if known is not None:  # another process has imported the same content
         return Imported(known, created=False)
     current = competitions.current_version(session, staged.slug)
     number = staged.competition.version

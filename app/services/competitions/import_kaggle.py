@@ -1,4 +1,4 @@
-"""Bring a competition in from Kaggle, or from another Podium that speaks Kaggle's protocol."""
+"""Import a competition from Kaggle, or from another Podium that has Kaggle's API."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from app.services.competitions.import_folder import MAX_FILES, Imported, Progres
 from app.services.competitions.prepare import PREPARE, run_prepare
 from app.services.runtime.context import Context
 
-COPIES = 3  # of the data on disk at once: the archive, unpacked, and prepared
-Report = Callable[[str], None]
+COPIES = 3  # of the data on disk at the same time: the archive, unpacked, and prepared
+StepLog = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
 class ImportReadiness:
-    """Whether a competition can be brought in; `obstacles` say why not."""
+    """Whether a competition can be imported. It cannot if there are `obstacles`."""
 
     slug: str
     about: About | None
@@ -42,7 +42,7 @@ class ImportReadiness:
 
 @dataclass(frozen=True, slots=True)
 class KaggleImport:
-    """What came of it: a version, or a draft folder and what is left to do there."""
+    """The result of an import: a version, or a draft folder with a list of things to do there."""
 
     slug: str
     imported: Imported | None
@@ -51,7 +51,7 @@ class KaggleImport:
 
 
 def readiness(context: Context, source: KaggleSource, slug: str) -> ImportReadiness:
-    """Ask about everything that can go wrong before anything is downloaded."""
+    """Check, before anything is downloaded, whether the competition can be imported."""
     free = shutil.disk_usage(context.settings.data_dir).free
     try:
         about = source.about(slug)
@@ -66,11 +66,11 @@ def readiness(context: Context, source: KaggleSource, slug: str) -> ImportReadin
         )
     folder = context.settings.competitions_dir / slug
     if (folder / TOML).is_file() and not (folder / PREPARE).is_file():
-        obstacles.append(f"{folder} has no prepare.py: nothing says what becomes of the files")
+        obstacles.append(f"{folder} has no prepare.py, which prepares the downloaded files")
     if not (folder / TOML).is_file() and is_installed(folder.parent):
         obstacles.append(
-            f"it has no folder yet, and a draft does not belong into the installed {folder.parent}:"
-            " set PODIUM_COMPETITIONS_DIR to a directory of yours"
+            f"it has no folder yet, and a draft cannot be written into the installed "
+            f"{folder.parent}: set PODIUM_COMPETITIONS_DIR to your own directory"
         )
     if not about.files:
         obstacles.append("it has no files")
@@ -83,60 +83,67 @@ def import_from_kaggle(
     context: Context,
     source: KaggleSource,
     about: About,
-    tell: Report,
-    on_file: Progress | None = None,
+    log_step: StepLog,
+    progress: Progress | None = None,
 ) -> KaggleImport:
-    """Download, prepare and import. What is there of an interrupted attempt is used again."""
+    """Download, prepare and import a competition. Reuses the files of an interrupted attempt.
+
+    `log_step` is called with a line of text for each step, `progress` as in `import_folder`.
+    """
     slug = about.slug
     home = context.settings.data_dir / "kaggle" / slug
-    tell(f"{slug}: downloading {about.bytes:,} bytes")
+    log_step(f"{slug}: downloading {about.bytes:,} bytes")
     archive = source.download(slug, home / "archive")
     pages = source.pages(slug)
     folder = context.settings.competitions_dir / slug
     if not (folder / TOML).is_file():
         todo = write_draft(folder, about, pages, archive)
-        _fetch_board(source, slug, home, folder, tell)
+        _fetch_board(source, slug, home, folder, log_step)
         _write_provenance(folder, about, archive, home)
         return KaggleImport(slug, None, folder, tuple(todo))
     scratch = context.scratch()
     try:
-        whole = _prepared(context, folder, archive, scratch, tell)
-        if not (whole / "description.md").is_file():
-            (whole / "description.md").write_text(description_of(about, pages), encoding="utf-8")
-        _fetch_board(source, slug, home, whole, tell)
-        _write_provenance(whole, about, archive, home)
-        return KaggleImport(slug, import_folder(context, whole, on_file), folder, ())
+        prepared = _prepare(context, folder, archive, scratch, log_step)
+        if not (prepared / "description.md").is_file():
+            (prepared / "description.md").write_text(description_of(about, pages), encoding="utf-8")
+        _fetch_board(source, slug, home, prepared, log_step)
+        _write_provenance(prepared, about, archive, home)
+        return KaggleImport(slug, import_folder(context, prepared, progress), folder, ())
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _prepared(context: Context, folder: Path, archive: Path, scratch: Path, tell: Report) -> Path:
-    """A copy of the folder with what its prepare.py makes of the archive."""
+def _prepare(
+    context: Context, folder: Path, archive: Path, scratch: Path, log_step: StepLog
+) -> Path:
+    """Copy the folder and let its prepare.py process the archive. Returns the copy."""
     slug = folder.name
-    whole, raw = scratch / slug, scratch / "raw"
+    prepared, raw = scratch / slug, scratch / "raw"
     if zipfile.is_zipfile(archive):
-        tell(f"{slug}: unpacking")
+        log_step(f"{slug}: unpacking")
         unpack_files(
             archive, raw, max_files=MAX_FILES, max_bytes=context.settings.max_upload_bytes * 16
         )
     else:
         raw.mkdir(parents=True)
         shutil.copy2(archive, raw)
-    tell(f"{slug}: preparing")
-    run_prepare(folder, raw, whole)
-    return whole
+    log_step(f"{slug}: preparing")
+    run_prepare(folder, raw, prepared)
+    return prepared
 
 
-def _fetch_board(source: KaggleSource, slug: str, home: Path, folder: Path, tell: Report) -> None:
-    """Put the leaderboard into the folder; one that is not given out leaves the folder's own."""
+def _fetch_board(
+    source: KaggleSource, slug: str, home: Path, folder: Path, log_step: StepLog
+) -> None:
+    """Write Kaggle's leaderboard into the folder. If there is none, keep the folder's own."""
     try:
         board = read_kaggle_leaderboard(source.leaderboard(slug, home / "leaderboard"))
     except (NotFound, BadCompetition) as error:
-        tell(f"{slug}: no leaderboard: {error.detail}")
+        log_step(f"{slug}: no leaderboard: {error.detail}")
         return
     (folder / BOARD).write_text(board.csv_text, encoding="utf-8")
     without = f", {board.without_score} without a score left out" if board.without_score else ""
-    tell(f"{slug}: leaderboard of {board.teams} teams{without}")
+    log_step(f"{slug}: leaderboard of {board.teams} teams{without}")
 
 
 def _write_provenance(folder: Path, about: About, archive: Path, home: Path) -> None:

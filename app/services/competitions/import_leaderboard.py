@@ -1,4 +1,4 @@
-"""Replace a competition's human board alone: everything else stays, and a new version comes."""
+"""Replace only the human leaderboard of a competition, as a new version."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from app.services.competitions.import_folder import Imported, import_folder
 from app.services.runtime.context import Context
 from app.storage.queries import competitions
 
-STATED = re.compile(r"\s*(teams|gold|silver|bronze|median|captured_at)\s*=")
+GENERATED_KEY = re.compile(r"\s*(teams|gold|silver|bronze|median|captured_at)\s*=")
 SECTION = re.compile(r"\s*\[")
 
 
 def replace_leaderboard(
     context: Context, slug: str, board: KaggleLeaderboard, source: str
 ) -> Imported:
-    """Import the current version again with this board.
+    """Import the current version again with this leaderboard.
 
-    Medal lines that competition.toml states give way: they follow from the board.
+    Medal thresholds in competition.toml are removed, because they follow from the leaderboard.
 
     Raises:
         NotFound: the competition was never imported.
-        BadCompetition: the board does not fit the competition.
+        BadCompetition: the leaderboard does not fit the competition.
     """
     with context.database.read() as session:
         version = competitions.current_version(session, slug)
@@ -46,21 +46,21 @@ def replace_leaderboard(
 
 
 def _toml_with(text: str, source: str) -> str:
-    """The toml with a fresh date and without stated lines; everything else as it was written."""
+    """The toml with a new date and without thresholds. All other text stays unchanged."""
     today = f"captured_at = {datetime.now(UTC).date().isoformat()}"
-    kept: list[str] = []
-    within = False
+    lines: list[str] = []
+    in_leaderboard = False
     found = False
     for line in text.splitlines():
         if SECTION.match(line):
-            within = line.split("#")[0].strip() == "[leaderboard]"
-        if within and STATED.match(line):
+            in_leaderboard = line.split("#")[0].strip() == "[leaderboard]"
+        if in_leaderboard and GENERATED_KEY.match(line):
             continue
-        kept.append(line)
-        if within and SECTION.match(line):
-            kept.append(today)
+        lines.append(line)
+        if in_leaderboard and SECTION.match(line):
+            lines.append(today)
             found = True
     if not found:
         quoted = source.replace("\\", "\\\\").replace('"', '\\"')
-        kept += ["", "[leaderboard]", f'source = "{quoted}"', today]
-    return "\n".join(kept) + "\n"
+        lines += ["", "[leaderboard]", f'source = "{quoted}"', today]
+    return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""Bring in MLE-bench's prepared data, one competition after another, and say how each went."""
+"""Import MLE-bench's prepared data, one competition after another."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.services.competitions.import_folder import Progress, import_folder
 from app.services.runtime.context import Context
 from app.storage.database.records import VersionRecord
 
-MAX_BYTES, MAX_FILES = 1 << 42, 10_000_000  # an admin's own disk: only the disk is the bound
+MAX_BYTES, MAX_FILES = 1 << 42, 10_000_000  # an admin's own data: limited only by the disk
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOutcome:
-    """How the import of one competition went."""
+    """The result of importing one competition."""
 
     slug: str
     state: Literal["imported", "present", "skipped", "wrong"]
@@ -30,7 +30,7 @@ class ImportOutcome:
 
 
 def choose(context: Context, sources: Sources, slugs: Sequence[str], suite: str) -> list[str]:
-    """The competitions to import: those named, a suite's, or all whose data is there."""
+    """The competitions to import: the named ones, a suite's, or all that have data."""
     if slugs:
         return list(slugs)
     if suite:
@@ -41,33 +41,33 @@ def choose(context: Context, sources: Sources, slugs: Sequence[str], suite: str)
 
 
 def import_prepared(
-    context: Context, sources: Sources, slugs: Sequence[str], on_file: Progress | None = None
+    context: Context, sources: Sources, slugs: Sequence[str], progress: Progress | None = None
 ) -> Iterator[ImportOutcome]:
-    """Import each of the competitions; one that is wrong does not stop the others."""
+    """Import each of the competitions. An error in one does not stop the others."""
     for slug in slugs:
-        ours = context.settings.competitions_dir / slug
-        if not (ours / TOML).is_file():
+        folder = context.settings.competitions_dir / slug
+        if not (folder / TOML).is_file():
             yield ImportOutcome(
                 slug, "skipped", notes=("there is no competition folder of this name",)
             )
         elif not is_prepared(sources, slug):
             yield ImportOutcome(slug, "skipped", notes=("its data is not prepared",))
         else:
-            yield _import_one(context, sources, ours, on_file)
+            yield _import_one(context, sources, folder, progress)
 
 
 def _import_one(
-    context: Context, sources: Sources, ours: Path, on_file: Progress | None
+    context: Context, sources: Sources, folder: Path, progress: Progress | None
 ) -> ImportOutcome:
     scratch = context.scratch()
     try:
-        done = assemble(ours, sources, scratch)
+        done = assemble(folder, sources, scratch)
         found = import_folder(
-            context, done.folder, on_file, max_bytes=MAX_BYTES, max_files=MAX_FILES
+            context, done.folder, progress, max_bytes=MAX_BYTES, max_files=MAX_FILES
         )
     except BadCompetition as error:
-        return ImportOutcome(ours.name, "wrong", problems=tuple(error.problems))
+        return ImportOutcome(folder.name, "wrong", problems=tuple(error.problems))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     state: Literal["imported", "present"] = "imported" if found.created else "present"
-    return ImportOutcome(ours.name, state, found.version, tuple(done.notes))
+    return ImportOutcome(folder.name, state, found.version, tuple(done.notes))

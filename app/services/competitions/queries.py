@@ -1,4 +1,4 @@
-"""What is told about competitions, and to whom: an agent sees its own, as its run's version."""
+"""Read competitions. An agent sees only its run's competition, in its run's version."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SAMPLE = "sample_submission.csv"
 
 
 def find(context: Context, caller: Caller, slug: str) -> tuple[CatalogueEntry, RunRecord | None]:
-    """The competition's current version; for a run's key the version its run was made with.
+    """The competition's current version; for a run's key, the version of its run.
 
     Raises:
-        NotFound: no such competition, or not this run's.
+        NotFound: the competition does not exist, or is not this run's.
     """
     with context.database.read() as session:
         run = runs.get_run(session, caller.run_id) if caller.run_id else None
@@ -43,7 +43,7 @@ def page(
     after: str | None,
     limit: int,
 ) -> tuple[list[tuple[CatalogueEntry, RunRecord | None]], str | None]:
-    """Competitions by slug, at most `limit` after the slug `after`; and the next cursor."""
+    """A page of competitions by slug, at most `limit` after the slug `after`; the next cursor."""
     if caller.is_run:
         with context.database.read() as session:
             run = runs.get_run(session, caller.run_id or "")
@@ -58,12 +58,12 @@ def page(
 
 
 def suites_of(context: Context, slug: str) -> list[str]:
-    """The named suites that hold the competition."""
+    """The names of the suites that contain the competition."""
     return sorted(name for name, slugs in context.catalogue.suites().items() if slug in slugs)
 
 
 def shows_medals(run: RunRecord | None) -> bool:
-    """Whether medal lines may be shown: to researchers, and to runs of the policy `full`."""
+    """Whether the caller may see medal thresholds: researchers, and runs with the policy `full`."""
     return run is None or run.feedback.shows_everything
 
 
@@ -87,7 +87,7 @@ def public_file(
 
 
 def description(context: Context, caller: Caller, slug: str) -> str:
-    """The task, as the agent reads it.
+    """The description of the task for the agent.
 
     Raises:
         NotFound: the competition has no description.
@@ -102,7 +102,7 @@ def leaderboard(context: Context, caller: Caller, slug: str) -> tuple[CatalogueE
     """The human leaderboard, for researchers.
 
     Raises:
-        NotFound: the competition has none.
+        NotFound: the competition has no leaderboard.
     """
     require_researcher(caller)
     entry, _ = find(context, caller, slug)
@@ -112,7 +112,7 @@ def leaderboard(context: Context, caller: Caller, slug: str) -> tuple[CatalogueE
 
 
 def standing(context: Context, caller: Caller, slug: str, score: float) -> Standing:
-    """Where a score would stand among the human teams; nothing is submitted."""
+    """The place that a score would have among the human teams. Nothing is submitted."""
     _, board = leaderboard(context, caller, slug)
     return board.standing(score)
 

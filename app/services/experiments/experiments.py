@@ -1,4 +1,4 @@
-"""Experiments: one agent, one model, the same resources for all of its runs."""
+"""Experiments: one agent and one model, with the same resources for all runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.storage.queries import experiments
 
 @dataclass(frozen=True, slots=True)
 class NewExperiment:
-    """What a researcher says of an experiment."""
+    """A researcher's description of a new experiment."""
 
     name: str
     agent: str
@@ -26,10 +26,10 @@ class NewExperiment:
 
 
 def create(context: Context, new: NewExperiment) -> tuple[ExperimentRecord, bool]:
-    """Record an experiment; the same again is the one that is there. Says whether it is new.
+    """Create an experiment, or return an identical existing one. Also returns whether it is new.
 
     Raises:
-        Conflict: the name is taken by an experiment that says something else.
+        Conflict: an experiment with this name has other fields.
     """
 
     def record(session: Session) -> tuple[ExperimentRecord, bool]:
@@ -59,10 +59,10 @@ def create(context: Context, new: NewExperiment) -> tuple[ExperimentRecord, bool
 
 
 def find(context: Context, name: str) -> ExperimentRecord:
-    """The experiment of that name.
+    """The experiment with this name.
 
     Raises:
-        NotFound: there is none.
+        NotFound: it does not exist.
     """
     with context.database.read() as session:
         found = experiments.get(session, name)

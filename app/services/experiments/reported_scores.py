@@ -1,4 +1,4 @@
-"""Scores that a trusted harness measured: kept with their evidence, and never among grades."""
+"""Scores that a trusted harness measured. They are stored with their evidence, not as grades."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ from app.services.runtime.run_limits import no_run
 from app.storage.database.records import ReportedScoreRecord, RunRecord
 from app.storage.queries import imported_runs, reported_scores, runs
 
-MOST = 10_000  # scores of one run; a measurement at each step of a long one fits
+MAX_SCORES_PER_RUN = 10_000  # enough for a measurement at each step of a long run
 
 
 @dataclass(frozen=True, slots=True)
 class NewScore:
-    """What a researcher says of a measurement.
+    """A researcher's report of a measurement.
 
-    `higher_is_better` and `improvement` are what the harness holds to be true of it; where they are
-    said they are checked.
+    `higher_is_better` and `improvement` are the harness's own values. If given, they are checked.
     """
 
     score: float
@@ -41,7 +40,7 @@ class NewScore:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """A reported score, and what it is worth against the baseline of the run's competition."""
+    """A reported score and its improvement over the baseline of the run's competition."""
 
     record: ReportedScoreRecord
     run: RunRecord
@@ -52,7 +51,7 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class ExternalInfo:
-    """What there is of a run that Podium did not make: reported scores, and where it is from."""
+    """A run's data from outside Podium: the number of reported scores, and the run's origin."""
 
     reported: int | None
     imported_from: str | None
@@ -61,16 +60,16 @@ class ExternalInfo:
 def report(
     context: Context, caller: Caller, run_id: str, new: NewScore
 ) -> tuple[Reported, bool]:  # fmt: skip
-    """Keep a measured score of a run, open or closed; the same again is the one that is there.
+    """Store a measured score of an open or closed run, or return an identical existing one.
 
-    Of scores marked final the last one stands: a correction is another report, and the first
-    stays to be seen. Says whether it is new.
+    The last score marked final is valid: to correct a score, report another one. The first stays
+    visible. Also returns whether the score is new.
 
     Raises:
-        Forbidden: the key is a run's: an agent cannot report its own score.
-        NotFound: there is no such run.
-        ScoreContradicts: the score, or what is said of it, is not of this competition's direction.
-        Conflict: the run has as many reported scores as it may.
+        Forbidden: the key is a run's. An agent cannot report its own score.
+        NotFound: the run does not exist.
+        ScoreContradicts: the report contradicts the competition's metric or baseline.
+        Conflict: the run has the maximum number of reported scores.
     """
     require_researcher(caller)
     run = find_run(context, run_id)
@@ -87,39 +86,41 @@ def report(
         reported_at=datetime.now(UTC),
     )
 
-    def keep(session: Session) -> tuple[ReportedScoreRecord, bool]:
+    def store(session: Session) -> tuple[ReportedScoreRecord, bool]:
         runs.lock_run(session, run_id)
         known = reported_scores.of_run(session, run_id)
-        same = next((each for each in known if _says(each) == _says(record)), None)
+        same = next((each for each in known if _content(each) == _content(record)), None)
         if same is not None:
             return same, False
-        if len(known) >= MOST:
-            raise Conflict(f"Run {run_id} has {MOST:,} reported scores; it can have no more.")
+        if len(known) >= MAX_SCORES_PER_RUN:
+            raise Conflict(
+                f"Run {run_id} has {MAX_SCORES_PER_RUN:,} reported scores; it can have no more."
+            )
         return reported_scores.add(session, record), True
 
-    kept, created = context.database.write(keep)
-    return _shown(context, run, [kept])[0], created
+    stored, created = context.database.write(store)
+    return _with_improvement(context, run, [stored])[0], created
 
 
 def page(
     context: Context, run_id: str, after: int | None, limit: int
 ) -> tuple[list[Reported], int | None]:
-    """The scores reported of a run, in the order they came, and the next cursor.
+    """A page of the scores reported for a run, oldest first, and the next cursor.
 
     Raises:
-        NotFound: there is no such run.
+        NotFound: the run does not exist.
     """
     run = find_run(context, run_id)
     with context.database.read() as session:
         found = reported_scores.page(session, run_id, after=after, limit=limit + 1)
-    shown = _shown(context, run, found[:limit])
+    shown = _with_improvement(context, run, found[:limit])
     return shown, found[limit - 1].id if len(found) > limit else None
 
 
 def external_info(
     context: Context, caller: Caller, run_ids: Sequence[str]
 ) -> dict[str, ExternalInfo]:
-    """What there is of each run from outside Podium; a run's key is not told."""
+    """Each run's data from outside Podium. A run's key sees none of it."""
     if caller.is_run:
         return dict.fromkeys(run_ids, ExternalInfo(None, None))
     with context.database.read() as session:
@@ -132,10 +133,10 @@ def external_info(
 
 
 def find_run(context: Context, run_id: str) -> RunRecord:
-    """The run of that id, for a researcher.
+    """The run with this id, for a researcher.
 
     Raises:
-        NotFound: there is none.
+        NotFound: the run does not exist.
     """
     with context.database.read() as session:
         run = runs.get_run(session, run_id)
@@ -145,43 +146,43 @@ def find_run(context: Context, run_id: str) -> RunRecord:
 
 
 def refuse_contradictions(competition: Competition, new: NewScore) -> None:
-    """Refuse a score that is not of the competition's direction.
+    """Refuse a score that contradicts the competition's metric or baseline.
 
     Raises:
-        ScoreContradicts: with what was said and what the competition declares.
+        ScoreContradicts: gives the reported and the declared values.
     """
     metric = competition.metric
     better = "higher" if metric.higher_is_better else "lower"
     if new.higher_is_better not in (None, metric.higher_is_better):
-        said = "higher" if new.higher_is_better else "lower"
+        reported_direction = "higher" if new.higher_is_better else "lower"
         raise ScoreContradicts(
-            f"The report says that {said} is better; {competition.slug} declares that {better} is "
-            f"({metric.name}). Nothing was stored: check which score was sent."
+            f"The report says that {reported_direction} is better; {competition.slug} declares "
+            f"that {better} is ({metric.name}). Nothing was stored: check which score was sent."
         )
     refuse_negative(competition, new.score)
     if new.improvement is None:
         return
-    judged = competition.against_baseline(new.score)
-    if judged is None or judged.improvement is None:
+    comparison = competition.against_baseline(new.score)
+    if comparison is None or comparison.improvement is None:
         raise ScoreContradicts(
             f"The report says an improvement of {new.improvement!r}, but {competition.slug} has no "
             "baseline other than 0 to improve on. Nothing was stored: leave the improvement out."
         )
-    if not math.isclose(new.improvement, judged.improvement, rel_tol=1e-6, abs_tol=1e-9):
+    if not math.isclose(new.improvement, comparison.improvement, rel_tol=1e-6, abs_tol=1e-9):
         raise ScoreContradicts(
             f"The report says an improvement of {new.improvement!r}; the score {new.score!r} is "
-            f"one of {judged.improvement!r}, where {better} is better. Nothing was stored: check "
-            "the direction and the baseline of the harness."
+            f"one of {comparison.improvement!r}, where {better} is better. Nothing was stored: "
+            "check the direction and the baseline of the harness."
         )
 
 
 def refuse_negative(competition: Competition, score: float) -> None:
-    """Refuse a negative error: negated, or a mark for "no score" such as MLAgentBench's -1.
+    """Refuse a negative score if lower is better, unless the baseline is negative too.
 
-    Where the baseline is negative itself, errors can be.
+    It may be a negated score, or a value for "no score" such as MLAgentBench's -1.
 
     Raises:
-        ScoreContradicts: the score is one.
+        ScoreContradicts: the score is negative.
     """
     baseline = competition.baseline
     can_be = competition.metric.higher_is_better or (baseline is not None and baseline.score < 0)
@@ -193,18 +194,18 @@ def refuse_negative(competition: Competition, score: float) -> None:
         )
 
 
-def _says(record: ReportedScoreRecord) -> tuple[object, ...]:
+def _content(record: ReportedScoreRecord) -> tuple[object, ...]:
     return record.score, record.step, record.run_seconds, record.final, record.evidence
 
 
-def _shown(
+def _with_improvement(
     context: Context, run: RunRecord, found: Sequence[ReportedScoreRecord]
 ) -> list[Reported]:
     entry = context.catalogue.of_version(run.version_id)
     shown = []
     for record in found:
-        judged = entry.competition.against_baseline(record.score)
-        improvement = judged.improvement if judged else None
-        success = judged.success if judged else None
+        comparison = entry.competition.against_baseline(record.score)
+        improvement = comparison.improvement if comparison else None
+        success = comparison.success if comparison else None
         shown.append(Reported(record, run, entry.version.number, improvement, success))
     return shown

@@ -1,4 +1,4 @@
-"""Runs: one agent at one competition with one seed, holding one key."""
+"""Runs: one agent at one competition with one seed and one key."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from app.storage.queries.ids import new_id
 
 @dataclass(frozen=True, slots=True)
 class NewRun:
-    """What a researcher says of a run."""
+    """A researcher's description of a new run."""
 
     experiment: str
     competition: str
@@ -40,10 +40,12 @@ class NewRun:
 
 
 def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
-    """Record a run on the competition's current version, with a key that is shown this once.
+    """Create a run at the competition's current version. Returns it and its key.
+
+    The key is not stored and cannot be shown again.
 
     Raises:
-        NotFound: no such experiment or competition.
+        NotFound: the experiment or the competition does not exist.
         NeedsData: the competition cannot be graded yet.
         Conflict: the experiment has a run with this seed at this competition.
     """
@@ -98,10 +100,10 @@ def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
 
 
 def find(context: Context, caller: Caller, run_id: str) -> RunRecord:
-    """The run of that id.
+    """The run with this id.
 
     Raises:
-        NotFound: there is none, or it is not this key's.
+        NotFound: the run does not exist, or the key is another run's.
     """
     require_own_run(caller, run_id)
     with context.database.read() as session:
@@ -120,7 +122,7 @@ def page(
     after: str | None,
     limit: int,
 ) -> tuple[list[RunRecord], str | None]:
-    """Runs, oldest first, and the next cursor; a run's key sees its own."""
+    """A page of runs, oldest first, and the next cursor. A run's key sees only its own run."""
     if caller.is_run:
         run = find(context, caller, caller.run_id or "")
         asked = (experiment in (None, run.experiment), competition in (None, run.competition))
@@ -140,7 +142,11 @@ def change(
     usage: dict[str, Any] | None,
     failure: str | None,
 ) -> RunRecord:
-    """Close a run, or note what it used and why it failed. Closing twice is closing once."""
+    """Close a run, or record its usage or failure. Closing it a second time changes nothing.
+
+    Raises:
+        NotFound: the run does not exist.
+    """
 
     def record(session: Session) -> RunRecord:
         run = runs.get_run(session, run_id)
@@ -161,10 +167,12 @@ def change(
 
 
 def close_all(context: Context, experiment: str, failure: str | None) -> list[str]:
-    """Close the experiment's open runs; says their ids. `failure` is noted where nothing was sent.
+    """Close the experiment's open runs and return their ids.
+
+    `failure` is recorded for the runs without submissions.
 
     Raises:
-        NotFound: there is no such experiment.
+        NotFound: the experiment does not exist.
     """
     with context.database.read() as session:
         if experiments.get(session, experiment) is None:
@@ -175,8 +183,8 @@ def close_all(context: Context, experiment: str, failure: str | None) -> list[st
             if each.state == RunState.OPEN
         ]
     for run_id, sent in found:
-        why = None if sent else failure
-        change(context, run_id, close=True, usage=None, failure=why)
+        noted_failure = None if sent else failure
+        change(context, run_id, close=True, usage=None, failure=noted_failure)
     return [run_id for run_id, _ in found]
 
 
@@ -186,7 +194,7 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
     Raises:
         RunClosed: the run is closed.
         NotFound: the run has no such submission.
-        Conflict: the submission was rejected, and the run may know it.
+        Conflict: the submission was rejected, and the caller may see that.
     """
     run = find(context, caller, run_id)
 
@@ -197,8 +205,8 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
         found = submissions.get_submission(session, submission_id)
         if found is None or found[0].run_id != run_id:
             raise NotFound(f"Run {run_id} has no submission {submission_id!r}.")
-        tells_state = not caller.is_run or run.feedback.shows_state
-        if tells_state and found[0].state == SubmissionState.REJECTED:
+        shows_state = not caller.is_run or run.feedback.shows_state
+        if shows_state and found[0].state == SubmissionState.REJECTED:
             raise Conflict("This submission was rejected; a valid one can be chosen.")
         runs.update_run(session, run_id, selected_id=submission_id)
         return runs.get_run(session, run_id) or run
@@ -209,7 +217,7 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
 def ledger(
     context: Context, caller: Caller, run_id: str
 ) -> tuple[RunRecord, list[DisclosureRecord], dict[str, int]]:
-    """All that was disclosed to the run's key: the policy, each disclosure, and totals by kind."""
+    """The run, every disclosure to the run's key, and the totals by kind."""
     run = find(context, caller, run_id)
     with context.database.read() as session:
         return run, exposure.list_disclosures(session, run_id), exposure.totals(session, run_id)

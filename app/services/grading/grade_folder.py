@@ -1,4 +1,4 @@
-"""Grade a file for a competition folder as it lies on the disk: no import, database or server."""
+"""Grade a file against a competition folder, without an import, a database or a server."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from app.settings import Settings
 def grade_with_folder(
     settings: Settings, folder: Path, file: Path
 ) -> tuple[Competition, GradingResult]:
-    """Grade `file` by the answers in `folder`; gives what the folder declares, and the outcome.
+    """Grade `file` against the answers in `folder`. Returns the competition and the outcome.
 
     Raises:
-        BadCompetition: the folder's files cannot be used, with the problems found.
+        BadCompetition: the folder's files cannot be used; lists the problems found.
         NeedsData: the folder has no answers.
-        TakesNoSubmissions: its results are measured.
+        TakesNoSubmissions: the competition's results are measured.
     """
     with (
-        GraderPool(  # first, so that the grader starts while files are copied
+        GraderPool(  # opened first, so that the grader starts while files are copied
             processes=1,
             seconds=settings.grading_seconds,
             memory_mb=settings.grader_memory_mb,
@@ -35,7 +35,7 @@ def grade_with_folder(
         ) as graders,
         tempfile.TemporaryDirectory(prefix="podium-grade-") as scratch,
     ):
-        staging = Path(scratch, folder.name, "version")  # a grader reads the slug off its parent
+        staging = Path(scratch, folder.name, "version")  # the parent's name is the slug
         competition, status = stage_for_grading(folder, staging)
         if competition.is_measured:
             raise TakesNoSubmissions(

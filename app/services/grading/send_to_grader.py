@@ -1,4 +1,4 @@
-"""Bring what a grading needs to this machine, and hand it to a grader."""
+"""Fetch the files that a grading needs to this machine, and send them to a grader."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ log = logging.getLogger("podium.storage")
 def send_to_grader(
     context: Context, version_id: int, sha256: str, begun: Callable[[], None] = lambda: None
 ) -> Future[GradingResult]:
-    """Let a grader grade the blob under a version. Nobody waits here for a store elsewhere.
+    """Let a grader grade a blob against a competition version. Returns without waiting.
 
-    `begun` is called when a grader is about to get it, in the thread that serves the grader.
+    `begun` is called in the thread of the grader slot, just before a grader receives the file.
 
-    A file that the store has lost or damaged is a fault of ours. The future raises `Unavailable`
-    or `StorageFull` where a file could not be brought here just now.
+    The outcome is a GraderFault if the store has lost or damaged a file. The future raises
+    `Unavailable` or `StorageFull` if a file cannot be fetched at the moment.
     """
     if context.blobs.is_local:
         return _grade(context, version_id, sha256, begun)
@@ -34,20 +34,20 @@ def send_to_grader(
         except BaseException as error:
             outcome.set_exception(error)
         else:
-            grading.add_done_callback(pass_on)
+            grading.add_done_callback(forward_outcome)
 
-    def pass_on(grading: Future[GradingResult]) -> None:
+    def forward_outcome(grading: Future[GradingResult]) -> None:
         if grading.cancelled():
             _cancel(outcome)
         else:
             outcome.set_result(grading.result())
 
-    def given_up(fetching: Future[None]) -> None:
+    def forward_cancel(fetching: Future[None]) -> None:
         if fetching.cancelled():  # this process is ending
             _cancel(outcome)
 
     try:
-        context.fetching.submit(fetch).add_done_callback(given_up)
+        context.fetching.submit(fetch).add_done_callback(forward_cancel)
     except RuntimeError:
         raise Unavailable("Podium is shutting down.") from None
     return outcome
@@ -62,15 +62,15 @@ def _grade(
             files = leases.enter_context(context.catalogue.files.lease(version, answers=True))
             blob = leases.enter_context(context.blobs.lease(sha256))
         except DamagedFile as error:
-            log.error("a stored file is lost", extra={"reason": error.detail})  # noqa: TRY400
-            return _done(GraderFault("storage", "the store"))
+            log.error("a stored file is missing or damaged", extra={"reason": error.detail})  # noqa: TRY400
+            return _finished_future(GraderFault("storage", "the store"))
         grading = context.graders.grade(files.path, blob.path, sha256, begun)
-        held = leases.pop_all()
-        grading.add_done_callback(lambda _: held.close())
+        moved_leases = leases.pop_all()
+        grading.add_done_callback(lambda _: moved_leases.close())
         return grading
 
 
-def _done(outcome: GradingResult) -> Future[GradingResult]:
+def _finished_future(outcome: GradingResult) -> Future[GradingResult]:
     future: Future[GradingResult] = Future()
     future.set_result(outcome)
     return future

@@ -1,4 +1,4 @@
-"""Make a backup of a whole Podium while it runs: its rows as of one moment, then their files."""
+"""Back up a Podium while it runs: first a snapshot of its rows, then the files of these rows."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.database.jsonl import kinds_of, read_lines, rows_of, write_lines
 
-PARALLEL_COPIES = 8  # files copied side by side
-STATEMENT_SECONDS = 3600.0  # a snapshot of much is read for longer than a request may take
+PARALLEL_COPIES = 8  # files copied at the same time
+STATEMENT_SECONDS = 3600.0  # reading a large table takes longer than a request may
 
 
 class NoBackupHere(Conflict):
     """A backup cannot be written there."""
 
 
-def back_up(settings: Settings, folder: Path, tell: Progress) -> Manifest:
-    """Write everything that this Podium keeps into `folder`, which must be new or empty.
+def back_up(settings: Settings, folder: Path, progress: Progress) -> Manifest:
+    """Write all of this Podium's data into `folder`, which must be new or empty.
 
-    A backup is whole once its manifest is there; whatever ends this earlier leaves none.
+    The manifest is written last: a backup without one is incomplete.
 
     Raises:
         NoBackupHere: the folder is not empty, or the database has another schema than this Podium.
         NotFound: there is no database.
-        DamagedFile: a stored file is lost or damaged, so that no backup would be whole.
+        DamagedFile: a stored file is missing or damaged, so a complete backup is not possible.
         Unavailable: the database or the store went away.
     """
     file = sqlite_file(settings.database_url)
     if file is not None and not file.is_file():
         raise NotFound(f"There is no Podium to back up: no database at {file}.")
-    _make(folder)
+    _create_folder(folder)
     blobs, cache = open_store(settings)
     limits = DatabaseLimits(readers=2, statement_seconds=STATEMENT_SECONDS)
     database = Database(settings.database_url, limits=limits)
     try:
-        manifest = _write_rows(database, folder, tell)
-        _copy_files(blobs, folder, manifest, tell)
+        manifest = _write_rows(database, folder, progress)
+        _copy_files(blobs, folder, manifest, progress)
     finally:
         database.close()
         cache.close()
@@ -71,7 +71,7 @@ def back_up(settings: Settings, folder: Path, tell: Progress) -> Manifest:
     return manifest
 
 
-def _make(folder: Path) -> None:
+def _create_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if any(folder.iterdir()):
@@ -79,36 +79,36 @@ def _make(folder: Path) -> None:
             raise NoBackupHere(
                 f"{folder} is not empty{unfinished}: name a new folder, or empty it first."
             )
-        # It holds answers: for nobody else to read, whatever the folder's own mode is.
+        # A backup has answers. Nobody else may read it, whatever the mode of the folder is.
         (folder / TABLES).mkdir(mode=0o700)
         (folder / BLOBS).mkdir(mode=0o700)
     except OSError as error:
         raise NoBackupHere(f"{folder} cannot be written: {error.strerror}.") from None
 
 
-def _write_rows(database: Database, folder: Path, tell: Progress) -> Manifest:
+def _write_rows(database: Database, folder: Path, progress: Progress) -> Manifest:
     tables = []
-    kept = dump.kept_tables()
+    tables_to_copy = dump.backup_tables()
     with database.read() as session:  # one snapshot, however long it takes
         _require_schema(session)
         connection = session.connection()
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
-        for table in kept:
+        for table in tables_to_copy:
             file = write_lines(table_file(folder, table.name), rows_of(connection, table))
             tables.append(TableFile(table.name, kinds_of(table), file))
-            tell("reading tables", 1, len(kept))
-        listed = _Sum(_distinct(dump.named_files(connection)))
-        blobs = write_lines(folder / BLOB_LIST, listed)
+            progress("reading tables", 1, len(tables_to_copy))
+        referenced = _ByteCounter(_distinct(dump.referenced_files(connection)))
+        blobs = write_lines(folder / BLOB_LIST, referenced)
         revision = dump.revision(connection)
     return Manifest(
         format=FORMAT, podium=__version__, schema=revision, made_at=made_at,
         database=database.url.get_backend_name(), tables=tuple(tables), blobs=blobs,
-        blob_bytes=listed.total,
+        blob_bytes=referenced.total,
     )  # fmt: skip
 
 
-class _Sum:
-    """Passes files on and adds up their bytes."""
+class _ByteCounter:
+    """Iterates over files and adds up their bytes."""
 
     def __init__(self, files: Iterable[tuple[str, int]]) -> None:
         self.total = 0
@@ -124,8 +124,8 @@ def _distinct(files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     return (file for file, _ in groupby(files))
 
 
-def _copy_files(blobs: BlobStore, folder: Path, manifest: Manifest, tell: Progress) -> None:
-    """Copy what the rows name. No row is without its file, and no file ever changes or goes."""
+def _copy_files(blobs: BlobStore, folder: Path, manifest: Manifest, progress: Progress) -> None:
+    """Copy the files that the rows refer to. Files exist before their rows and never change."""
 
     def copy(line: tuple[str, int]) -> None:
         sha256, size = line
@@ -133,22 +133,22 @@ def _copy_files(blobs: BlobStore, folder: Path, manifest: Manifest, tell: Progre
         target.parent.mkdir(exist_ok=True)
         blobs.fetch(sha256, target)
         _make_own(target)
-        tell("copying files", size, manifest.blob_bytes)
+        progress("copying files", size, manifest.blob_bytes)
 
-    for _ in map_concurrently(copy, read_lines(folder / BLOB_LIST), at_once=PARALLEL_COPIES):
+    for _ in map_concurrently(copy, read_lines(folder / BLOB_LIST), concurrency=PARALLEL_COPIES):
         pass
 
 
 def _make_own(target: Path) -> None:
-    """A second name of the store's own file would be lost together with it."""
+    """Replace a hard link to the store's file by a copy, which is not damaged together with it."""
     if target.stat().st_nlink > 1:
-        beside = target.with_name(f"{target.name}.copy")
-        shutil.copyfile(target, beside)
-        beside.replace(target)
+        copy_path = target.with_name(f"{target.name}.copy")
+        shutil.copyfile(target, copy_path)
+        copy_path.replace(target)
 
 
 def _finish(folder: Path, manifest: Manifest) -> None:
-    os.sync()  # all at once: one by one would take a disk's turn for each of many small files
+    os.sync()  # one sync for all files: a sync for each of many small files would be slow
     partial = folder / f"{MANIFEST}.partial"
     with partial.open("x") as file:
         file.write(manifest.as_json())
@@ -163,6 +163,6 @@ def _require_schema(session: Session) -> None:
     if found != migrations.head():
         raise NoBackupHere(
             f"The database's schema is at {found or 'nothing'}, and this Podium's at "
-            f"{migrations.head()}: back up with the Podium that runs there, or bring the "
-            "database up to date first (podium db upgrade)."
+            f"{migrations.head()}: back up with the Podium that runs there, or upgrade the "
+            "database first (podium db upgrade)."
         )

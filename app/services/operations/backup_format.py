@@ -1,7 +1,7 @@
-"""A backup as it lies in its folder, and whether it is whole.
+"""The files of a backup's folder, and the check that a backup is complete.
 
-manifest.json           what made it, when, the schema, and each table's file; written last
-tables/<table>.jsonl.gz one row a line
+manifest.json           version, time, schema, and each table's file; written last
+tables/<table>.jsonl.gz one row per line
 blobs.jsonl.gz          digest and bytes of every stored file
 blobs/ab/cdef...        the stored files, named by their SHA-256
 """
@@ -26,9 +26,9 @@ from app.storage.database.jsonl import KINDS, JsonLinesFile, read_lines
 
 FORMAT = 1
 MANIFEST, TABLES, BLOBS, BLOB_LIST = "manifest.json", "tables", "blobs", "blobs.jsonl.gz"
-PARALLEL_READS = 4  # files read side by side
-NAMED = 10  # problems told
-Progress = Callable[[str, int, int], None]  # the step, what was done of it now, what it is in all
+PARALLEL_READS = 4  # files read at the same time
+SHOWN_PROBLEMS = 10  # in an error text
+Progress = Callable[[str, int, int], None]  # the step, the amount done just now, the total amount
 
 
 class BadBackup(Invalid):
@@ -37,7 +37,7 @@ class BadBackup(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A table's file: its columns with their kinds, and by what the file is known again."""
+    """A table's file: its columns with their kinds, and the file's size and digest."""
 
     name: str
     columns: dict[str, str]
@@ -46,7 +46,7 @@ class TableFile:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup says of itself. `schema` is the revision at which its rows were."""
+    """The description of a backup. `schema` is the schema's revision of its rows."""
 
     format: int
     podium: str
@@ -58,7 +58,7 @@ class Manifest:
     blob_bytes: int
 
     def rows(self) -> int:
-        """How many rows there are in all."""
+        """The total number of rows."""
         return sum(table.file.rows for table in self.tables)
 
     def as_json(self) -> str:
@@ -70,30 +70,31 @@ MANIFESTS = TypeAdapter(Manifest)
 
 
 def table_file(folder: Path, name: str) -> Path:
-    """Where a table's rows are."""
+    """The path of a table's rows."""
     return folder / TABLES / f"{name}.jsonl.gz"
 
 
 def blob_file(folder: Path, sha256: str) -> Path:
-    """Where a stored file is."""
-    place = path_of(sha256)
-    return folder / BLOBS / place.directory / place.file
+    """The path of a stored file."""
+    blob_path = path_of(sha256)
+    return folder / BLOBS / blob_path.directory / blob_path.file
 
 
-def verified(folder: Path, tell: Progress) -> Manifest:
-    """The manifest of a backup of which every file was read and found to be what was written.
+def verified(folder: Path, progress: Progress) -> Manifest:
+    """Read and verify every file of a backup. Returns its manifest.
 
     Raises:
-        BadBackup: a file is missing, damaged or too many, or a newer Podium made it; says which.
+        BadBackup: files are missing, damaged or unexpected (the text names them), or a newer
+            Podium made the backup.
     """
     manifest = _manifest(folder)
     problems = list(_problems_of_tables(folder, manifest))
-    if not problems:  # the list of the others is to be trusted
-        problems = list(_problems_of_blobs(folder, manifest, tell))
+    if not problems:  # then the list of stored files is intact
+        problems = list(_problems_of_blobs(folder, manifest, progress))
     if problems:
         raise BadBackup(
-            f"The backup in {folder} is not what was written: {first_few(problems, NAMED, '; ')}. "
-            "Nothing was restored: take another copy of it, or another backup."
+            f"The backup in {folder} was changed: {first_few(problems, SHOWN_PROBLEMS, '; ')}. "
+            "Nothing was restored: use another copy of it, or another backup."
         )
     return manifest
 
@@ -103,20 +104,20 @@ def _manifest(folder: Path) -> Manifest:
         text = (folder / MANIFEST).read_text()
     except (FileNotFoundError, NotADirectoryError):
         raise BadBackup(
-            f"{folder} is no backup, or one that was not finished: it has no {MANIFEST}, which is "
+            f"{folder} is not a backup, or it is unfinished: it has no {MANIFEST}, which is "
             "written last."
         ) from None
     try:
-        said = json.loads(text)
-        is_newer = said["format"] > FORMAT
+        document = json.loads(text)
+        is_newer = document["format"] > FORMAT
         manifest = None if is_newer else MANIFESTS.validate_json(text)
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise BadBackup(f"{folder / MANIFEST} is damaged: {error}") from None
     if manifest is None or manifest.schema not in migrations.known_revisions():
         raise BadBackup(
-            f"The backup in {folder} was made by Podium {said.get('podium', '?')}, whose schema "
-            f"({said.get('schema', '?')}) this Podium does not know: restore it with that version "
-            "or a newer one."
+            f"The backup in {folder} was made by Podium {document.get('podium', '?')}, whose "
+            f"schema ({document.get('schema', '?')}) this Podium does not know: restore it with "
+            "that version or a newer one."
         )
     unknown = {kind for table in manifest.tables for kind in table.columns.values()} - KINDS.keys()
     if unknown:
@@ -127,32 +128,32 @@ def _manifest(folder: Path) -> Manifest:
 def _problems_of_tables(folder: Path, manifest: Manifest) -> Iterator[str]:
     expected = {f"{table.name}.jsonl.gz": table.file for table in manifest.tables}
     for name, file in expected.items():
-        yield from _problem(folder / TABLES / name, file.bytes, file.sha256)
-    yield from _problem(folder / BLOB_LIST, manifest.blobs.bytes, manifest.blobs.sha256)
-    yield from _too_many(folder / TABLES, set(expected))
-    yield from _too_many(folder, {MANIFEST, TABLES, BLOBS, BLOB_LIST})
+        yield from _file_problems(folder / TABLES / name, file.bytes, file.sha256)
+    yield from _file_problems(folder / BLOB_LIST, manifest.blobs.bytes, manifest.blobs.sha256)
+    yield from _unexpected_files(folder / TABLES, set(expected))
+    yield from _unexpected_files(folder, {MANIFEST, TABLES, BLOBS, BLOB_LIST})
 
 
-def _problems_of_blobs(folder: Path, manifest: Manifest, tell: Progress) -> Iterator[str]:
+def _problems_of_blobs(folder: Path, manifest: Manifest, progress: Progress) -> Iterator[str]:
     def check(line: tuple[str, int]) -> list[str]:
         sha256, size = line
-        tell("verifying files", size, manifest.blob_bytes)
-        return list(_problem(blob_file(folder, sha256), size, sha256))
+        progress("verifying files", size, manifest.blob_bytes)
+        return list(_file_problems(blob_file(folder, sha256), size, sha256))
 
     seen = set()
-    listed = read_lines(folder / BLOB_LIST)
-    for directory, lines in groupby(listed, key=lambda line: path_of(line[0]).directory):
-        ours = [(sha256, size) for sha256, size in lines]
+    lines_by_digest = read_lines(folder / BLOB_LIST)
+    for directory, lines in groupby(lines_by_digest, key=lambda line: path_of(line[0]).directory):
+        expected = [(sha256, size) for sha256, size in lines]
         seen.add(directory)
-        for found in map_concurrently(check, ours, at_once=PARALLEL_READS):
+        for found in map_concurrently(check, expected, concurrency=PARALLEL_READS):
             yield from found
-        yield from _too_many(
-            folder / BLOBS / directory, {path_of(sha256).file for sha256, _ in ours}
+        yield from _unexpected_files(
+            folder / BLOBS / directory, {path_of(sha256).file for sha256, _ in expected}
         )
-    yield from _too_many(folder / BLOBS, seen)
+    yield from _unexpected_files(folder / BLOBS, seen)
 
 
-def _problem(path: Path, size: int, sha256: str) -> Iterator[str]:
+def _file_problems(path: Path, size: int, sha256: str) -> Iterator[str]:
     try:
         found = file_digest(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
@@ -162,7 +163,7 @@ def _problem(path: Path, size: int, sha256: str) -> Iterator[str]:
         yield f"{path} is damaged"
 
 
-def _too_many(directory: Path, expected: set[str]) -> Iterator[str]:
+def _unexpected_files(directory: Path, expected: set[str]) -> Iterator[str]:
     for path in sorted(directory.iterdir()) if directory.is_dir() else ():
         if path.name not in expected:
             yield f"{path} is not of this backup"

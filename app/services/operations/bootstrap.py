@@ -1,4 +1,4 @@
-"""What a fresh data directory gets: the bundled competitions, and one admin key."""
+"""Fill a new data directory: import the bundled competitions and make one admin key."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ log = logging.getLogger("podium")
 
 
 def import_bundled(context: Context) -> int:
-    """Import the competition folders that came with Podium, if there is no competition yet.
+    """Import the bundled competition folders if there is no competition yet; returns their number.
 
-    A folder with a mistake is told in the log and does not keep the others away.
+    A folder with mistakes is logged and skipped.
     """
     with context.database.read() as session:
         if competitions.list_current(session, limit=1):
@@ -29,15 +29,15 @@ def import_bundled(context: Context) -> int:
             import_folder(context, folder)
             count += 1
         except BadCompetition as error:
-            log.error("a bundled competition cannot be imported",  # noqa: TRY400 (its words say all)
+            log.error("a bundled competition cannot be imported",  # noqa: TRY400 (the text suffices)
                       extra={"slug": folder.name, "problems": error.problems})  # fmt: skip
     return count
 
 
 def first_admin_key(context: Context) -> str | None:
-    """An admin key, if none was ever made; to be shown this once.
+    """Make an admin key if none was ever made. Returns the key, which is not stored, or None.
 
-    Of servers that start at once on an empty database one makes it.
+    If several servers start on an empty database at the same time, one of them makes it.
     """
     key, record = new_key(Role.ADMIN, "first start")
     made = context.database.write(lambda session: keys.add_first_admin(session, record))

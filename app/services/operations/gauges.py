@@ -1,4 +1,4 @@
-"""The instruments that are read rather than counted: set anew for every look at them."""
+"""Prometheus gauges of the queue and the graders: set at each scrape."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from app.queue.sizes import MEDIUM_BELOW, QUEUES, SMALL_BELOW
 from app.services.runtime.context import Context
 from app.storage.queries import submissions
 
-BOUNDS = (SMALL_BELOW, MEDIUM_BELOW)  # of the queues' sizes, in their order
+BOUNDS = (SMALL_BELOW, MEDIUM_BELOW)  # sizes in bytes between the queues, ascending
 OPEN_STATES = (SubmissionState.QUEUED, SubmissionState.GRADING)
 
 
 def measure(context: Context) -> None:
-    """Set the gauges that are read rather than counted.
+    """Set all gauges.
 
-    Those of the queue are the whole database's: every server says the same. They are read from the
-    index over states, and cost what is open, not what was ever sent. While the database is away
-    they are not known (NaN).
+    The gauges of the queue describe the database: every server shows the same values. Their query
+    uses the index over states, so its cost depends on the open submissions only. While the
+    database is away their values are NaN.
     """
     try:
         with context.database.read() as session:
@@ -50,8 +50,8 @@ def measure(context: Context) -> None:
         DATABASE_UP.set(1)
         CONSUMERS.set(alive)
         for state in OPEN_STATES:
-            for place, size in enumerate(QUEUES):
-                OPEN.labels(state.value, size).set(counts.get((state, place), 0))
+            for bucket, size in enumerate(QUEUES):
+                OPEN.labels(state.value, size).set(counts.get((state, bucket), 0))
         QUEUED.set(sum(n for (state, _), n in counts.items() if state is SubmissionState.QUEUED))
         age = 0.0 if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
         OLDEST_QUEUED_SECONDS.set(max(0.0, age))
@@ -68,7 +68,7 @@ def measure_graders(context: Context) -> None:
 
 
 def consumers(context: Context, session: Session) -> int:
-    """How many consumers of the queue are alive; none where servers grade for themselves."""
+    """The number of live consumers of the queue; 0 if servers grade without workers."""
     if not context.settings.queues:
         return 0
     return jobs.count_consumers(session, context.settings.heartbeat_seconds)
@@ -77,6 +77,6 @@ def consumers(context: Context, session: Session) -> int:
 def _resident_bytes(pid: int) -> int | None:
     try:
         pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
-    except OSError:  # it ended between being listed and being looked at, or this is not Linux
+    except OSError:  # the process has ended, or this is not Linux
         return None
     return int(pages) * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""Whether this Podium can do its work just now, and what it lacks."""
+"""Check whether each part of this Podium works at the moment."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from app.services.operations.gauges import consumers
 from app.services.runtime.context import Context
 from app.storage.database import migrations
 
-DEAF = (
-    "the connection on which PostgreSQL tells of settled submissions is lost; it is tried again, "
-    "and until then clients that wait are answered late"
+LISTENER_LOST = (
+    "the connection for PostgreSQL's notifications of settled submissions is lost; Podium is "
+    "reconnecting, and until then waiting clients get their answers late"
 )
-IDLE = "none is alive: what is submitted waits until a `podium worker` starts"
+NO_WORKER = "none is alive: submissions wait until a `podium worker` starts"
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What is in order, and what is not: each part "ok" or a sentence."""
+    """The state of each part: "ok", or a sentence that describes the problem."""
 
     database: str
     storage: str
@@ -31,17 +31,17 @@ class Readiness:
 
     @property
     def is_ready(self) -> bool:
-        """Whether every part of this process is in order; workers are others, and may come."""
+        """Whether every part of this process is "ok". Workers are other processes: not counted."""
         return {self.database, self.storage, self.graders, self.listener} == {"ok"}
 
 
 def readiness(context: Context) -> Readiness:
-    """Try each part for real: a query, a write to disk, the grader processes."""
+    """Test each part: run a query, write to the disk, check the grader processes."""
     return Readiness(
         database=_database(context),
         storage=_storage(context),
         graders="ok" if context.graders.is_ready() else "the grader processes are starting",
-        listener="ok" if context.database.hears else DEAF,
+        listener="ok" if context.database.is_listening else LISTENER_LOST,
         workers=_workers(context),
         isolation=asdict(context.graders.isolation()),
     )
@@ -65,7 +65,7 @@ def _workers(context: Context) -> str:
             count = consumers(context, session)
     except PodiumError:
         return "not known while the database is away"
-    return f"{count} consumers of the queue are alive" if count else IDLE
+    return f"{count} consumers of the queue are alive" if count else NO_WORKER
 
 
 def _storage(context: Context) -> str:

@@ -1,4 +1,4 @@
-"""Bring a backup back into an empty Podium: verified first, the rows last and in one piece."""
+"""Restore a backup into an empty Podium: verify it, store its files, then its rows."""
 
 from __future__ import annotations
 
@@ -28,32 +28,33 @@ from app.storage.database.database import Database
 from app.storage.database.engine import database_url, sqlite_file
 from app.storage.database.jsonl import load_rows, read_lines
 
-PARALLEL_COPIES = 8  # files stored side by side
-CHUNK = 1 << 20
+PARALLEL_COPIES = 8  # files stored at the same time
+CHUNK_BYTES = 1 << 20
 
 
 class NotEmpty(Conflict):
-    """A backup is restored into an empty Podium only."""
+    """A backup can be restored only into an empty Podium."""
 
 
-def restore(settings: Settings, folder: Path, tell: Progress) -> Manifest:
-    """Bring everything back from the backup in `folder`.
+def restore(settings: Settings, folder: Path, progress: Progress) -> Manifest:
+    """Restore the backup in `folder`.
 
-    Files come first: without rows nobody sees them, and the same again changes nothing. The rows
-    come last, in one transaction. What was being graded when the backup was made is queued.
+    Files are stored first: without rows they are invisible, and storing them again changes nothing.
+    The rows are stored last, in one transaction. Submissions that were being graded at the time of
+    the backup are queued.
 
     Raises:
-        BadBackup: something is missing, damaged or too new; nothing was written.
-        NotEmpty: there are rows already; nothing was written.
+        BadBackup: a file is missing or damaged, or a newer Podium made it; nothing was written.
+        NotEmpty: the database has rows; nothing was written.
         DataDirectoryInUse: a server runs on this data directory.
         BadSettings, StoreAway, StorageFull, Unavailable: no row was written.
     """
     lock = lock_data_directory(settings.data_dir)
     try:
         _require_empty_database(settings)
-        manifest = verified(folder, tell)
-        _store_files(settings, folder, manifest, tell)
-        _store_rows(settings, folder, manifest, tell)
+        manifest = verified(folder, progress)
+        _store_files(settings, folder, manifest, progress)
+        _store_rows(settings, folder, manifest, progress)
     finally:
         os.close(lock)
     return manifest
@@ -62,7 +63,7 @@ def restore(settings: Settings, folder: Path, tell: Progress) -> Manifest:
 def _require_empty_database(settings: Settings) -> None:
     file = sqlite_file(settings.database_url)
     if file is not None and not file.exists():
-        return  # looking would make it
+        return  # opening the database would create the file
     database = Database(settings.database_url)
     try:
         with database.read() as session:
@@ -72,44 +73,46 @@ def _require_empty_database(settings: Settings) -> None:
 
 
 def _require_empty(connection: Connection, settings: Settings) -> None:
-    place = database_url(settings.database_url).render_as_string(hide_password=True)
+    url = database_url(settings.database_url).render_as_string(hide_password=True)
     filled = dump.tables_with_rows(connection)
     if filled:
         raise NotEmpty(
-            f"The database {place} has rows already, in {', '.join(filled)}. Name an empty one by "
+            f"The database {url} has rows already, in {', '.join(filled)}. Name an empty one by "
             "PODIUM_DATABASE_URL, or a new PODIUM_DATA_DIR: nothing is overwritten. (A server that "
             "has started once has made rows.)"
         )
     found = dump.revision(connection)
     if found and found not in migrations.known_revisions():
         raise NotEmpty(
-            f"The database {place} was made by a newer Podium (schema {found}): restore with that "
+            f"The database {url} was made by a newer Podium (schema {found}): restore with that "
             "version, or name a new database."
         )
 
 
-def _store_files(settings: Settings, folder: Path, manifest: Manifest, tell: Progress) -> None:
+def _store_files(settings: Settings, folder: Path, manifest: Manifest, progress: Progress) -> None:
     blobs, cache = open_store(settings)
 
     def store(line: tuple[str, int]) -> None:
         sha256, size = line
         source = blob_file(folder, sha256)
         with source.open("rb") as file, blobs.new_upload() as upload:
-            while chunk := file.read(CHUNK):
+            while chunk := file.read(CHUNK_BYTES):
                 upload.write(chunk)
             stored = upload.finish()
         if stored.sha256 != sha256:
             raise DamagedFile(f"{source} changed while it was restored. No row was restored.")
         _read_again(blobs, sha256, Path(scratch))
-        tell("storing files", size, manifest.blob_bytes)
+        progress("storing files", size, manifest.blob_bytes)
 
     try:
         blobs.check()
-        work = settings.data_dir / "tmp"  # what a killed process leaves there, the next one removes
+        work = (
+            settings.data_dir / "tmp"
+        )  # the next server removes what a killed process leaves there
         work.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=work) as scratch:
             for _ in map_concurrently(
-                store, read_lines(folder / BLOB_LIST), at_once=PARALLEL_COPIES
+                store, read_lines(folder / BLOB_LIST), concurrency=PARALLEL_COPIES
             ):
                 pass
     finally:
@@ -117,7 +120,7 @@ def _store_files(settings: Settings, folder: Path, manifest: Manifest, tell: Pro
 
 
 def _read_again(blobs: BlobStore, sha256: str, scratch: Path) -> None:
-    """Make sure that the store has these very bytes: it may have had a file of this name before."""
+    """Verify the stored bytes, because the store may have had a damaged file of this name."""
     copy = scratch / sha256
     try:
         blobs.fetch(sha256, copy)
@@ -127,11 +130,11 @@ def _read_again(blobs: BlobStore, sha256: str, scratch: Path) -> None:
     copy.unlink()
 
 
-def _store_rows(settings: Settings, folder: Path, manifest: Manifest, tell: Progress) -> None:
+def _store_rows(settings: Settings, folder: Path, manifest: Manifest, progress: Progress) -> None:
     def load(connection: Connection) -> None:
-        _require_empty(connection, settings)  # once more: now nobody comes between
+        _require_empty(connection, settings)  # again, in the transaction that writes
         for table in manifest.tables:
-            _load(connection, folder, table, manifest.rows(), tell)
+            _load(connection, folder, table, manifest.rows(), progress)
 
     def finish(connection: Connection) -> None:
         dump.requeue_unfinished(connection)
@@ -141,8 +144,8 @@ def _store_rows(settings: Settings, folder: Path, manifest: Manifest, tell: Prog
 
 
 def _load(
-    connection: Connection, folder: Path, table: TableFile, total: int, tell: Progress
+    connection: Connection, folder: Path, table: TableFile, total: int, progress: Progress
 ) -> None:
     rows = read_lines(table_file(folder, table.name))
     for count in load_rows(connection, table.name, table.columns, rows):
-        tell("storing rows", count, total)
+        progress("storing rows", count, total)

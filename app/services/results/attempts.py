@@ -1,4 +1,4 @@
-"""Attempts as statistics take them: from runs and from imported results."""
+"""Make the attempts for statistics from runs and from imported results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.statistics.attempts import Attempt
 from app.storage.queries import competitions, results
 from app.storage.queries.results import ImportedResult, RunResult
 
-NAMED = 10  # of competitions in a message
+SHOWN_COMPETITIONS = 10  # in an error text
 COMPLEXITIES = ("low", "medium", "high")
 OPEN = "the run is open"
 ONLY_REPORTED = "its scores are reported, not graded"
@@ -23,7 +23,7 @@ ONLY_REPORTED = "its scores are reported, not graded"
 
 @dataclass
 class ExperimentResults:
-    """One experiment's results: attempts, and why others are not there yet, by their key."""
+    """One experiment's attempts, and the reasons for pending ones by (competition, seed)."""
 
     attempts: list[Attempt] = field(default_factory=list)
     pending: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -34,11 +34,11 @@ class ExperimentResults:
 
     @property
     def competitions(self) -> set[str]:
-        """The competitions that the experiment was set up for."""
+        """The competitions of the experiment's runs and imported results."""
         return {each.competition for each in self.attempts} | {slug for slug, _ in self.pending}
 
     def seeds_at(self, slugs: Sequence[str]) -> set[int]:
-        """The seeds it has, finished or not, at these competitions."""
+        """The seeds of its attempts at these competitions, finished or pending."""
         wanted = set(slugs)
         done = {each.seed for each in self.attempts if each.competition in wanted}
         return done | {seed for slug, seed in self.pending if slug in wanted}
@@ -46,9 +46,9 @@ class ExperimentResults:
 
 @dataclass(frozen=True, slots=True)
 class CompetitionInfo:
-    """What groups and footnotes are made of: what is known of a competition today.
+    """A competition's present properties, for groups and footnotes.
 
-    `has_board` is None of a competition that is not here.
+    `has_board` is None for a competition that was not imported.
     """
 
     complexity: str | None = None
@@ -59,17 +59,17 @@ class CompetitionInfo:
 
 
 def refuse_without_board(slugs: Iterable[str]) -> None:
-    """Refuse to count medals where there are none to win.
+    """Refuse to count medals at competitions without a human leaderboard.
 
     Raises:
-        LeaderboardsMissing: `slugs` names such competitions.
+        LeaderboardsMissing: `slugs`, the competitions without one, is not empty.
     """
     without = sorted(set(slugs))
     if without:
         raise LeaderboardsMissing(
-            f"There is no human leaderboard of {first_few(without, NAMED)}, so no medal can "
-            "be won there, and none is counted as not won. Ask for a suite without them, or for "
-            "success-rates, which judge by a baseline.",
+            f"There is no human leaderboard of {first_few(without, SHOWN_COMPETITIONS)}, so no "
+            "medal can be won there, and none is counted as not won. Ask for a suite without "
+            "them, or for success-rates, which compare with a baseline.",
             no_leaderboard=without,
         )
 
@@ -77,37 +77,37 @@ def refuse_without_board(slugs: Iterable[str]) -> None:
 def gather(
     context: Context, experiments: Sequence[str] | None = None
 ) -> dict[str, ExperimentResults]:
-    """The results of these experiments (None: of all that have any), by experiment."""
+    """The results of these experiments (None: of all that have results), by experiment."""
     found: dict[str, ExperimentResults] = {name: ExperimentResults() for name in experiments or ()}
     with context.database.read() as session:
         for run in results.run_results(session, experiments=experiments):
-            mine = found.setdefault(run.experiment, ExperimentResults())
+            own = found.setdefault(run.experiment, ExperimentResults())
             if run.imported:
-                mine.imported += 1
+                own.imported += 1
             else:
                 policy = run.feedback.value
-                mine.policies[policy] = mine.policies.get(policy, 0) + 1
+                own.policies[policy] = own.policies.get(policy, 0) + 1
             if run.failure not in (None, Failure.NONE):
-                mine.failures[run.failure] = mine.failures.get(run.failure, 0) + 1
+                own.failures[run.failure] = own.failures.get(run.failure, 0) + 1
             attempt = attempt_of_run(run)
             if isinstance(attempt, Attempt):
-                mine.attempts.append(attempt)
-                mine.open += run.state == RunState.OPEN
+                own.attempts.append(attempt)
+                own.open += run.state == RunState.OPEN
             else:
-                mine.pending[run.competition, run.seed] = attempt
+                own.pending[run.competition, run.seed] = attempt
         for one in results.imported_results(session, experiments=experiments):
-            mine = found.setdefault(one.experiment, ExperimentResults())
-            mine.attempts.append(attempt_of_import(one))
-            mine.imported += 1
+            own = found.setdefault(one.experiment, ExperimentResults())
+            own.attempts.append(attempt_of_import(one))
+            own.imported += 1
     return found
 
 
 def attempt_of_run(run: RunResult) -> Attempt | str:
-    """What a run came to; or why nothing can be said yet.
+    """The attempt of a run, or the reason why it is pending.
 
-    Its final submission decides: the selected one, else the last valid one. Without any, a closed
-    run made no valid submission, and an open one is not over. Scores that were reported win no
-    medal, nor do they count as none: a run with nothing else has no result here.
+    The final submission decides: the selected one, or else the last valid one. Without either, a
+    closed run has no valid submission, and an open run is pending. Reported scores are not graded:
+    a run that has no other scores has no attempt.
     """
     key = (run.experiment, run.competition, run.seed)
     if run.final_state == SubmissionState.GRADED:
@@ -127,7 +127,7 @@ def attempt_of_run(run: RunResult) -> Attempt | str:
 
 
 def attempt_of_import(one: ImportedResult) -> Attempt:
-    """The attempt that an imported result is."""
+    """The attempt of an imported result."""
     medal = None if one.medal is None else Medal(one.medal)
     return Attempt(
         one.experiment, one.competition, one.seed, one.made, one.valid, medal, one.above_median
@@ -135,7 +135,7 @@ def attempt_of_import(one: ImportedResult) -> Attempt:
 
 
 def competition_info(context: Context, slugs: set[str]) -> dict[str, CompetitionInfo]:
-    """What is known of each competition. Of those not imported, the suites tell the complexity."""
+    """Each competition's properties. The suites give the complexity of those not imported."""
     with context.database.read() as session:
         versions = competitions.list_current(session, slugs=slugs, limit=len(slugs))
     documents: dict[str, dict[str, Any]] = {each.slug: each.document for each in versions}

@@ -1,4 +1,4 @@
-"""All attempts at one competition, of whatever experiment."""
+"""All attempts at one competition, of all experiments."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from app.storage.queries.results import RunResult
 
 @dataclass(frozen=True, slots=True)
 class CompetitionResult:
-    """One attempt; `made` and what follows are None where nothing can be said yet.
+    """One attempt. `made`, `valid`, `medal` and `above_median` are None while it is pending.
 
-    `improvement` and `success` are against the baseline of the version that graded it; of an
-    imported result, of the current one. They are None where there is none.
+    `improvement` and `success` refer to the baseline of the version that graded it, or of the
+    current version for an imported result. They are None without a baseline.
 
-    `score` is a grade's, or that of an imported grading report. A score that a harness reported
-    stands apart from it, with its sort.
+    `score` is from a grade or an imported grading report. `reported_score` is from a harness, and
+    `reported_sort` is its kind.
     """
 
     experiment: str
@@ -65,7 +65,7 @@ def at_competition(
     """The attempts at a competition, by experiment and seed.
 
     Raises:
-        NotFound: no competition of that name is here, nor was any result imported for it.
+        NotFound: the competition was not imported, and neither was a result for it.
     """
     with context.database.read() as session:
         version = competitions.current_version(session, slug)
@@ -77,7 +77,7 @@ def at_competition(
     if version is None and not imported:
         raise NotFound(f"There is no competition {slug!r}.")
 
-    def line(
+    def result(
         experiment: str, attempt: Attempt | str, seed: int, **more: object
     ) -> CompetitionResult:
         record = records[experiment]
@@ -95,13 +95,13 @@ def at_competition(
             state="settled" if settled else str(attempt),
             made=settled.made if settled else None,
             valid=settled.valid if settled else None,
-            medal=_word(settled.medal) if settled else None,
+            medal=_medal_name(settled.medal) if settled else None,
             above_median=settled.above_median if settled else None,
             **fields,  # type: ignore[arg-type]
         )
 
-    lines = [
-        line(
+    rows = [
+        result(
             run.experiment, attempt_of_run(run), run.seed, source="run", run=run.run,
             submission=run.final, score=run.score, better=run.better, equal=run.equal,
             worse=run.worse, percentile=_percentile(run, convention), failure=run.failure,
@@ -111,15 +111,15 @@ def at_competition(
         for run in runs
     ]  # fmt: skip
     current = None if version is None else context.catalogue.entry(version)
-    lines += [
-        line(
+    rows += [
+        result(
             one.experiment, attempt_of_import(one), one.seed, source="imported", score=one.score,
             **_against_baseline(current, one.score),
         )
         for one in imported
     ]  # fmt: skip
-    lines.sort(key=lambda each: (each.experiment, each.seed))
-    return competition_info(context, {slug})[slug], lines
+    rows.sort(key=lambda each: (each.experiment, each.seed))
+    return competition_info(context, {slug})[slug], rows
 
 
 def _against_baseline(
@@ -127,8 +127,8 @@ def _against_baseline(
 ) -> dict[str, float | bool | None]:
     if entry is None or score is None:
         return {}
-    judged = entry.competition.against_baseline(score)
-    return {} if judged is None else asdict(judged)
+    comparison = entry.competition.against_baseline(score)
+    return {} if comparison is None else asdict(comparison)
 
 
 def _reported(found: Sequence[ReportedScoreRecord]) -> dict[str, object]:
@@ -145,5 +145,5 @@ def _percentile(run: RunResult, convention: str) -> float | None:
     return percentile(convention, run.better, run.equal, run.worse)
 
 
-def _word(medal: Medal | None) -> str | None:
+def _medal_name(medal: Medal | None) -> str | None:
     return None if medal is None else medal.value

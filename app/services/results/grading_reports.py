@@ -1,4 +1,4 @@
-"""Grading reports of MLE-bench: taken in as attempts of an experiment, and given out again."""
+"""Import MLE-bench's grading reports as attempts of an experiment, and export such reports."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from app.storage.queries import competitions, imported_grades, results
 from app.storage.queries import experiments as stored_experiments
 from app.storage.queries.results import RunResult
 
-PLACES = 5  # what MLE-bench rounds scores to; here and nowhere else
+SCORE_DIGITS = 5  # MLE-bench rounds scores to 5 decimal places; only exports do so
 
 
 @dataclass(frozen=True, slots=True)
 class ReportSource:
-    """One file to take in: its bytes, and the run group it is of, if any."""
+    """One file to import: its bytes, and its run group, if any."""
 
     data: bytes
     group: str = ""
@@ -42,7 +42,7 @@ class ReportSource:
 
 @dataclass(frozen=True, slots=True)
 class ImportedReports:
-    """What came of an import. `unchanged` entries had been imported before."""
+    """The result of an import. `unchanged` is the number of entries that were imported before."""
 
     imported: int
     unchanged: int
@@ -53,15 +53,15 @@ class ImportedReports:
 def import_reports(
     context: Context, experiment: str, sources: Sequence[ReportSource], *, seed: int, repeats: bool
 ) -> ImportedReports:
-    """Import reports as attempts of the experiment; all of them, or none.
+    """Import reports as attempts of the experiment, either all of them or none.
 
-    Every entry is of `seed`. With `repeats`, a competition that comes again has the next seed:
-    entries are counted by run group, then by their own `created_at`, then as the file has them.
+    Every entry gets `seed`. With `repeats`, a repeated competition gets the next seed: entries are
+    sorted by run group, then by `created_at`, then by their order in the file.
 
     Raises:
-        NotFound: no such experiment.
+        NotFound: the experiment does not exist.
         BadReport: a file is not a report.
-        Conflict: a competition comes twice for a seed, or has another result there already.
+        Conflict: a competition is repeated for a seed, or has another result for that seed.
     """
     experiments.find(context, experiment)
     mismatches: list[Mismatch] = []
@@ -81,7 +81,7 @@ def import_reports(
             for each in imported_grades.of_experiment(session, experiment)
         }
         runs = imported_grades.run_keys(session, experiment)
-        fresh = []
+        new_records = []
         for new in records:
             key = (new.competition, new.seed)
             if key in runs or (key in known and known[key].document != new.document):
@@ -91,9 +91,9 @@ def import_reports(
                     f"{new.competition}. Nothing was imported; choose another seed or experiment."
                 )
             if key not in known:
-                fresh.append(new)
-        imported_grades.add(session, fresh)
-        return len(fresh)
+                new_records.append(new)
+        imported_grades.add(session, new_records)
+        return len(new_records)
 
     added = context.database.write(record)
     seeds = tuple(sorted({each.seed for each in records}))
@@ -101,13 +101,13 @@ def import_reports(
 
 
 def export_report(context: Context, experiment: str, seed: int) -> dict[str, Any]:
-    """The experiment's attempts of one seed as a grading report of MLE-bench.
+    """The experiment's attempts of one seed, as a grading report of MLE-bench.
 
-    Scores are rounded as MLE-bench does; medals come from unrounded ones. A run whose result is
-    not there yet is left out.
+    Scores are rounded as in MLE-bench; medals follow from unrounded scores. Pending runs are
+    omitted.
 
     Raises:
-        NotFound: no such experiment, or none of its results have this seed.
+        NotFound: the experiment does not exist, or has no result of this seed.
     """
     experiments.find(context, experiment)
     with context.database.read() as session:
@@ -125,42 +125,42 @@ def export_report(context: Context, experiment: str, seed: int) -> dict[str, Any
 
 
 def create_if_new(context: Context, name: str) -> None:
-    """An experiment to import into, where none has that name."""
+    """Create an experiment for an import, unless one has this name."""
     with context.database.read() as session:
         known = stored_experiments.get(session, name)
     if known is None:
-        new = experiments.NewExperiment(name, name, NOT_TOLD, "imported from MLE-bench", None)
+        new = experiments.NewExperiment(name, name, UNKNOWN_MODEL, "imported from MLE-bench", None)
         experiments.create(context, new)
 
 
-NOT_TOLD = "not told"
+UNKNOWN_MODEL = "not told"
 
 
 def _with_seeds(
     entries: list[tuple[str, ReportEntry]], first: int, *, repeats: bool
 ) -> list[tuple[str, ReportEntry, int]]:
-    def moment(pair: tuple[str, ReportEntry]) -> tuple[str, str]:
+    def creation_time(pair: tuple[str, ReportEntry]) -> tuple[str, str]:
         return pair[0], str(pair[1].document.get("created_at") or "")
 
     seen: dict[str, int] = {}
-    places: dict[str, str] = {}
+    first_places: dict[str, str] = {}
     keyed = []
-    for group, entry in sorted(entries, key=moment) if repeats else entries:
+    for group, entry in sorted(entries, key=creation_time) if repeats else entries:
         seed = first + seen.get(entry.competition, 0)
         if seed != first and not repeats:
             raise Conflict(
-                f"{entry.competition} comes twice in the report, at {places[entry.competition]} "
-                f"and at {entry.place}. With repeats=seeds a repeated competition has the next "
-                "seed."
+                f"{entry.competition} comes twice in the report, at "
+                f"{first_places[entry.competition]} and at {entry.place}. With repeats=seeds a "
+                "repeated competition has the next seed."
             )
         seen[entry.competition] = seen.get(entry.competition, 0) + 1
-        places.setdefault(entry.competition, entry.place)
+        first_places.setdefault(entry.competition, entry.place)
         keyed.append((group, entry, seed))
     return keyed
 
 
 def _against_competitions(context: Context, entries: Sequence[ReportEntry]) -> list[Mismatch]:
-    """Where the report's lines and direction are not those of the competitions known here."""
+    """The differences between the report's thresholds and directions and Podium's."""
     slugs = {entry.competition for entry in entries}
     with context.database.read() as session:
         versions = competitions.list_current(session, slugs=slugs, limit=len(slugs))
@@ -180,11 +180,15 @@ def _against_competitions(context: Context, entries: Sequence[ReportEntry]) -> l
                 )
             )  # fmt: skip
         for name in THRESHOLDS if entry.lines else ():
-            theirs, ours = getattr(entry.lines, name), getattr(board.lines, name)
-            if ours is not None and not math.isclose(theirs, ours, rel_tol=1e-9, abs_tol=1e-12):
+            theirs, expected = getattr(entry.lines, name), getattr(board.lines, name)
+            if expected is not None and not math.isclose(
+                theirs, expected, rel_tol=1e-9, abs_tol=1e-12
+            ):
                 field = f"{name}_threshold"
                 found.append(
-                    Mismatch(f"{entry.place}.{field}", entry.competition, field, theirs, ours, note)
+                    Mismatch(
+                        f"{entry.place}.{field}", entry.competition, field, theirs, expected, note
+                    )
                 )
     return found
 
@@ -209,9 +213,9 @@ def _record(
 
 def _imported_entry(one: ImportedGradeRecord) -> dict[str, Any]:
     medal = None if one.medal is None else Medal(one.medal)
-    score = None if one.score is None else round(one.score, PLACES)
-    ours = flags_of(one.made, one.valid, medal, one.above_median)
-    return {**one.document, "score": score, **ours}
+    score = None if one.score is None else round(one.score, SCORE_DIGITS)
+    expected = flags_of(one.made, one.valid, medal, one.above_median)
+    return {**one.document, "score": score, **expected}
 
 
 def _run_entry(context: Context, run: RunResult, attempt: Attempt) -> dict[str, Any]:
@@ -222,7 +226,7 @@ def _run_entry(context: Context, run: RunResult, attempt: Attempt) -> dict[str, 
     }
     return {
         "competition_id": run.competition,
-        "score": None if score is None else round(score, PLACES),
+        "score": None if score is None else round(score, SCORE_DIGITS),
         **lines,
         **flags_of(attempt.made, attempt.valid, attempt.medal, attempt.above_median),
         "is_lower_better": not board.higher_is_better if board else None,

@@ -22,14 +22,14 @@ from app.statistics.medals_over_time import (
     selection_regret,
 )
 from app.storage.queries import results
-from app.storage.queries.results import RunResult, SentResult
+from app.storage.queries.results import GradedSubmission, RunResult
 
 HOUR = 3600.0
-POINTS = 24
+DEFAULT_POINTS = 24
 
 
 class Axis(StrEnum):
-    """What medals are shown against."""
+    """The quantity on the horizontal axis."""
 
     HOURS = "hours"
     TOKENS = "tokens"
@@ -38,7 +38,7 @@ class Axis(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """The medal rate under each choice at each moment; `left_out` runs had no such usage told."""
+    """The medal rate under each choice at each point. `left_out` runs reported no such usage."""
 
     axis: Axis
     runs: int
@@ -52,19 +52,19 @@ def curves(
 ) -> Curves:
     """Medals against hours, tokens or dollars, for each way to choose the final submission.
 
-    Tokens and dollars are known for whole runs only: a submission is placed at the share of them
-    that its time is of the run's. Without `moments` they are spread evenly up to the last
+    Tokens and dollars are reported only for complete runs, so tokens and dollars are assumed to be
+    used evenly over the run. Without `moments`, 24 points are spread evenly up to the last
     submission.
 
     Raises:
-        NotFound: no such experiment or suite.
-        Conflict: there is no run to draw.
+        NotFound: the experiment or the suite does not exist.
+        Conflict: no run can be shown.
         LeaderboardsMissing: a competition has no medals to win.
     """
     experiments.find(context, name)
     with context.database.read() as session:
         runs = list(results.run_results(session, experiments=[name]))
-        sent = results.sent_results(session, name)
+        sent = results.graded_submissions(session, name)
         usages = results.usages(session, name)
     if suite:
         wanted = set(context.catalogue.suite(suite))
@@ -74,33 +74,35 @@ def curves(
         for run in runs
         if context.catalogue.of_version(run.version_id).leaderboard is None
     )
-    by_run: dict[str, list[SentResult]] = {}
+    by_run: dict[str, list[GradedSubmission]] = {}
     for one in sent:
         by_run.setdefault(one.run, []).append(one)
-    courses = []
+    histories = []
     for run in runs:
-        mine = by_run.get(run.run, [])
+        own = by_run.get(run.run, [])
         scale = _scale(usages[run.run], axis)
         if scale is not None:
-            courses.append(_course(context, run, mine, scale))
-    if not courses:
+            histories.append(_run_history(context, run, own, scale))
+    if not histories:
         raise Conflict(f"No run of {name!r} here can be shown against {axis.value}.")
-    last = max((each.at for course in courses for each in course.sent), default=1.0)
-    at = moments or tuple(last * step / POINTS for step in range(1, POINTS + 1))
+    last = max((each.at for history in histories for each in history.sent), default=1.0)
+    at = moments or tuple(last * step / DEFAULT_POINTS for step in range(1, DEFAULT_POINTS + 1))
     return Curves(
         axis=axis,
-        runs=len(courses),
-        left_out=len(runs) - len(courses),
-        points={choice: medals_over(courses, at, choice) for choice in Choice},
+        runs=len(histories),
+        left_out=len(runs) - len(histories),
+        points={choice: medals_over(histories, at, choice) for choice in Choice},
         regret={
-            choice: selection_regret(courses, choice)
+            choice: selection_regret(histories, choice)
             for choice in Choice
             if choice is not Choice.ORACLE
         },
     )
 
 
-def _course(context: Context, run: RunResult, sent: list[SentResult], scale: float) -> RunHistory:
+def _run_history(
+    context: Context, run: RunResult, sent: list[GradedSubmission], scale: float
+) -> RunHistory:
     entry = context.catalogue.of_version(run.version_id)
     steps = tuple(
         TimedSubmission(
@@ -116,14 +118,14 @@ def _course(context: Context, run: RunResult, sent: list[SentResult], scale: flo
 
 
 def _scale(usage: Mapping[str, Any], axis: Axis) -> float | None:
-    """What one second of the run is worth on the axis; None where that is not known."""
+    """The usage per second of the run, in units of the axis; None if it is not known."""
     if axis is Axis.HOURS:
         return 1 / HOUR
     seconds = usage.get("seconds")
     if axis is Axis.DOLLARS:
-        spent = usage.get("cost_usd")
+        amount = usage.get("cost_usd")
     else:
         tokens = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
         known = [count for count in tokens if count is not None]
-        spent = sum(known) if known else None
-    return spent / seconds if seconds and spent is not None else None
+        amount = sum(known) if known else None
+    return amount / seconds if seconds and amount is not None else None

@@ -1,4 +1,4 @@
-"""What is missing from success rates, and the refusals that list it."""
+"""Find the results that are missing from success rates, and make the errors that list them."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from app.services.results.run_outcomes import ResultStatus, RunOutcome
 
 ALL_LOST = "all its runs were lost to infrastructure"
 NO_RUN = "no run"
-NAMED = 3
+SHOWN_MISSING = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A competition without a counted run (`seed` is None), or a run without a result; and why."""
+    """A competition without a counted run (`seed` is None), or a run without a result."""
 
     competition: str
     seed: int | None
     reason: str
 
 
-def find_missing(runs: Sequence[RunOutcome], kept: Sequence[str]) -> tuple[Missing, ...]:
-    """Runs without a result, and competitions where nothing was counted nor is to be."""
+def find_missing(runs: Sequence[RunOutcome], slugs_used: Sequence[str]) -> tuple[Missing, ...]:
+    """Runs without a result, and competitions without a counted or pending run."""
     found = [
-        Missing(each.competition, each.seed, each.why)
+        Missing(each.competition, each.seed, each.reason)
         for each in runs
-        if each.standing is ResultStatus.PENDING
+        if each.status is ResultStatus.PENDING
     ]
-    standings: dict[str, set[ResultStatus]] = {slug: set() for slug in kept}
+    standings: dict[str, set[ResultStatus]] = {slug: set() for slug in slugs_used}
     for each in runs:
-        standings[each.competition].add(each.standing)
+        standings[each.competition].add(each.status)
     for slug, seen in standings.items():
         if not seen or seen == {ResultStatus.LOST}:
             found.append(Missing(slug, None, ALL_LOST if seen else NO_RUN))
@@ -40,11 +40,11 @@ def find_missing(runs: Sequence[RunOutcome], kept: Sequence[str]) -> tuple[Missi
 
 
 def no_baseline(without: Mapping[str, int]) -> BaselinesMissing:
-    """The refusal of runs that nothing is known of to hold them against."""
+    """The error for runs at competitions without a baseline."""
     slugs = sorted(without)
-    named = first_few(slugs, NAMED)
+    named = first_few(slugs, SHOWN_MISSING)
     return BaselinesMissing(
-        f"No baseline is known of {named}. An admin can declare [baseline] in competition.toml "
+        f"No baseline is known for {named}. An admin can declare [baseline] in competition.toml "
         "before runs are made; starter=EXPERIMENT takes the mean score of runs of the starter "
         "code; baselines=known leaves these runs out and lists them.",
         missing_baseline=[{"competition": slug, "runs": without[slug]} for slug in slugs],
@@ -52,14 +52,14 @@ def no_baseline(without: Mapping[str, int]) -> BaselinesMissing:
 
 
 def incomplete(missing: Sequence[Missing]) -> AttemptsMissing:
-    """The refusal of a statistic from which results are missing."""
+    """The error for a statistic with missing results."""
     each = [
         one.competition + ("" if one.seed is None else f" seed {one.seed}") + f": {one.reason}"
         for one in missing
     ]
     return AttemptsMissing(
-        f"Results are missing ({first_few(each, NAMED, '; ')}). With padding=fail they count as "
-        "failures, with padding=complete they are left out; either way they are listed.",
+        f"Results are missing ({first_few(each, SHOWN_MISSING, '; ')}). With padding=fail they "
+        "count as failures, with padding=complete they are left out; either way they are listed.",
         missing=[
             {"competition": one.competition, "seed": one.seed, "reason": one.reason}
             for one in missing

@@ -1,4 +1,4 @@
-"""Results of MLAgentBench: its evaluations become runs with imported scores."""
+"""Import MLAgentBench's evaluations as runs with imported scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.domain.states import ReportedScoreKind, RunState
 from app.errors import Conflict, NotFound
 from app.importers.grading_report import Mismatch
 from app.importers.mlagentbench_results import EvaluatedRun, read_evaluation
-from app.services.results.grading_reports import NOT_TOLD
+from app.services.results.grading_reports import UNKNOWN_MODEL
 from app.services.runtime.context import Context
 from app.storage.database.records import (
     ExperimentRecord,
@@ -37,7 +37,7 @@ from app.storage.queries.ids import new_id
 
 @dataclass(frozen=True, slots=True)
 class EvaluationFile:
-    """A file to take in: its bytes, what it is called, and the task it is of."""
+    """A file to import: its bytes, its name, and the competition of its task."""
 
     data: bytes
     name: str
@@ -46,10 +46,10 @@ class EvaluationFile:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRuns:
-    """What came of an import: runs that are new, and those that had been imported before.
+    """The result of an import: the numbers of new runs and of those imported before.
 
-    `scores` counts the scores of the new ones, `blank_steps` their steps that were evaluated
-    without one, `failures` their failures by kind.
+    Of the new runs, `scores` is the number of scores, `blank_steps` the number of evaluated steps
+    without a score, `failures` the number of failures by kind.
     """
 
     imported: int
@@ -64,15 +64,15 @@ class ImportedRuns:
 def import_evaluation(
     context: Context, experiment: str, file: EvaluationFile, *, seed: int, create: bool = False
 ) -> ImportedRuns:
-    """Import a task's evaluated runs as closed runs of the experiment; all of them, or none.
+    """Import a task's evaluated runs as closed runs of the experiment, either all or none.
 
-    Runs are taken in the order of their keys, the first with `seed`, the next with the next one.
-    With `create`, an experiment that is new is made.
+    Runs are numbered in the order of their keys: the first gets `seed`, the next one `seed + 1`.
+    With `create`, a missing experiment is created.
 
     Raises:
-        NotFound: no such experiment or competition.
-        BadEvaluation: the file is not what MLAgentBench's evaluation writes.
-        Conflict: the experiment has another run or result of such a seed.
+        NotFound: the experiment or the competition does not exist.
+        BadEvaluation: the file is not an output of MLAgentBench's evaluation.
+        Conflict: the experiment has another run or result with one of these seeds.
     """
     with context.database.read() as session:
         version = competitions.current_version(session, file.competition)
@@ -87,34 +87,35 @@ def import_evaluation(
     evaluation = read_evaluation(
         file.data, file.competition, higher_is_better=metric.higher_is_better
     )
-    made = [
-        _Made(experiment, version, file, one, seed + at) for at, one in enumerate(evaluation.runs)
+    converted = [
+        _ImportedRows(experiment, version, file, one, seed + at)
+        for at, one in enumerate(evaluation.runs)
     ]
     now = datetime.now(UTC)
 
-    def record(session: Session) -> list[_Made]:
+    def record(session: Session) -> list[_ImportedRows]:
         _add_experiment(session, experiment, now)
-        fresh = _new_ones(session, experiment, file.competition, made)
-        for one in fresh:
+        new = _not_imported(session, experiment, file.competition, converted)
+        for one in new:
             runs.add_run(session, one.run(now))
-        imported_runs.add(session, [one.source(now) for one in fresh])
-        reported_scores.add_all(session, [score for one in fresh for score in one.scores(now)])
-        return fresh
+        imported_runs.add(session, [one.source(now) for one in new])
+        reported_scores.add_all(session, [score for one in new for score in one.scores(now)])
+        return new
 
-    fresh = context.database.write(record)
+    new = context.database.write(record)
     return ImportedRuns(
-        imported=len(fresh),
-        unchanged=len(made) - len(fresh),
-        scores=sum(len(one.scores(now)) for one in fresh),
-        blank_steps=sum(one.evaluated.blank_steps for one in fresh),
-        failures=dict(Counter(one.evaluated.failure.value for one in fresh)),
-        seeds=tuple(one.seed for one in made),
+        imported=len(new),
+        unchanged=len(converted) - len(new),
+        scores=sum(len(one.scores(now)) for one in new),
+        blank_steps=sum(one.evaluated.blank_steps for one in new),
+        failures=dict(Counter(one.evaluated.failure.value for one in new)),
+        seeds=tuple(one.seed for one in converted),
         mismatches=evaluation.mismatches,
     )
 
 
-class _Made:
-    """The rows that an evaluated run becomes."""
+class _ImportedRows:
+    """The rows for one evaluated run."""
 
     def __init__(
         self,
@@ -133,7 +134,7 @@ class _Made:
         self._file = file
 
     def run(self, now: datetime) -> RunRecord:
-        """A closed run without a key. What its agent was told is not known, and not counted."""
+        """A closed run without a key. The feedback to its agent is not known."""
         seconds = self.evaluated.seconds
         return RunRecord(
             id=self._id,
@@ -150,7 +151,7 @@ class _Made:
         )
 
     def source(self, now: datetime) -> ImportedRunRecord:
-        """Where the run is from."""
+        """The origin of the run."""
         return ImportedRunRecord(
             run_id=self._id,
             file=self._file.name,
@@ -162,9 +163,9 @@ class _Made:
 
     def scores(self, now: datetime) -> list[ReportedScoreRecord]:
         """The scores of its steps, then its final one."""
-        told = [(at, score, False) for at, score in self.evaluated.steps]
+        scores = [(at, score, False) for at, score in self.evaluated.steps]
         if self.evaluated.final is not None:
-            told.append((None, self.evaluated.final, True))
+            scores.append((None, self.evaluated.final, True))
         evidence: dict[str, Any] = {
             "file": self._file.name, "key": self.evaluated.place, "sha256": self.sha256,
             "harness": "MLAgentBench's evaluation",
@@ -179,7 +180,7 @@ class _Made:
                 evidence=evidence,
                 reported_at=now,
             )
-            for step, score, is_final in told
+            for step, score, is_final in scores
         ]
 
 
@@ -190,33 +191,39 @@ def _add_experiment(session: Session, name: str, now: datetime) -> None:
             ExperimentRecord(
                 name=name,
                 agent=name,
-                model=NOT_TOLD,
+                model=UNKNOWN_MODEL,
                 notes="imported from MLAgentBench",
                 created_at=now,
             ),
         )
 
 
-def _new_ones(session: Session, experiment: str, slug: str, made: list[_Made]) -> list[_Made]:
-    """Those that are not here yet."""
+def _not_imported(
+    session: Session, experiment: str, slug: str, converted: list[_ImportedRows]
+) -> list[_ImportedRows]:
+    """The runs that were not imported before.
+
+    Raises:
+        Conflict: the experiment has another result with one of these seeds.
+    """
     known = imported_runs.of_competition(session, experiment, slug)
-    taken = {seed for at, seed in imported_grades.run_keys(session, experiment) if at == slug}
-    taken |= {
+    used_seeds = {seed for at, seed in imported_grades.run_keys(session, experiment) if at == slug}
+    used_seeds |= {
         one.seed for one in imported_grades.of_experiment(session, experiment)
         if one.competition == slug
     }  # fmt: skip
-    fresh = []
-    for one in made:
+    new = []
+    for one in converted:
         before = known.get(one.seed)
         if before is not None and (before.place, before.document) == (
             one.evaluated.place,
             one.evaluated.document,
         ):
             continue
-        if one.seed in taken:
+        if one.seed in used_seeds:
             raise Conflict(
                 f"The experiment {experiment!r} has another result of seed {one.seed} at {slug}. "
                 f"Nothing was imported; choose another first seed or experiment."
             )
-        fresh.append(one)
-    return fresh
+        new.append(one)
+    return new

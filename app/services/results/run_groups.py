@@ -1,4 +1,4 @@
-"""MLE-bench's experiments: several run groups are one experiment's seeds."""
+"""Import MLE-bench's experiments: an experiment's run groups become its seeds."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from app.services.results.grading_reports import (
 )
 from app.services.runtime.context import Context
 
-REPORTS = "*grading_report.json"  # hourly ones have a number behind
+REPORTS = "*grading_report.json"  # hourly reports have a number at the end
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedExperiment:
-    """What was imported for one experiment; `problems` names groups and files left out, and why."""
+    """The result for one experiment. `problems` gives the reason for each skipped group or file."""
 
     experiment: str
     groups: int
     problems: tuple[str, ...]
-    taken: ImportedReports | None
+    reports: ImportedReports | None
 
 
 def import_groups(
@@ -34,14 +34,14 @@ def import_groups(
 ) -> list[ImportedExperiment]:
     """Import the experiments of a `run_group_experiments.csv` from the groups below `runs`.
 
-    Groups are taken in the order of their names, which begin with their time; the i-th result of a
-    competition is of seed i. Of several reports of a group the last by name counts: later ones
-    are gradings anew.
+    Groups are imported in the order of their names, which begin with their time; the i-th result
+    of a competition gets seed i. If a group has several reports, only the last by name counts,
+    because later reports are new gradings.
 
     Raises:
         NotFound: an experiment of `only` is not in the table.
-        Invalid, BadReport, Conflict: as the readers of these files say; what was imported before
-            stays, and is unchanged when the command is given again.
+        Invalid, BadReport, Conflict: a file cannot be imported. Experiments before it stay
+            imported; a repeated call leaves them unchanged.
     """
     groups = read_run_groups(table.read_bytes())
     unknown = sorted(set(only) - set(groups))
@@ -52,11 +52,11 @@ def import_groups(
         if only and name not in only:
             continue
         sources, problems = _sources(runs, members)
-        taken = None
+        reports = None
         if sources:
             create_if_new(context, name)
-            taken = import_reports(context, name, sources, seed=0, repeats=True)
-        found.append(ImportedExperiment(name, len(members), tuple(problems), taken))
+            reports = import_reports(context, name, sources, seed=0, repeats=True)
+        found.append(ImportedExperiment(name, len(members), tuple(problems), reports))
     return found
 
 
@@ -72,6 +72,6 @@ def _sources(runs: Path, groups: list[str]) -> tuple[list[ReportSource], list[st
         if not files:
             problems.append(f"{group}: there is no {REPORTS} in {directory}")
             continue
-        problems += [f"{group}: {file.name} is not counted, a later one is" for file in files[:-1]]
+        problems += [f"{group}: {file.name} is skipped for a later report" for file in files[:-1]]
         sources.append(ReportSource(files[-1].read_bytes(), group))
     return sources, problems

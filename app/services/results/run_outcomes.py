@@ -1,7 +1,7 @@
-"""What each run of an experiment came to against a baseline: its last score, and its best.
+"""Compare each run of an experiment with a baseline: its final score and its best score.
 
-A run's final submission decides where it is graded; scores that were reported or imported decide
-only where there is none. Which of them a number rests on is told with it.
+The final score is the grade of the final submission. Only a run without one uses its reported or
+imported scores. Each outcome names the kind of its score.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ GRADED, IMPORTED = "graded", "imported"
 
 
 class ResultStatus(StrEnum):
-    """Whether a run is in the rates."""
+    """Whether a run counts in the rates, or why not."""
 
     COUNTED = "counted"
-    LOST = "lost"  # to infrastructure, which says nothing about the agent
+    LOST = "lost"  # to infrastructure: not the agent's fault
     PENDING = "pending"  # it has no result yet
-    NO_BASELINE = "no_baseline"  # nothing is known that it could be held against
+    NO_BASELINE = "no_baseline"  # no baseline is known for its competition
 
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
     """One run, or one result of a grading report (`run` is None).
 
-    `sort` tells what its final score is: graded, reported or imported; None where it has none.
-    `best_score` is the best of the scores of that sort, the final one included, `scores` how many
-    they are, and `beside` how many of another sort stand beside them uncounted. Improvements are
-    shares of the baseline. `why` says of a pending run what it lacks.
+    `kind` is the kind of its final score: graded, reported or imported; None if it has no score.
+    `best_score` is the best score of that kind, the final one included, and `scores` is the number
+    of these scores. `other_scores` is the number of scores of other kinds, which do not count.
+    Improvements are shares of the baseline. `reason` is the reason why a run is pending.
     """
 
     competition: str
     seed: int
     run: str | None
-    standing: ResultStatus
-    why: str
+    status: ResultStatus
+    reason: str
     failure: str | None
     is_open: bool
-    sort: str | None
+    kind: str | None
     score: float | None
     best_score: float | None
     scores: int
-    beside: int
+    other_scores: int
     baseline: Baseline | None
     threshold: float | None
     higher_is_better: bool | None
@@ -67,7 +67,7 @@ class RunOutcome:
     success: bool
     best_improvement: float | None
     ever: bool
-    spent: Usage
+    usage: Usage
 
 
 def outcomes_of(
@@ -76,18 +76,18 @@ def outcomes_of(
     threshold: float | None,
     others: Mapping[str, Baseline] | None = None,
 ) -> list[RunOutcome]:
-    """What the experiment's runs came to, by competition and seed.
+    """The outcomes of the experiment's runs, by competition and seed.
 
-    The baseline is that of the version a run was made with, else the one in `others`. Without a
-    `threshold`, each baseline's own.
+    The baseline is declared by the version of the run, or else given in `others`. Without a
+    `threshold`, each baseline has its own.
 
     Raises:
-        NotFound: no such experiment.
+        NotFound: the experiment does not exist.
     """
     experiments.find(context, name)
     with context.database.read() as session:
         runs = list(results.run_results(session, experiments=[name]))
-        sent = results.sent_results(session, name)
+        sent = results.graded_submissions(session, name)
         usages = results.usages(session, name)
         reported = reported_scores.of_runs_in(session, experiment=name)
         imported = results.imported_results(session, experiments=[name])
@@ -97,10 +97,10 @@ def outcomes_of(
     graded: dict[str, list[float]] = {}
     for one in sent:
         graded.setdefault(one.run, []).append(one.score)
-    judge_by = _Judge(threshold, others or {})
+    compare = _BaselineComparison(threshold, others or {})
     found = [
         _of_run(
-            judge_by,
+            compare,
             context.catalogue.of_version(run.version_id),
             run,
             graded.get(run.run, []),
@@ -109,19 +109,19 @@ def outcomes_of(
         )
         for run in runs
     ]
-    found += [_of_import(judge_by, entries.get(one.competition), one) for one in imported]
+    found += [_of_import(compare, entries.get(one.competition), one) for one in imported]
     return sorted(found, key=lambda each: (each.competition, each.seed))
 
 
 def starter_baselines(context: Context, name: str) -> dict[str, Baseline]:
-    """Baselines from runs of starter code: by competition, the mean of their final scores.
+    """Baselines from runs of starter code: the mean of their final scores, by competition.
 
     Raises:
-        NotFound: no such experiment.
+        NotFound: the experiment does not exist.
     """
     scores: dict[str, list[float]] = {}
     for one in outcomes_of(context, name, None):
-        if one.score is not None and one.standing in (
+        if one.score is not None and one.status in (
             ResultStatus.COUNTED,
             ResultStatus.NO_BASELINE,
         ):
@@ -136,14 +136,14 @@ def starter_baselines(context: Context, name: str) -> dict[str, Baseline]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judge:
+class _BaselineComparison:
     threshold: float | None
     others: Mapping[str, Baseline]
 
     def __call__(
         self, entry: CatalogueEntry | None, slug: str, score: float | None, best: float | None
     ) -> dict[str, Any]:
-        """What the final and the best score are worth."""
+        """Compare the final and the best score with the baseline."""
         declared = entry.competition if entry else None
         baseline = (declared.baseline if declared else None) or self.others.get(slug)
         found: dict[str, Any] = {
@@ -157,57 +157,57 @@ class _Judge:
         higher = declared.metric.higher_is_better
         found["threshold"] = limit
         if score is not None:
-            judged = judge(score, baseline.score, limit, higher_is_better=higher)
-            found |= {"improvement": judged.improvement, "success": judged.success}
+            comparison = judge(score, baseline.score, limit, higher_is_better=higher)
+            found |= {"improvement": comparison.improvement, "success": comparison.success}
         if best is not None:
-            judged = judge(best, baseline.score, limit, higher_is_better=higher)
-            found |= {"best_improvement": judged.improvement, "ever": judged.success}
+            comparison = judge(best, baseline.score, limit, higher_is_better=higher)
+            found |= {"best_improvement": comparison.improvement, "ever": comparison.success}
         return found
 
 
 def _of_run(
-    judge_by: _Judge,
+    compare: _BaselineComparison,
     entry: CatalogueEntry,
     run: RunResult,
     graded: Sequence[float],
     reported: Sequence[ReportedScoreRecord],
     usage: Mapping[str, Any],
 ) -> RunOutcome:
-    sort, score, why = final_score(run, reported)
+    kind, score, reason = final_score(run, reported)
     measured = [each.score for each in reported]
-    mine = graded if sort == GRADED or (sort is None and graded) else measured
-    at = best_position(mine, higher_is_better=entry.competition.metric.higher_is_better)
-    judged = judge_by(entry, run.competition, score, None if at is None else mine[at])
+    own = graded if kind == GRADED or (kind is None and graded) else measured
+    at = best_position(own, higher_is_better=entry.competition.metric.higher_is_better)
+    comparison = compare(entry, run.competition, score, None if at is None else own[at])
     if run.failure in INFRASTRUCTURE:
-        standing = ResultStatus.LOST
-    elif why:
-        standing = ResultStatus.PENDING
+        status = ResultStatus.LOST
+    elif reason:
+        status = ResultStatus.PENDING
     else:
-        standing = ResultStatus.COUNTED if judged["baseline"] else ResultStatus.NO_BASELINE
+        status = ResultStatus.COUNTED if comparison["baseline"] else ResultStatus.NO_BASELINE
     return RunOutcome(
         competition=run.competition,
         seed=run.seed,
         run=run.run,
-        standing=standing,
-        why=why,
+        status=status,
+        reason=reason,
         failure=run.failure,
         is_open=run.state == RunState.OPEN,
-        sort=sort,
+        kind=kind,
         score=score,
-        best_score=None if at is None else mine[at],
-        scores=len(mine),
-        beside=len(graded) + len(measured) - len(mine),
-        spent=Usage(**{name: usage.get(name) for name in Usage._fields}),
-        **judged,
+        best_score=None if at is None else own[at],
+        scores=len(own),
+        other_scores=len(graded) + len(measured) - len(own),
+        usage=Usage(**{name: usage.get(name) for name in Usage._fields}),
+        **comparison,
     )
 
 
 def final_score(
     run: RunResult, reported: Sequence[ReportedScoreRecord]
 ) -> tuple[str | None, float | None, str]:
-    """The sort and value of a run's final score; or why nothing can be said yet.
+    """The kind and value of a run's final score, or the reason why it is pending.
 
-    A run that is over without one has (None, None, ""): it failed.
+    A run that ended without a score gives (None, None, ""): it failed.
     """
     if run.final_state == SubmissionState.GRADED:
         return GRADED, run.score, ""
@@ -220,22 +220,24 @@ def final_score(
     return None, None, attempt
 
 
-def _of_import(judge_by: _Judge, entry: CatalogueEntry | None, one: ImportedResult) -> RunOutcome:
+def _of_import(
+    compare: _BaselineComparison, entry: CatalogueEntry | None, one: ImportedResult
+) -> RunOutcome:
     score = one.score if one.valid else None
-    judged = judge_by(entry, one.competition, score, score)
+    comparison = compare(entry, one.competition, score, score)
     return RunOutcome(
         competition=one.competition,
         seed=one.seed,
         run=None,
-        standing=ResultStatus.COUNTED if judged["baseline"] else ResultStatus.NO_BASELINE,
-        why="",
+        status=ResultStatus.COUNTED if comparison["baseline"] else ResultStatus.NO_BASELINE,
+        reason="",
         failure=None,
         is_open=False,
-        sort=None if score is None else IMPORTED,
+        kind=None if score is None else IMPORTED,
         score=score,
         best_score=score,
         scores=0 if score is None else 1,
-        beside=0,
-        spent=Usage(),
-        **judged,
+        other_scores=0,
+        usage=Usage(),
+        **comparison,
     )

@@ -1,4 +1,4 @@
-"""Success rates of an experiment against baselines: which runs are in them, and which are not."""
+"""Success rates of an experiment against baselines, with the runs that do not count."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from app.storage.queries import competitions
 
 
 class SuccessGroupBy(StrEnum):
-    """What success rates are grouped by."""
+    """The property by which success rates are grouped."""
 
     COMPETITION = "competition"
     CATEGORY = "category"
@@ -41,7 +41,7 @@ class SuccessGroupBy(StrEnum):
 
 
 class Baselines(StrEnum):
-    """What becomes of runs at competitions without a known baseline."""
+    """The treatment of runs at competitions without a known baseline."""
 
     REQUIRED = "required"  # the statistic is refused, and they are listed
     KNOWN = "known"  # they are left out, and listed
@@ -49,13 +49,13 @@ class Baselines(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SuccessScope:
-    """Which runs count, against what, and how much a success has to improve.
+    """The runs that count, their baselines, and the improvement that makes a success.
 
-    Without a `threshold` each baseline has its own. `starter` is an experiment whose runs make the
-    baselines that competitions do not declare.
+    Without a `threshold` each baseline has its own. `starter` is an experiment: the mean scores of
+    its runs are the baselines of competitions that declare none.
     """
 
-    scope: ResultFilter
+    filters: ResultFilter
     threshold: float | None = None
     baselines: Baselines = Baselines.REQUIRED
     starter: str | None = None
@@ -63,7 +63,7 @@ class SuccessScope:
 
 @dataclass(frozen=True, slots=True)
 class UsedBaseline:
-    """What the runs at a competition were held against."""
+    """The baseline of the runs at a competition."""
 
     competition: str
     score: float
@@ -74,10 +74,10 @@ class UsedBaseline:
 
 @dataclass(frozen=True, slots=True)
 class SuccessResults:
-    """The rates by group, and what they rest on."""
+    """The rates by group, with the data behind them."""
 
     experiment: ExperimentRecord
-    asked: SuccessScope
+    scope: SuccessScope
     competitions: tuple[str, ...]
     groups: dict[str, GroupSuccess]
     lost: dict[str, dict[str, int]]
@@ -86,46 +86,46 @@ class SuccessResults:
     baselines: tuple[UsedBaseline, ...]
     excluded: tuple[str, ...]
     open: int
-    beside: int
+    other_scores: int
     failures: dict[str, int]
     flags: tuple[tuple[str, str, str], ...]
 
 
 def success(
-    context: Context, name: str, asked: SuccessScope, group_by: SuccessGroupBy | None
+    context: Context, name: str, scope: SuccessScope, group_by: SuccessGroupBy | None
 ) -> SuccessResults:
     """The experiment's success rates over all competitions, and by group.
 
     Raises:
-        NotFound: no such experiment or suite.
-        BaselinesMissing: runs have no baseline to be held against, and all must have one.
+        NotFound: the experiment or the suite does not exist.
+        BaselinesMissing: runs have no baseline, and `scope` requires one for each.
         AttemptsMissing: results are missing and the padding is none.
         Conflict: no run can be counted.
     """
     record = experiments.find(context, name)
-    others = starter_baselines(context, asked.starter) if asked.starter else {}
-    found = outcomes_of(context, name, asked.threshold, others)
-    scope = asked.scope
-    slugs = set(context.catalogue.suite(scope.suite)) if scope.suite else None
+    others = starter_baselines(context, scope.starter) if scope.starter else {}
+    found = outcomes_of(context, name, scope.threshold, others)
+    filters = scope.filters
+    slugs = set(context.catalogue.suite(filters.suite)) if filters.suite else None
     slugs = {each.competition for each in found} if slugs is None else slugs
-    facts = competition_info(context, slugs)
-    unwanted = set(scope.exclude_flags)
-    out = sorted(s for s in slugs if unwanted & {code for code, _ in facts[s].flags})
-    fail = set(out) if scope.excluded is Excluded.FAIL else set()
-    kept = tuple(sorted(slugs - (set(out) - fail)))
-    runs = [each for each in found if each.competition in kept]
-    without = Counter(
-        each.competition for each in runs if each.standing is ResultStatus.NO_BASELINE
-    )
-    if without and asked.baselines is Baselines.REQUIRED:
+    info = competition_info(context, slugs)
+    unwanted = set(filters.exclude_flags)
+    flagged = sorted(s for s in slugs if unwanted & {code for code, _ in info[s].flags})
+    counted_as_failed = set(flagged) if filters.excluded is Excluded.FAIL else set()
+    counted_slugs = tuple(sorted(slugs - (set(flagged) - counted_as_failed)))
+    runs = [each for each in found if each.competition in counted_slugs]
+    without = Counter(each.competition for each in runs if each.status is ResultStatus.NO_BASELINE)
+    if without and scope.baselines is Baselines.REQUIRED:
         raise no_baseline(without)
-    missing = find_missing(runs, kept)
-    if missing and scope.padding is Padding.NONE:
+    missing = find_missing(runs, counted_slugs)
+    if missing and filters.padding is Padding.NONE:
         raise incomplete(missing)
-    counted = [_outcome(each, fail) for each in runs if each.standing is ResultStatus.COUNTED]
+    counted = [
+        _outcome(each, counted_as_failed) for each in runs if each.status is ResultStatus.COUNTED
+    ]
     failed: set[str] = set()
-    if scope.padding is Padding.FAIL:
-        pending = [each for each in runs if each.standing is ResultStatus.PENDING]
+    if filters.padding is Padding.FAIL:
+        pending = [each for each in runs if each.status is ResultStatus.PENDING]
         counted += [SuccessOutcome(each.competition, None, None, False, False) for each in pending]
         failed = {each.competition for each in missing if each.reason == NO_RUN}
     if not counted and not failed:
@@ -133,32 +133,32 @@ def success(
             f"No run of {name!r} here can be counted against a baseline: "
             + (f"{missing[0].competition}: {missing[0].reason}." if missing else "it has none.")
         )
-    groups = _groups(kept, facts, group_by)
+    groups = _groups(counted_slugs, info, group_by)
     return SuccessResults(
         experiment=record,
-        asked=asked,
-        competitions=kept,
+        scope=scope,
+        competitions=counted_slugs,
         groups=success_rates(counted, groups, failed=failed),
-        lost={name: _lost(runs, slugs) for name, slugs in {**groups, ALL: kept}.items()},
+        lost={name: _lost(runs, slugs) for name, slugs in {**groups, ALL: counted_slugs}.items()},
         missing=missing,
         missing_baseline=dict(sorted(without.items())),
         baselines=_used(runs),
-        excluded=tuple(out),
-        open=sum(each.is_open for each in runs if each.standing is ResultStatus.COUNTED),
-        beside=sum(each.beside for each in runs),
+        excluded=tuple(flagged),
+        open=sum(each.is_open for each in runs if each.status is ResultStatus.COUNTED),
+        other_scores=sum(each.other_scores for each in runs),
         failures=dict(Counter(each.failure for each in runs if each.failure not in (None, "none"))),
-        flags=tuple((slug, *flag) for slug in kept for flag in facts[slug].flags),
+        flags=tuple((slug, *flag) for slug in counted_slugs for flag in info[slug].flags),
     )
 
 
 def has_only_baselines(context: Context, name: str, suite: str | None) -> bool:
-    """Whether the experiment's competitions (in the suite) are held against baselines alone.
+    """Whether only success rates, not medals, apply to the experiment (in the suite).
 
-    So it is where all of them are known here, none has a human board, and at least one a baseline
-    or a score that is measured.
+    This is so if all are imported, none has a human leaderboard, and at least one has a baseline
+    or is measured.
 
     Raises:
-        NotFound: no such experiment or suite.
+        NotFound: the experiment or the suite does not exist.
     """
     experiments.find(context, name)
     slugs = gather(context, [name])[name].competitions
@@ -174,11 +174,11 @@ def has_only_baselines(context: Context, name: str, suite: str | None) -> bool:
     )
 
 
-def _outcome(one: RunOutcome, fail: set[str]) -> SuccessOutcome:
-    if one.competition in fail:
-        return SuccessOutcome(one.competition, one.sort, None, False, False, one.spent)
+def _outcome(one: RunOutcome, counted_as_failed: set[str]) -> SuccessOutcome:
+    if one.competition in counted_as_failed:
+        return SuccessOutcome(one.competition, one.kind, None, False, False, one.usage)
     return SuccessOutcome(
-        one.competition, one.sort, one.improvement, one.success, one.ever or one.success, one.spent
+        one.competition, one.kind, one.improvement, one.success, one.ever or one.success, one.usage
     )
 
 
@@ -187,17 +187,17 @@ def _lost(runs: Sequence[RunOutcome], slugs: Sequence[str]) -> dict[str, int]:
     kinds = [
         each.failure or ""
         for each in runs
-        if each.standing is ResultStatus.LOST and each.competition in wanted
+        if each.status is ResultStatus.LOST and each.competition in wanted
     ]
     return dict(sorted(Counter(kinds).items()))
 
 
 def _used(runs: Sequence[RunOutcome]) -> tuple[UsedBaseline, ...]:
-    """The baselines in the numbers; a competition has several where its versions do."""
+    """The baselines of the counted runs. A competition may have one for each of its versions."""
     used: dict[UsedBaseline, None] = {}
     for each in runs:
         baseline: Baseline | None = each.baseline
-        if each.standing is ResultStatus.COUNTED and baseline is not None:
+        if each.status is ResultStatus.COUNTED and baseline is not None:
             assert each.threshold is not None  # noqa: S101 (it comes with the baseline)
             one = UsedBaseline(
                 each.competition, baseline.score, baseline.source, each.threshold,
@@ -208,14 +208,14 @@ def _used(runs: Sequence[RunOutcome]) -> tuple[UsedBaseline, ...]:
 
 
 def _groups(
-    kept: Sequence[str], facts: Mapping[str, CompetitionInfo], by: SuccessGroupBy | None
+    counted_slugs: Sequence[str], info: Mapping[str, CompetitionInfo], by: SuccessGroupBy | None
 ) -> dict[str, Sequence[str]]:
     if by is None:
         return {}
     if by is SuccessGroupBy.COMPETITION:
-        return {slug: [slug] for slug in kept}
+        return {slug: [slug] for slug in counted_slugs}
     if by is SuccessGroupBy.TAG:
-        tags = sorted({tag for slug in kept for tag in facts[slug].tags})
-        return {tag: [slug for slug in kept if tag in facts[slug].tags] for tag in tags}
-    names = sorted({facts[slug].category or "" for slug in kept} - {""})
-    return {name: [slug for slug in kept if facts[slug].category == name] for name in names}
+        tags = sorted({tag for slug in counted_slugs for tag in info[slug].tags})
+        return {tag: [slug for slug in counted_slugs if tag in info[slug].tags] for tag in tags}
+    names = sorted({info[slug].category or "" for slug in counted_slugs} - {""})
+    return {name: [slug for slug in counted_slugs if info[slug].category == name] for name in names}

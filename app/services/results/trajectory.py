@@ -1,4 +1,4 @@
-"""A run's scores in their order: the final one against the best, and success at any step."""
+"""A run's scores in order: the final score, the best score, and the first success."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from app.services.runtime.context import Context
 from app.statistics.trajectory import best_position, best_so_far
 from app.storage.database.records import ReportedScoreRecord, RunRecord
 from app.storage.queries import reported_scores, results
-from app.storage.queries.results import SentResult
+from app.storage.queries.results import GradedSubmission
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One score: a graded submission, or one that was measured outside (then it has an id).
+    """One score, of a graded submission or from a harness. `reported_score` is the latter's id.
 
-    `best_so_far` is among graded scores for a graded one, among the others for another.
+    `best_so_far` compares graded scores only with graded ones, and reported with reported ones.
     """
 
     sort: str
@@ -36,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A run's steps; the summary is of those that are of the same kind as the final score."""
+    """A run's steps. `best` and `first_success` are of the same kind as the final score."""
 
     run: RunRecord
     competition: Competition
@@ -50,45 +50,45 @@ class Trajectory:
 
 
 def trajectory(context: Context, run_id: str, threshold: float | None) -> Trajectory:
-    """The run's trajectory. Without a `threshold`, successes are by the baseline's own.
+    """The run's trajectory. Without a `threshold`, the baseline's own threshold makes a success.
 
-    Graded submissions come in the order they were sent, then reported scores by their step and
-    time; the two are never put into one curve.
+    Graded submissions come first, in the order in which they were received, then reported scores
+    by step and time. The two are separate curves.
 
     Raises:
-        NotFound: there is no such run.
+        NotFound: the run does not exist.
     """
     run = find_run(context, run_id)
     with context.database.read() as session:
         found = list(results.run_results(session, run=run_id))
-        sent = results.sent_results(session, run.experiment, run=run_id)
+        sent = results.graded_submissions(session, run.experiment, run=run_id)
         reported = reported_scores.of_run(session, run_id)
     (result,) = found
     competition = context.catalogue.of_version(run.version_id).competition
-    sort, _, pending = final_score(result, reported)
+    kind, _, pending = final_score(result, reported)
     last = reported_scores.final_of(reported)
-    measured = sorted(reported, key=_moment)
-    judged = _Judged(competition, threshold)
-    graded = judged([_graded(one, result.final) for one in sent])
-    others = judged([_measured(one, is_final=one is last) for one in measured])
-    mine = graded if sort == GRADED or (sort is None and graded) else others
-    at = best_position([s.score for s in mine], higher_is_better=judged.higher_is_better)
+    measured = sorted(reported, key=_step_order)
+    with_baseline = _BaselineComparison(competition, threshold)
+    graded = with_baseline([_graded(one, result.final) for one in sent])
+    others = with_baseline([_measured(one, is_final=one is last) for one in measured])
+    own = graded if kind == GRADED or (kind is None and graded) else others
+    at = best_position([s.score for s in own], higher_is_better=with_baseline.higher_is_better)
     baseline = competition.baseline
     return Trajectory(
         run=run,
         competition=competition,
         threshold=threshold if threshold or not baseline else baseline.success_threshold,
-        sort=sort,
+        sort=kind,
         pending=pending,
         steps=(*graded, *others),
-        final=next((each for each in mine if each.final), None) if sort else None,
-        best=None if at is None else mine[at],
-        first_success=next((each for each in mine if each.success), None),
+        final=next((each for each in own if each.final), None) if kind else None,
+        best=None if at is None else own[at],
+        first_success=next((each for each in own if each.success), None),
     )
 
 
-class _Judged:
-    """Steps of one kind, each with what it is worth and the best one so far."""
+class _BaselineComparison:
+    """Adds to steps of one kind their improvement over the baseline and the best score so far."""
 
     def __init__(self, competition: Competition, threshold: float | None) -> None:
         self._competition = competition
@@ -99,21 +99,21 @@ class _Judged:
         scores = [each.score for each in steps]
         best = best_so_far(scores, higher_is_better=self.higher_is_better)
         found = []
-        for each, top in zip(steps, best, strict=True):
-            judged = self._competition.against_baseline(each.score, self._threshold)
+        for each, best_score in zip(steps, best, strict=True):
+            with_baseline = self._competition.against_baseline(each.score, self._threshold)
             found.append(
                 replace(
                     each,
-                    best_so_far=top,
-                    improvement=judged.improvement if judged else None,
-                    success=judged.success if judged else None,
+                    best_so_far=best_score,
+                    improvement=with_baseline.improvement if with_baseline else None,
+                    success=with_baseline.success if with_baseline else None,
                 )
             )
         return found
 
 
-def _moment(one: ReportedScoreRecord) -> tuple[float, float, int]:
-    """By step, then by time; what says neither comes last, in the order it was reported."""
+def _step_order(one: ReportedScoreRecord) -> tuple[float, float, int]:
+    """The sort key: step, then time; scores with neither come last, in the order of reports."""
     never = float("inf")
     return (
         never if one.step is None else one.step,
@@ -122,7 +122,7 @@ def _moment(one: ReportedScoreRecord) -> tuple[float, float, int]:
     )
 
 
-def _graded(one: SentResult, final: str | None) -> Step:
+def _graded(one: GradedSubmission, final: str | None) -> Step:
     return Step(
         sort=GRADED,
         submission=one.id,

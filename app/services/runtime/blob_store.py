@@ -1,4 +1,4 @@
-"""The store of files that the settings name, and this machine's cache of it."""
+"""The blob store that the settings name, and this machine's cache of it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from app.storage.blobs.store import BlobStore
 
 
 def open_store(settings: Settings) -> tuple[BlobStore, FileCache]:
-    """Open both. The caller closes the cache.
+    """Open the blob store and its cache. The caller closes the cache.
 
     Raises:
-        BadSettings: PODIUM_BLOBS_URL names no store that can be used.
+        BadSettings: PODIUM_BLOBS_URL does not name a usable store.
     """
     data = settings.data_dir
     data.mkdir(parents=True, exist_ok=True)
@@ -28,11 +28,11 @@ def open_store(settings: Settings) -> tuple[BlobStore, FileCache]:
 
 
 def require_store(settings: Settings) -> None:
-    """Ask, before a server or a worker starts, whether it will be able to keep files.
+    """Check that files can be stored, before a server or a worker starts.
 
     Raises:
         BadSettings: the bucket is missing, refuses these credentials, or cannot be written.
-        StoreAway: nobody answers there.
+        StoreAway: the store does not answer.
     """
     blobs, cache = open_store(settings)
     try:

@@ -1,4 +1,4 @@
-"""Competition versions, read once each: a version never changes, so nothing goes stale."""
+"""A cache of competition versions. A version never changes, so no entry becomes stale."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CACHED_VERSIONS = 256
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """One version of a competition: its record, what it declares, its human board and its task."""
+    """One version of a competition: record, declaration, human leaderboard and task description."""
 
     version: VersionRecord
     competition: Competition
@@ -33,9 +33,9 @@ class CatalogueEntry:
 
 
 class Catalogue:
-    """Reads versions' declarations and boards, and keeps the latest used in memory.
+    """Reads competition versions and keeps the most recently used ones in memory.
 
-    `files` has what else there is of a version.
+    `files` gives access to the files of a version.
     """
 
     def __init__(self, files: VersionFiles, competitions_dir: Path, database: Database) -> None:
@@ -47,11 +47,15 @@ class Catalogue:
         self._versions: LRUCache[int, VersionRecord] = LRUCache(CACHED_VERSIONS)
 
     def of_version(self, version_id: int) -> CatalogueEntry:
-        """The version with this id, which a run or a submission names."""
+        """The catalogue entry of the version with this id."""
         return self.entry(self.version(version_id))
 
     def version(self, version_id: int) -> VersionRecord:
-        """The record alone of the version with this id; no file is needed for it."""
+        """The record of the version with this id. Reads no file.
+
+        Raises:
+            NotFound: no version has this id.
+        """
         with self._lock:
             known = self._versions.get(version_id)
         if known is not None:
@@ -65,22 +69,22 @@ class Catalogue:
         return version
 
     def entry(self, version: VersionRecord) -> CatalogueEntry:
-        """The version's competition and leaderboard."""
+        """The catalogue entry of a version."""
         with self._lock:
             found = self._entries.get(version.id)
         if found is not None:
             return found
         competition = parse_competition(version.slug, version.toml)
         with self.files.lease(version, answers=False) as lease:
-            board = leaderboard_of(competition, _text(lease.path / FILE))
-            description = _text(lease.path / DESCRIPTION)
+            board = leaderboard_of(competition, _read_text(lease.path / FILE))
+            description = _read_text(lease.path / DESCRIPTION)
         entry = CatalogueEntry(version, competition, board, description)
         with self._lock:
             self._entries[version.id] = entry
         return entry
 
     def suites(self) -> dict[str, tuple[str, ...]]:
-        """The named suites: suite to slugs. Empty where no `suites.toml` is there."""
+        """The slugs of every suite, by the suite's name. Empty if there is no `suites.toml`."""
         if not self._suites_file.is_file():
             return {}
         return parse_suites(self._suites_file.read_text(encoding="utf-8"))
@@ -98,5 +102,5 @@ class Catalogue:
         return suites[name]
 
 
-def _text(file: Path) -> str | None:
+def _read_text(file: Path) -> str | None:
     return file.read_text("utf-8") if file.is_file() else None

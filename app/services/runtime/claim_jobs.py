@@ -1,4 +1,4 @@
-"""What the queue delivers: take a submission for a job, or see that it is in other hands."""
+"""Claim the submissions of delivered jobs, unless another job has claimed them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.storage.queries.claims import ClaimCandidate
 
 @dataclass(frozen=True, slots=True)
 class DeliveredJob:
-    """A job that was delivered for a submission. `token` is new each time."""
+    """A job that the queue delivered for a submission. Every delivery has a new `token`."""
 
     job: int
     submission: str
@@ -26,79 +26,88 @@ class DeliveredJob:
 
     @property
     def claimant(self) -> str:
-        """Who takes the submission by this delivery."""
+        """The name under which this delivery claims the submission."""
         return f"{self.job}:{self.token}"
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimedJob:
-    """What came of a delivery: a claim to be graded, or the state that ends the job."""
+    """The result of a delivery: a claim to grade, or the submission's state, which ends the job.
+
+    Neither if another job has claimed the submission, or if the submission does not exist.
+    """
 
     claim: ClaimRecord | None
     state: SubmissionState | None = None
 
 
 def delivered_job(job: int, submission: str) -> DeliveredJob:
-    """A new delivery."""
+    """A new delivery of a job."""
     return DeliveredJob(job, submission, uuid4().hex)
 
 
 def defer(session: Session, stored: list[SubmissionRecord]) -> None:
-    """Queue what was just stored, in the transaction that stores it."""
-    jobs.defer(session, ((one.id, one.bytes) for one in stored))
+    """Queue submissions in the transaction that stores them."""
+    jobs.defer(session, ((submission.id, submission.bytes) for submission in stored))
 
 
 def claim(
     session: Session, delivered: list[DeliveredJob], *, max_attempts: int
 ) -> list[ClaimedJob | Exception]:
-    """Claim the submissions of deliveries, unless they are settled or in another job's hands.
+    """Claim the submissions of deliveries, unless they are settled or another job has them.
 
-    A submission that this very job's earlier delivery had is taken over: the queue delivers a job
-    again when its worker died or was silent for too long. That attempt counts, for what kills its
-    worker must not do so for ever; after the last one the submission is `failed`.
+    The queue delivers a job again when its worker died or sent no heartbeat for too long. The new
+    delivery then claims the submission again, and the lost attempt counts: a file that kills its
+    worker must not do so for ever. After the last attempt the submission is `failed`.
 
-    Returns OtherEnvironment in each place when something else than this process grades here.
+    Every result is OtherEnvironment if this process may not grade in this database.
     """
     agreed = environments.current(session)
     if agreed is None or agreed[0] != this_environment():
-        there = agreed or (this_environment(), environments.database_now(session))
-        return [refusal(*there)] * len(delivered)
-    last = {one.submission: one for one in delivered}
-    found = claims.find_for_claim(session, {one.submission: one.claimant for one in last.values()})
+        required = agreed or (this_environment(), environments.database_now(session))
+        return [refusal(*required)] * len(delivered)
+    last = {delivery.submission: delivery for delivery in delivered}
+    found = claims.find_for_claim(
+        session, {delivery.submission: delivery.claimant for delivery in last.values()}
+    )
     alive = jobs.living(session, {f.holder for f in found.values() if f.holder is not None})
-    taken: dict[str, ClaimedJob] = {}
-    for one in last.values():
-        taken[one.submission] = _taken(session, found.get(one.submission), one, alive, max_attempts)
-    claims.claim(session, [each.claim for each in taken.values() if each.claim is not None])
-    _settle_lost(session, [f for f in found.values() if _is_spent(taken[f.claim.id], f)])
+    claimed: dict[str, ClaimedJob] = {}
+    for delivery in last.values():
+        claimed[delivery.submission] = _claim_one(
+            session, found.get(delivery.submission), delivery, alive, max_attempts
+        )
+    claims.claim(session, [each.claim for each in claimed.values() if each.claim is not None])
+    _settle_lost(session, [f for f in found.values() if _has_failed(claimed[f.claim.id], f)])
     notify.publish(session, {f.claim.run_id for f in found.values()})
     return [
-        taken[one.submission] if last[one.submission] is one else ClaimedJob(None)
-        for one in delivered
+        claimed[delivery.submission] if last[delivery.submission] is delivery else ClaimedJob(None)
+        for delivery in delivered
     ]
 
 
-def _taken(
+def _claim_one(
     session: Session,
     found: ClaimCandidate | None,
-    one: DeliveredJob,
+    delivery: DeliveredJob,
     alive: set[int],
     max_attempts: int,
 ) -> ClaimedJob:
     if found is None or found.state.is_settled:
         return ClaimedJob(None, found.state if found else None)
     if found.state is SubmissionState.GRADING:
-        if found.holder != one.job and found.holder in alive:
-            return ClaimedJob(None)  # the other job will see to it
+        if found.holder != delivery.job and found.holder in alive:
+            return ClaimedJob(None)  # the other job grades it
         now = environments.database_now(session)
-        faults.add_fault(session, one.submission, found.claim.attempts - 1, "worker_lost", "", now)
+        faults.add_fault(
+            session, delivery.submission, found.claim.attempts - 1, "worker_lost", "", now
+        )
         if found.claim.attempts > max_attempts:
             return ClaimedJob(None, SubmissionState.FAILED)
     return ClaimedJob(found.claim)
 
 
-def _is_spent(taken: ClaimedJob, found: ClaimCandidate) -> bool:
-    return taken.state is SubmissionState.FAILED and not found.state.is_settled
+def _has_failed(claimed: ClaimedJob, found: ClaimCandidate) -> bool:
+    return claimed.state is SubmissionState.FAILED and not found.state.is_settled
 
 
 def _settle_lost(session: Session, lost: list[ClaimCandidate]) -> None:
@@ -109,10 +118,10 @@ def _settle_lost(session: Session, lost: list[ClaimCandidate]) -> None:
         session,
         [
             SettledRecord(
-                id=one.claim.id, state=SubmissionState.FAILED, problem=None, warnings=[],
+                id=candidate.claim.id, state=SubmissionState.FAILED, problem=None, warnings=[],
                 settled_at=now,
             )
-            for one in lost
+            for candidate in lost
         ],
     )  # fmt: skip
-    notify.publish(session, [one.claim.id for one in lost])
+    notify.publish(session, [candidate.claim.id for candidate in lost])

@@ -1,4 +1,4 @@
-"""The composition root: what every use case needs, put together once from the settings."""
+"""The composition root: build from the settings the objects that all services share."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ from app.storage.database.engine import DatabaseLimits
 from app.storage.database.records import SubmissionRecord
 from app.storage.queries import submissions
 
-FETCHES = 4  # submissions that are on their way here from a store elsewhere, at once
+CONCURRENT_FETCHES = 4  # submissions that are fetched from a remote store at the same time
 
 
 class QueueNeedsPostgres(Conflict):
-    """Workers take submissions from a queue in PostgreSQL, and this is SQLite."""
+    """The queue needs PostgreSQL, and the database is SQLite."""
 
 
 class DataDirectoryInUse(Conflict):
-    """Another Podium server already uses this data directory."""
+    """Another Podium server uses this data directory."""
 
 
 @dataclass(frozen=True)
 class Context:
-    """One Podium: its settings, what it keeps, and its graders."""
+    """One process of Podium: its settings, database, blob store, graders and caches."""
 
     settings: Settings
     database: Database
@@ -56,14 +56,16 @@ class Context:
     job_claims: Batch[DeliveredJob, ClaimedJob]
     finished_gradings: Batch[FinishedGrading, SubmissionState | None]
     notifications: Notifications = field(default_factory=Notifications)
-    fetching: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(FETCHES))
+    fetching: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(CONCURRENT_FETCHES)
+    )
 
     def listen(self) -> None:
-        """Begin to announce what was settled or changed, here and in other processes."""
+        """Begin to deliver notifications, from this process and from others."""
         self.database.listen(self.notifications.notify, self._catch_up)
 
     def close(self) -> None:
-        """Stop the graders, then let go of the database."""
+        """Stop the graders, then close the database and the cache."""
         self.fetching.shutdown(wait=False, cancel_futures=True)
         self.graders.close()
         self.fetching.shutdown()
@@ -71,7 +73,7 @@ class Context:
         self.cache.close()
 
     def _catch_up(self) -> None:
-        """Announce what nobody heard of: while nothing was heard, it can be seen in the rows."""
+        """Notify of changes that were missed while the database connection was lost."""
         awaited = self.notifications.awaited()
         with self.database.read() as session:
             settled = submissions.settled_among(session, awaited)
@@ -79,7 +81,7 @@ class Context:
         self.notifications.notify([*settled, *changed])
 
     def scratch(self) -> Path:
-        """A new empty directory for work in progress, on the same disk as what is kept."""
+        """A new empty directory for temporary files, on the same disk as the stored files."""
         directory = self.settings.data_dir / "tmp" / uuid.uuid4().hex
         directory.mkdir(parents=True)
         return directory
@@ -88,14 +90,18 @@ class Context:
 def open_context(
     settings: Settings, *, grades: bool | None = None, validates: bool | None = None
 ) -> Context:
-    """Open the database, blobs and graders that `settings` name. The caller closes the context.
+    """Open the database, blob store and graders. The caller closes the context.
 
-    `grades` says whether this process grades submissions: by default, if no other one does. A
-    process that does not grade starts a grader when it imports a competition. `validates` says
-    whether a process that validates is kept: by default, wherever submissions are received.
+    Args:
+        settings: the settings of this process.
+        grades: whether this process grades submissions. By default it does unless submissions go
+            through the queue. A process that does not grade still starts a grader to import a
+            competition.
+        validates: whether to keep a process that checks the form of files. By default every
+            process that receives submissions keeps one.
 
     Raises:
-        Conflict: submissions are to go through the queue, and there is no PostgreSQL.
+        QueueNeedsPostgres: PODIUM_DISPATCH is queue and the database is SQLite.
     """
     if settings.queues and settings.is_sqlite:
         raise QueueNeedsPostgres(
@@ -144,13 +150,14 @@ def open_context(
 
 
 def lock_data_directory(data: Path) -> int:
-    """Claim the data directory for this server process; released when the process ends.
+    """Lock the data directory for this server process, until the process ends.
 
-    Returns the lock's file descriptor. The claim is what makes it safe to grade again, at start,
-    whatever this data directory's last server left in the state `grading`.
+    Returns the lock's file descriptor. While the server has the lock, no other server is grading
+    from this directory. So it can safely grade again the submissions that its predecessor left in
+    the state `grading`.
 
     Raises:
-        DataDirectoryInUse: another server holds it.
+        DataDirectoryInUse: another server has the lock.
     """
     data.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -161,12 +168,12 @@ def lock_data_directory(data: Path) -> int:
         raise DataDirectoryInUse(
             f"a Podium server already runs on {data}; stop it, or set PODIUM_DATA_DIR"
         ) from None
-    shutil.rmtree(data / "tmp", ignore_errors=True)  # what a killed server was receiving
+    shutil.rmtree(data / "tmp", ignore_errors=True)  # uploads that a killed server left unfinished
     return descriptor
 
 
 def _instance(data: Path) -> str:
-    """A name for this data directory that stays the same over restarts: who claimed a grading."""
+    """The name under which servers of this data directory claim gradings; restarts keep it."""
     file = data / "instance"
     try:
         return file.read_text().strip()
@@ -175,7 +182,7 @@ def _instance(data: Path) -> str:
         partial = data / f"instance.{name}"
         partial.write_text(name)
         try:
-            os.link(partial, file)  # fails where another process was quicker
+            os.link(partial, file)  # fails if another process has written the file
         except FileExistsError:
             pass
         finally:

@@ -1,4 +1,4 @@
-"""Whether this process may grade: all that grade in one database have the same environment."""
+"""Whether this process may grade: all graders of one database need the same environment."""
 
 from __future__ import annotations
 
@@ -13,39 +13,40 @@ from app.storage.queries.environments import Environment
 
 
 class OtherEnvironment(Conflict):
-    """This worker's grades could differ from those that are made here."""
+    """This worker's grades could differ from the grades in this database."""
 
 
 def this_environment() -> Environment:
-    """What a grade made by this process would name."""
+    """The environment of this process, as its grades would name it."""
     return Environment(grading_version(), environment())
 
 
 def agree(database: Database, *, adopt: bool = False) -> None:
-    """Make sure that this environment is the one that grades here: the first to come decides.
+    """Check that this process has the environment that grades for this database.
 
-    `adopt` makes it this one from now on; workers of another then refuse to take submissions.
+    The first process sets the environment. With `adopt` this process sets it anew, and workers
+    with another environment then refuse to claim submissions.
 
     Raises:
-        OtherEnvironment: another one grades here.
+        OtherEnvironment: the database has another environment.
     """
-    mine, now = this_environment(), datetime.now(UTC)
+    own, now = this_environment(), datetime.now(UTC)
     if adopt:
-        database.write(lambda session: environments.replace(session, mine, now))
+        database.write(lambda session: environments.replace(session, own, now))
         return
-    database.write(lambda session: environments.declare(session, mine, now))
+    database.write(lambda session: environments.declare(session, own, now))
     with database.read() as session:
         found = environments.current(session)
-    if found is not None and found[0] != mine:
+    if found is not None and found[0] != own:
         raise refusal(*found)
 
 
-def refusal(there: Environment, since: datetime) -> OtherEnvironment:
-    """Why this process may not grade, what differs, and what can be done."""
-    different = "; ".join(there.differences(this_environment()))
+def refusal(required: Environment, since: datetime) -> OtherEnvironment:
+    """The error for a process that may not grade; it lists the differences and the remedies."""
+    different = "; ".join(required.differences(this_environment()))
     return OtherEnvironment(
-        f"This worker may not grade here: {different}. What grades in this database was said on "
-        f"{since:%Y-%m-%d %H:%M} UTC, and grades are compared with each other. Install that "
+        f"This worker may not grade here: {different}. The environment of this database was set on "
+        f"{since:%Y-%m-%d %H:%M} UTC, and all its grades must be comparable. Install that "
         "version from its requirements.lock; or, if all workers are to change to this one, "
         "upgrade them and start one with `podium worker --adopt`."
     )

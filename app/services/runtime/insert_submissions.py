@@ -1,4 +1,4 @@
-"""The batch through which submissions enter the database: many at once, each by the run's rules."""
+"""Insert many submissions in one transaction, after checking each run's limits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class InsertedSubmission:
 
 
 class _InsertBatch:
-    """One group of submissions: what its runs allow, and what the group itself has used up."""
+    """One group of submissions, checked against the limits of their runs."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -32,59 +32,62 @@ class _InsertBatch:
         self._accepted: Counter[str] = Counter()
         self.new: list[SubmissionRecord] = []
 
-    def add(self, offered: SubmissionRecord) -> InsertedSubmission:
-        """Let a submission in, or find the one that its Idempotency-Key stands for.
+    def add(self, incoming: SubmissionRecord) -> InsertedSubmission:
+        """Accept a submission, or return the one that was stored with its Idempotency-Key.
 
         Raises:
-            RunClosed, QuotaExceeded, IdempotencyMismatch: it is not let in.
+            NotFound: the run does not exist.
+            RunClosed, QuotaExceeded: the run may send no more.
+            IdempotencyMismatch: the key was sent before, with another file.
         """
-        known = self._known(offered)
+        known = self._known(incoming)
         if known is not None:
-            if known.sha256 != offered.sha256:
+            if known.sha256 != incoming.sha256:
                 raise IdempotencyMismatch(
-                    f"This Idempotency-Key already came with other bytes ({known.id}). "
+                    f"This Idempotency-Key was already sent with another file ({known.id}). "
                     "Send a new key with a new file."
                 )
             return InsertedSubmission(known, created=False)
-        run = self._run(offered.run_id)
+        run = self._run(incoming.run_id)
         if run is None:
-            raise no_run(offered.run_id)
-        refuse_closed(run, offered.received_at)
-        refuse_over_quota(self._session, run, offered.received_at, accepted=self._accepted[run.id])
+            raise no_run(incoming.run_id)
+        refuse_closed(run, incoming.received_at)
+        refuse_over_quota(self._session, run, incoming.received_at, accepted=self._accepted[run.id])
         self._accepted[run.id] += 1
-        if offered.idempotency_key is not None:
-            self._keys[run.id, offered.idempotency_key] = offered
-        self.new.append(offered)
-        return InsertedSubmission(offered, created=True)
+        if incoming.idempotency_key is not None:
+            self._keys[run.id, incoming.idempotency_key] = incoming
+        self.new.append(incoming)
+        return InsertedSubmission(incoming, created=True)
 
     def _run(self, run_id: str) -> RunRecord | None:
         if run_id not in self._runs:
             self._runs[run_id] = runs.lock_run(self._session, run_id)
         return self._runs[run_id]
 
-    def _known(self, offered: SubmissionRecord) -> SubmissionRecord | None:
-        if offered.idempotency_key is None:
+    def _known(self, incoming: SubmissionRecord) -> SubmissionRecord | None:
+        if incoming.idempotency_key is None:
             return None
-        self._run(offered.run_id)  # locks the run: two servers do not look for one key at once
-        here = self._keys.get((offered.run_id, offered.idempotency_key))
-        return here or submissions.by_idempotency_key(
-            self._session, offered.run_id, offered.idempotency_key
+        self._run(incoming.run_id)  # locks the run: no other server handles the same key now
+        in_group = self._keys.get((incoming.run_id, incoming.idempotency_key))
+        return in_group or submissions.by_idempotency_key(
+            self._session, incoming.run_id, incoming.idempotency_key
         )
 
 
 def insert_submissions(
     session: Session,
-    offered: list[SubmissionRecord],
+    incoming: list[SubmissionRecord],
     *,
     defer: Callable[[Session, list[SubmissionRecord]], None] | None = None,
 ) -> list[InsertedSubmission | Exception]:
-    """Store submissions, in their order; the error in the place of one that is refused.
+    """Store submissions in their order. The result for a refused one is its error.
 
-    `defer` queues those that were stored, in the same transaction: where one is, the other is.
+    `defer` queues the stored submissions in the same transaction, so that no submission is stored
+    without a job.
     """
     batch = _InsertBatch(session)
     outcomes: list[InsertedSubmission | Exception] = []
-    for one in offered:
+    for one in incoming:
         try:
             outcomes.append(batch.add(one))
         except PodiumError as refusal:

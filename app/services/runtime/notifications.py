@@ -1,4 +1,4 @@
-"""Who waits for which news: no thread is held, no transaction, and no table is polled."""
+"""Wake waiting requests when a submission or a run changes, without polling the database."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator
 
 
 class Notifications:
-    """Requests of the event loop wait here for news of an id; other threads announce it.
+    """Coroutines subscribe to an id; other threads notify of it.
 
-    A submission's id is announced when the submission is settled, a run's id when anything of the
-    run changed; see `app.storage.database.notify`. Being woken is a reason to look, not a promise.
+    A submission's id is notified when the submission is settled, a run's id when anything of the
+    run changes; see `app.storage.database.notify`. A woken coroutine must read the rows: there are
+    spurious wake-ups.
     """
 
     def __init__(self) -> None:
@@ -23,7 +24,10 @@ class Notifications:
 
     @contextlib.contextmanager
     def subscribe(self, topic: str) -> Iterator[asyncio.Event]:
-        """An event that is set by news of an id: begin before it can come, clear to go on."""
+        """An event that is set when the id is notified.
+
+        Subscribe before the change can happen. Clear the event to wait for the next change.
+        """
         event = asyncio.Event()
         entry = (asyncio.get_running_loop(), event)
         with self._lock:
@@ -38,23 +42,23 @@ class Notifications:
                     del self._waiting[topic]
 
     def notify(self, topics: Iterable[str]) -> None:
-        """Wake whoever waits for one of these ids. Callable from any thread."""
+        """Wake the subscribers of these ids. Callable from any thread."""
         awake = defaultdict(list)
         with self._lock:
             for topic in topics:
                 for loop, event in self._waiting.get(topic, ()):
                     awake[loop].append(event)
         for loop, events in awake.items():
-            with contextlib.suppress(RuntimeError):  # the loop was closed: nobody waits any more
+            with contextlib.suppress(RuntimeError):  # the loop is closed: it has no subscribers
                 loop.call_soon_threadsafe(_set_all, events)
 
     def close(self) -> None:
-        """Wake everybody, since the server ends: each looks at what is there by now, and goes."""
+        """Wake all subscribers because the server stops. Each reads the rows once more and ends."""
         self.is_closed = True
         self.notify(self.awaited())
 
     def awaited(self) -> list[str]:
-        """The ids that somebody waits for."""
+        """The ids that have subscribers."""
         with self._lock:
             return list(self._waiting)
 

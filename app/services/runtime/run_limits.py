@@ -1,4 +1,4 @@
-"""What a run may still send: until when, and how much."""
+"""The limits of a run: its time and its quotas of submissions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DAY = timedelta(days=1)
 
 
 def refuse_closed(run: RunRecord, now: datetime) -> None:
-    """Refuse what comes after the end of a run.
+    """Refuse a submission after the end of a run.
 
     Raises:
         RunClosed: the run was closed, or its hours are over.
@@ -30,10 +30,10 @@ def refuse_closed(run: RunRecord, now: datetime) -> None:
 
 
 def refuse_measured(competition: Competition) -> None:
-    """Refuse files for a competition without answers to hold them against.
+    """Refuse a submission to a competition whose results are measured, not graded.
 
     Raises:
-        TakesNoSubmissions: its results are measured.
+        TakesNoSubmissions: the competition's results are measured.
     """
     if competition.is_measured:
         raise TakesNoSubmissions(
@@ -45,12 +45,12 @@ def refuse_measured(competition: Competition) -> None:
 def refuse_over_quota(
     session: Session, run: RunRecord, now: datetime, *, accepted: int = 0
 ) -> None:
-    """Count what is graded and what may yet be; a rejected or failed file costs nothing.
+    """Refuse a submission beyond the run's quotas. Rejected and failed submissions do not count.
 
-    `accepted` are those let in at this moment, which are not in the database yet.
+    `accepted` is the number of submissions accepted in this transaction but not stored yet.
 
     Raises:
-        QuotaExceeded: nothing more may be sent now; it says when the next may.
+        QuotaExceeded: the quota is used up; names the time when the next submission is possible.
     """
     total = run.limits.get("submissions_total", math.inf)
     per_day = run.limits.get("submissions_per_day")
@@ -73,5 +73,5 @@ def refuse_over_quota(
 
 
 def no_run(run_id: str) -> NotFound:
-    """What is said of a run that does not exist, and of one that is another key's."""
+    """The error for a run that does not exist, and for a run of another key."""
     return NotFound(f"There is no run {run_id!r} for this key.")

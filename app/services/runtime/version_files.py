@@ -1,7 +1,7 @@
-"""Competition versions' files: stored as blobs once, and brought to whichever machine needs them.
+"""The files of competition versions: stored as blobs, and fetched to each machine that needs them.
 
-Where the store is this machine's disk, an import also leaves a version's files in a directory of
-their own below `competitions/`, so that grading needs no copy.
+If the store is this machine's disk, an import also keeps a version's files in a directory below
+`competitions/`, so that grading needs no copy.
 """
 
 from __future__ import annotations
@@ -21,14 +21,12 @@ from app.storage.database.database import Database
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import version_files
 
-PARALLEL_COPIES = (
-    8  # files stored or fetched side by side: a store elsewhere answers many at a time
-)
+PARALLEL_COPIES = 8  # files that are stored or fetched at the same time
 WITH_ANSWERS, WITHOUT_ANSWERS = "graded", "shown"  # kinds of directories in the cache
 
 
 class VersionFiles:
-    """Where versions' files are: in `root/<slug>/<hash>/`, or in the blob store and its cache."""
+    """Finds versions' files in `root/<slug>/<hash>/`, or in the blob store and its cache."""
 
     def __init__(self, root: Path, database: Database, blobs: BlobStore, cache: FileCache) -> None:
         self.root = root
@@ -37,13 +35,13 @@ class VersionFiles:
         self._cache = cache
 
     def imported_directory(self, slug: str, content_hash: str) -> Path:
-        """Where an import puts a version. Slug and hash were checked when it was made."""
+        """The directory where an import puts a version. The caller has checked slug and hash."""
         return self.root / slug / content_hash[:32]
 
     def lease(self, version: VersionRecord, *, answers: bool) -> Lease:
-        """A directory with what grading needs; without `answers`, with nothing private.
+        """A directory with the files that grading needs; without `answers`, no private files.
 
-        Of the public files only the sample submission is sure to be there.
+        Of the public files it may have only the sample submission.
 
         Raises:
             DamagedFile: a file is missing or damaged in the store.
@@ -64,7 +62,7 @@ class VersionFiles:
         return self._cache.get(f"{kind}/{version.slug}/{version.content_hash[:32]}", make)
 
     def lease_public(self, version: VersionRecord, name: str, sha256: str) -> Lease:
-        """One public file, which the version lists under this name with this digest.
+        """One public file, by its name and digest in the version's list of files.
 
         Raises:
             DamagedFile, StoreAway: as `lease`.
@@ -75,7 +73,7 @@ class VersionFiles:
         return self._blobs.lease(sha256)
 
     def copy_all(self, version: VersionRecord, folder: Path) -> None:
-        """Write every file of the version below the new directory `folder`, to be changed there.
+        """Copy every file of the version into the new directory `folder`, for changing them there.
 
         Raises:
             DamagedFile, StoreAway: as `lease`.
@@ -87,29 +85,29 @@ class VersionFiles:
         with self._database.read() as session:
             files = version_files.all_files(session, version.id)
         self._fetch(version, files, folder)
-        for file in files:  # second names of blobs may not be written to
+        for file in files:  # the fetched files may be hard links to blobs: replace them with copies
             path = folder / file.path
             shutil.copyfile(path, path.with_name(f"{path.name}.copy"))
             path.with_name(f"{path.name}.copy").replace(path)
 
-    def store(self, directory: Path, copies: Iterable[StagedFile]) -> list[VersionFileRecord]:
-        """Make blobs of a version's files; says what to write down about them.
+    def store(self, directory: Path, staged: Iterable[StagedFile]) -> list[VersionFileRecord]:
+        """Store a version's files as blobs; returns the records to write for them.
 
         Raises:
-            StorageFull, StoreAway: nothing that was stored by then is in anybody's way.
+            StorageFull, StoreAway: some blobs may be stored already; they do no harm.
         """
 
-        def put(copy: StagedFile) -> VersionFileRecord:
-            self._blobs.put_file(directory / copy.path, Blob(copy.sha256, copy.bytes))
-            return VersionFileRecord(path=copy.path, sha256=copy.sha256, bytes=copy.bytes)
+        def put(file: StagedFile) -> VersionFileRecord:
+            self._blobs.put_file(directory / file.path, Blob(file.sha256, file.bytes))
+            return VersionFileRecord(path=file.path, sha256=file.sha256, bytes=file.bytes)
 
-        return list(map_concurrently(put, copies, at_once=PARALLEL_COPIES))
+        return list(map_concurrently(put, staged, concurrency=PARALLEL_COPIES))
 
     def _fetch(self, version: VersionRecord, files: list[VersionFileRecord], target: Path) -> None:
         if not files:
             raise DamagedFile(
-                f"The database names no files of version {version.number} of {version.slug}: "
-                "restore a backup that has them."
+                f"The database lists no files for version {version.number} of {version.slug}: "
+                "restore a backup that lists them."
             )
 
         def fetch(file: VersionFileRecord) -> None:
@@ -117,5 +115,5 @@ class VersionFiles:
 
         for parent in {(target / file.path).parent for file in files}:
             parent.mkdir(parents=True, exist_ok=True)
-        for _ in map_concurrently(fetch, files, at_once=PARALLEL_COPIES):
+        for _ in map_concurrently(fetch, files, concurrency=PARALLEL_COPIES):
             pass

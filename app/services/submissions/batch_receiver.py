@@ -1,8 +1,9 @@
-"""Where small submissions are taken in: those that come together are looked after together.
+"""Receive small submissions in groups.
 
-Most submissions are a few kilobytes. What they cost is not their bytes but being handed from
-thread to thread, a session each to look up the key, a sync each. So one thread takes all that
-wait, asks the database once who may send, stores the bytes, and gives the rows to the intake.
+Most submissions are a few kilobytes. Writing the bytes is cheap; thread switches, a database
+session to look up the key and an fsync cost more. So one thread receives all waiting submissions
+together: it checks their keys in one session, stores their bytes with few syncs and adds their
+rows to the insert batch.
 """
 
 from __future__ import annotations
@@ -20,23 +21,23 @@ from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.small_files import SmallFiles
 from app.storage.database.records import RunRecord
 
-GROUP = 128  # bounds how long one waits for the syncs of others
+GROUP_SIZE = 128  # limits how long a submission waits for the syncs of others
 
 
 @dataclass(frozen=True, slots=True)
 class IncomingSubmission:
-    """A submission whose bytes have come, the run it is for, and the key that came with it."""
+    """A submission whose bytes were received, its run, and the key that was sent with it."""
 
     submission_id: str
     run_id: str
     key: str | None
     data: bytes
-    offer: SubmissionMeta
+    meta: SubmissionMeta
 
 
 @dataclass(frozen=True, slots=True)
 class StoredSubmission:
-    """A submission that is stored, bytes and row synced, and whose it is."""
+    """A submission whose bytes and row are synced to disk, with its caller and run."""
 
     caller: Caller
     run: RunRecord
@@ -44,7 +45,7 @@ class StoredSubmission:
 
 
 class BatchReceiver:
-    """One thread, which is started by the first incoming; closed before the context is."""
+    """One thread, started by the first submission. Close it before the context."""
 
     def __init__(self, context: Context, blobs: SmallFiles) -> None:
         self._context = context
@@ -54,29 +55,29 @@ class BatchReceiver:
         self._waiting: list[tuple[IncomingSubmission, Future[StoredSubmission]]] = []
 
     def receive(self, incoming: IncomingSubmission) -> Future[StoredSubmission]:
-        """Hand in a submission; done once its bytes and its row are on disk, synced.
+        """Store a submission. The future is done once its bytes and its row are synced to disk.
 
-        The future raises what `submit.admit`, `SmallFiles.put_all` and `submit.store` raise: then
-        nothing was stored.
+        The future raises the errors of `submit.admit`, `SmallFiles.put_all` and `submit.store`.
+        Nothing was stored then.
         """
         future: Future[StoredSubmission] = Future()
         with self._lock:
             self._waiting.append((incoming, future))
             is_first = len(self._waiting) == 1
-        if is_first:  # whoever comes before the thread has time goes along with this one
+        if is_first:  # submissions that arrive before the thread runs join the same group
             self._thread.submit(self._receive_group)
         return future
 
     def close(self) -> None:
-        """Take in what waits, then stop."""
+        """Store the waiting submissions, then stop."""
         self._thread.shutdown()
         self._blobs.close()
 
     def _receive_group(self) -> None:
         with self._lock:
-            group, self._waiting = self._waiting[:GROUP], self._waiting[GROUP:]
-            is_more = bool(self._waiting)
-        if is_more:
+            group, self._waiting = self._waiting[:GROUP_SIZE], self._waiting[GROUP_SIZE:]
+            has_more = bool(self._waiting)
+        if has_more:
             self._thread.submit(self._receive_group)
         try:
             self._store_group(group)
@@ -89,9 +90,9 @@ class BatchReceiver:
         self, group: Sequence[tuple[IncomingSubmission, Future[StoredSubmission]]]
     ) -> None:
         admitted = []
-        asked = [(incoming.key, incoming.run_id) for incoming, _ in group]
+        credentials = [(incoming.key, incoming.run_id) for incoming, _ in group]
         for (incoming, future), admission in zip(
-            group, admit_all(self._context, asked), strict=True
+            group, admit_all(self._context, credentials), strict=True
         ):
             if isinstance(admission, Exception):
                 future.set_exception(admission)
@@ -102,32 +103,32 @@ class BatchReceiver:
             if isinstance(blob, Exception):
                 future.set_exception(blob)
                 continue
-            row = store(self._context, run, incoming.submission_id, blob, incoming.offer)
-            _pass_on(row, future, caller, run)
+            row = store(self._context, run, incoming.submission_id, blob, incoming.meta)
+            _forward_result(row, future, caller, run)
 
 
 def open_batch_receiver(context: Context) -> BatchReceiver | None:
-    """The reception of a server that grades for itself, with its files on its own disk.
+    """A batch receiver for a server that grades by itself and stores files on its own disk.
 
-    None elsewhere. A group would wait for its slowest upload to another machine; and a journal is
-    settled by whoever opens the store on this machine, while workers on others would read on.
+    None for other servers. With a remote store, a group would wait for its slowest upload. With
+    workers on other machines, they could read a file that is still only in this machine's journal.
     """
     if context.settings.queues or not isinstance(context.blobs, DiskBlobs):
         return None
     return BatchReceiver(context, SmallFiles(context.blobs))
 
 
-def _pass_on(
+def _forward_result(
     row: Future[InsertedSubmission],
     future: Future[StoredSubmission],
     caller: Caller,
     run: RunRecord,
 ) -> None:
-    def written(row: Future[InsertedSubmission]) -> None:
+    def forward(row: Future[InsertedSubmission]) -> None:
         error = row.exception()
         if error is not None:
             future.set_exception(error)
         else:
             future.set_result(StoredSubmission(caller, run, row.result()))
 
-    row.add_done_callback(written)
+    row.add_done_callback(forward)

@@ -1,4 +1,4 @@
-"""The one place where grades leave the service: the run's policy decides, the ledger records."""
+"""The only place where grades are disclosed: apply the run's policy, record it in the ledger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.services.runtime.context import Context
 from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord
 from app.storage.queries import exposure, runs, submissions
 
-RECEIVED = "received"  # what every submission is called under the policy `none`
+RECEIVED = "received"  # the state of every submission under the policy `none`
 FAULT_PROBLEM = {
     "type": "/problems/grading-fault",
     "title": "Grading broke down",
@@ -30,7 +30,7 @@ FAULT_PROBLEM = {
 
 @dataclass(frozen=True, slots=True)
 class Disclosed:
-    """A submission as one caller may see it. Absent numbers are None, not hidden zeros."""
+    """A submission as one caller may see it. A number that the caller may not see is None."""
 
     submission: SubmissionRecord
     run: RunRecord
@@ -43,10 +43,10 @@ class Disclosed:
 
 
 def show(context: Context, caller: Caller, submission_id: str) -> Disclosed:
-    """A submission, and what the caller's policy allows of its grade.
+    """A submission, with the part of its grade that the caller's policy shows.
 
     Raises:
-        NotFound: there is none, or it belongs to another run.
+        NotFound: the submission does not exist, or it belongs to another run.
     """
     with context.database.read() as session:
         found = submissions.get_submission(session, submission_id)
@@ -59,7 +59,7 @@ def show(context: Context, caller: Caller, submission_id: str) -> Disclosed:
 def show_new(
     context: Context, caller: Caller, run: RunRecord, submission: SubmissionRecord
 ) -> Disclosed:
-    """A submission that was stored just now: there is no grade yet, and nothing to look up."""
+    """A submission that was just stored. It has no grade yet, so no query is needed."""
     return show_all(context, caller, run, [(submission, None)])[0]
 
 
@@ -71,7 +71,7 @@ def show_all(
 ) -> list[Disclosed]:
     """Submissions of one run as the caller may see them.
 
-    What is told to a run's key is in the ledger, committed, before this returns.
+    If the caller has a run's key, every disclosure is committed to the ledger before this returns.
     """
     policy = run.feedback if caller.is_run else Feedback.FULL
     entry = context.catalogue.of_version(run.version_id)
@@ -80,15 +80,17 @@ def show_all(
         _visible(policy, run, entry, flags, submission, grade) for submission, grade in found
     ]
     if caller.is_run:
-        told = [grade for d, (_, grade) in zip(disclosed, found, strict=True) if grade and d.grade]
-        _enter_into_ledger(context, run, policy, told)
+        disclosed_grades = [
+            grade for d, (_, grade) in zip(disclosed, found, strict=True) if grade and d.grade
+        ]
+        _enter_into_ledger(context, run, policy, disclosed_grades)
     return disclosed
 
 
 def state_shown(caller: Caller, run: RunRecord, submission: SubmissionRecord) -> str:
-    """What the caller may call the submission's state."""
-    is_told = not caller.is_run or run.feedback.shows_state
-    return submission.state.value if is_told else RECEIVED
+    """The submission's state as the caller may see it."""
+    is_visible = not caller.is_run or run.feedback.shows_state
+    return submission.state.value if is_visible else RECEIVED
 
 
 def _visible(
@@ -120,9 +122,9 @@ def _grade_document(
 ) -> dict[str, Any]:
     names = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
     private = {name: getattr(grade, name) for name in names}
-    judged = entry.competition.against_baseline(grade.score)
-    private["improvement"] = judged.improvement if judged else None
-    private["success"] = judged.success if judged else None
+    comparison = entry.competition.against_baseline(grade.score)
+    private["improvement"] = comparison.improvement if comparison else None
+    private["success"] = comparison.success if comparison else None
     return {
         "public_score": grade.public_score,
         "competition_version": entry.version.number,
@@ -135,15 +137,15 @@ def _grade_document(
 def _enter_into_ledger(
     context: Context, run: RunRecord, policy: Feedback, grades: Sequence[GradeRecord]
 ) -> None:
-    """Record each number the first time it is told; telling it again discloses nothing new."""
+    """Record each number the first time it is disclosed. A repeat discloses nothing new."""
     entries = [
         (kind, grade)
         for grade in grades
-        for kind, is_told in (
+        for kind, is_visible in (
             ("public_score", grade.public_score is not None),
             ("private_score", policy.shows_everything),
         )
-        if is_told
+        if is_visible
     ]
     if not entries:
         return
@@ -168,7 +170,10 @@ def _enter_into_ledger(
 def page(
     context: Context, caller: Caller, run: RunRecord, after: str | None, limit: int
 ) -> tuple[list[Disclosed], str | None]:
-    """The run's submissions, oldest first, as the caller may see them; and the next cursor."""
+    """A page of the run's submissions, oldest first, as the caller may see them; the next cursor.
+
+    The cursor is None after the last page.
+    """
     with context.database.read() as session:
         found = submissions.list_submissions(session, run.id, after=after, limit=limit + 1)
     shown = show_all(context, caller, run, found[:limit])
@@ -178,7 +183,7 @@ def page(
 def latest(
     context: Context, caller: Caller, run: RunRecord, *, offset: int, limit: int
 ) -> tuple[list[Disclosed], bool]:
-    """The run's submissions, newest first, as the caller may see them; and whether more follow."""
+    """A page of the run's submissions, newest first; and whether more follow."""
     with context.database.read() as session:
         found = submissions.latest_submissions(session, run.id, offset=offset, limit=limit + 1)
     return show_all(context, caller, run, found[:limit]), len(found) > limit

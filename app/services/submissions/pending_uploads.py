@@ -1,7 +1,7 @@
-"""Files between their upload and their submission: Kaggle's clients send the two apart.
+"""Uploaded files that are not submitted yet. Kaggle's clients upload first and submit later.
 
-The bytes are in the store and a row says so, so that an upload begun at one server may be sent to
-a second and submitted at a third.
+The bytes are in the blob store and a row names them. So each of the requests may reach a different
+server.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from app.storage.blobs.store import Blob, Upload
 from app.storage.database.records import PendingUploadRecord
 from app.storage.queries import pending_uploads
 
-PENDING_PER_RUN = 4  # a run that uploads and never submits keeps only its latest files here
-EXPIRED_AT_ONCE = 100
+PENDING_PER_RUN = 4  # only the latest uploads of a run are kept
+EXPIRED_PER_ADD = 100  # expired uploads that one `add` removes at most
 
 
 def refuse_second(context: Context, nonce: str) -> None:
-    """Ask before the bytes come whether this address was used.
+    """Refuse, before the bytes are sent, a second upload to one address.
 
     Raises:
-        Conflict: a whole file came for it.
+        Conflict: a complete file was already uploaded to this address.
     """
     with context.database.read() as session:
         if pending_uploads.get(session, nonce) is not None:
-            raise _used()
+            raise _address_used()
 
 
 def add(context: Context, upload: Upload, nonce: str, run_id: str, until: datetime) -> None:
-    """Keep a whole file until it is submitted, or until its time is over.
+    """Keep an uploaded file until it is submitted or expires.
 
     Raises:
-        Conflict: another came for this address meanwhile.
+        Conflict: another file was uploaded to this address meanwhile.
         StoreAway, StorageFull: nothing was kept.
     """
     name = secrets.token_hex(16)
@@ -49,27 +49,27 @@ def add(context: Context, upload: Upload, nonce: str, run_id: str, until: dateti
     )  # fmt: skip
 
     def write(session: Session) -> tuple[bool, list[PendingUploadRecord]]:
-        is_ours = pending_uploads.add(session, pending)
+        is_first = pending_uploads.add(session, pending)
         old = pending_uploads.beyond_limit(session, run_id, PENDING_PER_RUN)
-        old += pending_uploads.expired(session, now, EXPIRED_AT_ONCE)
+        old += pending_uploads.expired(session, now, EXPIRED_PER_ADD)
         pending_uploads.remove(session, [one.nonce for one in old])
-        return is_ours, old
+        return is_first, old
 
-    is_ours, old = context.database.write(write)
-    _discard_files(context, [one.name for one in old] + ([] if is_ours else [name]))
-    if not is_ours:
-        raise _used()
+    is_first, old = context.database.write(write)
+    _discard_files(context, [one.name for one in old] + ([] if is_first else [name]))
+    if not is_first:
+        raise _address_used()
 
 
 def find(context: Context, nonce: str, run_id: str) -> PendingUploadRecord | None:
-    """The whole file that came for this run under this nonce."""
+    """The file that was uploaded for this run with this nonce, if there is one."""
     with context.database.read() as session:
         pending = pending_uploads.get(session, nonce)
     return pending if pending is not None and pending.run_id == run_id else None
 
 
 def promote(context: Context, pending: PendingUploadRecord) -> Blob:
-    """Make a blob of it; doing it again changes nothing.
+    """Make the uploaded file a blob. A second call changes nothing.
 
     Raises:
         StoreAway: the store cannot be reached.
@@ -80,15 +80,15 @@ def promote(context: Context, pending: PendingUploadRecord) -> Blob:
 
 
 def discard(context: Context, pending: PendingUploadRecord) -> None:
-    """It was submitted: nobody asks for it any more."""
+    """Forget an upload that was submitted."""
     context.database.write(lambda session: pending_uploads.remove(session, [pending.nonce]))
 
 
 def _discard_files(context: Context, names: list[str]) -> None:
     for name in names:
-        with contextlib.suppress(StoreAway):  # it stays: a file that no row names, and no harm
+        with contextlib.suppress(StoreAway):  # a file that no row names stays; it does no harm
             context.blobs.discard(name)
 
 
-def _used() -> Conflict:
-    return Conflict("A file was sent to this address already; submit again for another.")
+def _address_used() -> Conflict:
+    return Conflict("A file was already sent to this address; submit again to get a new address.")

@@ -1,4 +1,4 @@
-"""How much a run may still send, asked before anything is sent."""
+"""How many submissions a run may still send."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.storage.queries import submissions
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a run has sent of what counts, and how many more it may send now; None: no limit."""
+    """How many submissions of a run count, and how many more it may send now (None: no limit)."""
 
     today: int
     total: int
@@ -22,7 +22,7 @@ class Quota:
 
 
 def quota(context: Context, run: RunRecord) -> Quota:
-    """How much of its quota a run has used, as of now."""
+    """How much of its quota a run has used at this moment."""
     now = datetime.now(UTC)
     with context.database.read() as session:
         today = submissions.count_counted(session, run.id, since=now - DAY)
@@ -34,11 +34,11 @@ def quota(context: Context, run: RunRecord) -> Quota:
     return Quota(today, total, min(known, default=None), by_total)
 
 
-def refuse_what_cannot_be_stored(context: Context, run: RunRecord) -> None:
-    """Refuse before any bytes are sent what would be refused once they have come.
+def refuse_unstorable(context: Context, run: RunRecord) -> None:
+    """Refuse, before any bytes are sent, a submission that could not be stored.
 
     Raises:
-        RunClosed, TakesNoSubmissions, QuotaExceeded: as when they have come.
+        RunClosed, TakesNoSubmissions, QuotaExceeded: as for a submission that was sent.
     """
     now = datetime.now(UTC)
     refuse_closed(run, now)

@@ -1,9 +1,10 @@
-"""Follow a run: what of it is new to a caller, derived from its rows alone.
+"""Follow a run: derive the events that are new to a caller from the run's rows alone.
 
 A caller's position is the longest prefix of the run's submissions, in the order of their ids, that
-are final and were told. Rows are never removed and a settled submission stays as it is, so nothing
-before the position is new as long as it counts as many submissions as it did: a submission whose
-id was made earlier but whose row was committed later is noticed by that count. No clock is asked.
+are final and were sent to the caller. Rows are never removed and a settled submission does not
+change. So nothing before the position is new as long as the number of submissions there stays the
+same. That count reveals a submission whose id was made earlier but whose row was committed later.
+No clock is involved.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from app.services.submissions.disclose import RECEIVED, Disclosed, show_all, sta
 from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord
 from app.storage.queries import runs, submissions
 
-PAGE = 200  # submissions looked at in one go
-KEPT = 32  # final ones that are still compared: late commits of earlier ids are among the latest
-FINAL = frozenset({*SETTLED, RECEIVED})
-WORD = re.compile(r"(\d{1,9})\.([a-z0-9_]{0,64})\.(open|closed)")
+PAGE_SIZE = 200  # submissions read by one query
+RECHECKED = 32  # latest final submissions that are compared again, to find late commits among them
+FINAL_STATES = frozenset({*SETTLED, RECEIVED})
+CURSOR_PATTERN = re.compile(r"(\d{1,9})\.([a-z0-9_]{0,64})\.(open|closed)")
 
 
 @dataclass(frozen=True, slots=True)
 class EventCursor:
-    """How far a caller was told of a run: `count` submissions up to `last`, and its closing."""
+    """A caller's position in a run: `count` submissions up to the id `last`; whether it closed."""
 
     count: int = 0
     last: str = ""
@@ -41,26 +42,26 @@ class EventCursor:
 
     @classmethod
     def parse(cls, text: str) -> EventCursor:
-        """The position that its text stands for.
+        """Parse the text of a cursor.
 
         >>> EventCursor.parse("1.sub_1.open")
         EventCursor(count=1, last='sub_1', closed=False)
 
         Raises:
-            BadRequest: it is not one.
+            BadRequest: the text is not a cursor.
         """
-        found = WORD.fullmatch(text)
+        found = CURSOR_PATTERN.fullmatch(text)
         if found is None:
             raise BadRequest(
-                "Last-Event-ID is not an id of this stream's events. Send the last one that came, "
-                "or none to begin with the run as it is."
+                "Last-Event-ID is not an id of this stream's events. Send the last id that you "
+                "received, or none to begin with the run's present state."
             )
         return cls(int(found[1]), found[2], found[3] == "closed")
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that is new: a submission in another state, or the run that was closed."""
+    """One change: a submission has a new state, or the run was closed (`submission` is None)."""
 
     position: EventCursor
     run: RunRecord
@@ -69,7 +70,10 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class EventPage:
-    """The events of one query; unless `complete`, ask again at once. After `finished` none come."""
+    """The events of one query.
+
+    If not `complete`, more events are ready now. If `finished`, no more events will follow.
+    """
 
     events: list[Event]
     complete: bool
@@ -77,7 +81,7 @@ class EventPage:
 
 
 class RunEvents:
-    """Looks at a run for one caller and remembers what it told."""
+    """Reads a run's events for one caller and remembers which states the caller has seen."""
 
     def __init__(self, context: Context, key: str | None, run_id: str, since: EventCursor) -> None:
         self._context = context
@@ -87,11 +91,13 @@ class RunEvents:
         self._start_at(since)
 
     def next_page(self) -> EventPage:
-        """What is new, of at most a page of submissions; the ledger has what a run's key is told.
+        """The new events among the next page of submissions.
+
+        What these events disclose to a run's key is recorded in the ledger.
 
         Raises:
             Unauthorized, NotFound: the key is not valid (any more), or not for this run.
-            Unavailable: the database is away; the next look finds what this one did not.
+            Unavailable: the database is away. The next call returns the same events.
         """
         with self._context.database.read() as session:
             caller = authenticate(session, self._key)
@@ -103,15 +109,15 @@ class RunEvents:
                 self._disclosed = {}
                 self._start_at(EventCursor(closed=self._base.closed))
             page = submissions.list_submissions(
-                session, self._run_id, after=self._next.last or None, limit=PAGE
+                session, self._run_id, after=self._next.last or None, limit=PAGE_SIZE
             )
         events = self._compare(caller, run, page)
-        if len(page) == PAGE:
+        if len(page) == PAGE_SIZE:
             return EventPage(events, complete=False, finished=False)
         return self._finish(run, events)
 
     def _start_at(self, base: EventCursor) -> None:
-        """Let the next look begin behind `base`."""
+        """Let the next query begin after `base`."""
         self._base = self._next = self._position = base
         self._is_prefix = True  # whether all between `_base` and `_next` is final
 
@@ -130,7 +136,7 @@ class RunEvents:
         for submission, grade in page:
             state = state_shown(caller, run, submission)
             at = EventCursor(at.count + 1, submission.id, at.closed)
-            is_prefix = is_prefix and state in FINAL
+            is_prefix = is_prefix and state in FINAL_STATES
             position = at if is_prefix else position
             if self._disclosed.get(submission.id) != state:
                 states[submission.id] = state
@@ -142,15 +148,15 @@ class RunEvents:
         return [Event(where, run, one) for where, one in zip(positions, shown, strict=True)]
 
     def _finish(self, run: RunRecord, events: list[Event]) -> EventPage:
-        """End a look: the next begins where all was final, but for the latest submissions."""
+        """End a pass over the run. The next begins after the final prefix, less RECHECKED."""
         is_final, is_closed = self._is_prefix, run.state is RunState.CLOSED
         base, position = self._base, self._position
         if is_closed and not base.closed:
             base, position = replace(base, closed=True), replace(position, closed=True)
             events = [*events, Event(position, run, None)]
         final = position.count - base.count
-        if final > 2 * KEPT:
-            for one in sorted(self._disclosed)[: final - KEPT]:
+        if final > 2 * RECHECKED:
+            for one in sorted(self._disclosed)[: final - RECHECKED]:
                 del self._disclosed[one]
                 base = EventCursor(base.count + 1, one, base.closed)
         self._start_at(base)

@@ -1,4 +1,4 @@
-"""Take a submission in: bytes to a synced blob, then a row, then the grading loop is woken."""
+"""Admit a submission and store its row, after its bytes were stored as a blob."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Admission = tuple[Caller, RunRecord]
 
 @dataclass(frozen=True, slots=True)
 class SubmissionMeta:
-    """What comes with a submission's bytes."""
+    """The metadata that are sent with a submission's bytes."""
 
     message: str
     idempotency_key: str | None
@@ -32,12 +32,12 @@ class SubmissionMeta:
 
 
 def open_run(context: Context, caller: Caller, run_id: str) -> RunRecord:
-    """The open run that a caller may send files for, before any byte of a file is stored.
+    """The run, if it is open and the caller may submit to it. Call before storing any bytes.
 
     Raises:
         NotFound: the run is not the caller's.
-        RunClosed: the run accepts nothing more.
-        TakesNoSubmissions: nobody can submit to this competition.
+        RunClosed: the run is closed or its time is over.
+        TakesNoSubmissions: the competition's results are measured.
     """
     with context.database.read() as session:
         return _open_run(context, session, caller, run_id)
@@ -54,18 +54,18 @@ def admit(context: Context, key: str | None, run_id: str) -> Admission:
 
 
 def admit_all(
-    context: Context, asked: Sequence[tuple[str | None, str]]
+    context: Context, credentials: Sequence[tuple[str | None, str]]
 ) -> list[Admission | PodiumError]:
-    """Like `admit` for many keys and runs in one session, with errors in place of admissions."""
+    """Like `admit`, for many keys and runs in one session. Errors are returned, not raised."""
     found: dict[tuple[str | None, str], Admission | PodiumError] = {}
     with context.database.read() as session:
-        for one in asked:
+        for one in credentials:
             if one not in found:
                 try:
                     found[one] = _admit(context, session, *one)
                 except PodiumError as refusal:
                     found[one] = refusal
-    return [found[one] for one in asked]
+    return [found[one] for one in credentials]
 
 
 def _admit(context: Context, session: Session, key: str | None, run_id: str) -> Admission:
@@ -84,11 +84,11 @@ def _open_run(context: Context, session: Session, caller: Caller, run_id: str) -
 
 
 def store(
-    context: Context, run: RunRecord, submission_id: str, blob: Blob, offer: SubmissionMeta
+    context: Context, run: RunRecord, submission_id: str, blob: Blob, meta: SubmissionMeta
 ) -> Future[InsertedSubmission]:
-    """Store the row of a submission whose bytes are on disk; done once it is committed.
+    """Store the row of a submission whose bytes are stored. Done once the row is committed.
 
-    The future raises RunClosed, QuotaExceeded or IdempotencyMismatch: then nothing was stored.
+    The future raises RunClosed, QuotaExceeded or IdempotencyMismatch. Nothing was stored then.
     """
     received_at = datetime.now(UTC)
     return context.inserts.add(
@@ -96,17 +96,17 @@ def store(
             id=submission_id,
             run_id=run.id,
             version_id=run.version_id,
-            message=offer.message,
+            message=meta.message,
             bytes=blob.bytes,
             sha256=blob.sha256,
-            idempotency_key=offer.idempotency_key,
+            idempotency_key=meta.idempotency_key,
             received_at=received_at,
             run_seconds=(received_at - run.created_at).total_seconds(),
-            file_name=offer.file_name,
+            file_name=meta.file_name,
         )
     )
 
 
 def new_submission_id() -> str:
-    """The id of a submission, given before its row exists so that one can wait for it."""
+    """A new submission id. It exists before the row, so that a caller can subscribe to it."""
     return new_id(submissions.PREFIX)

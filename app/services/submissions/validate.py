@@ -1,4 +1,4 @@
-"""Check a file's form for a run, without storing it and without any answers in reach."""
+"""Check the form of a file for a run, without storing the file or reading the answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.storage.queries import exposure
 
 
 def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | GraderFault]:
-    """Let the checking process read the file against the schema and the public ids."""
+    """Start to check the file against the schema and the public ids, in the checking process."""
     version = context.catalogue.version(run.version_id)
     lease = context.catalogue.files.lease(version, answers=False)
     try:
@@ -33,10 +33,10 @@ def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | Grad
 def finish(
     context: Context, caller: Caller, run: RunRecord, found: Verdict | GraderFault
 ) -> Verdict:
-    """The verdict, once the ledger has it (a run's own validation is a disclosure).
+    """Return the verdict. If a run's key asked, record the disclosure in the ledger first.
 
     Raises:
-        GradingFault: the checking process broke down.
+        GradingFault: the checking process failed.
     """
     if isinstance(found, GraderFault):
         raise GradingFault("The file could not be checked; try again.")

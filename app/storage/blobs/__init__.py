@@ -1,1 +1,1 @@
-"""Stored files, each once under its SHA-256: on this machine's disk or in an S3 store."""
+"""Files stored by their SHA-256, each content once: on this machine's disk or in an S3 store."""

@@ -1,4 +1,4 @@
-"""A bounded directory of what was fetched from elsewhere: the latest used stay."""
+"""A directory of limited size for fetched files. The least recently used are removed."""
 
 from __future__ import annotations
 
@@ -16,119 +16,119 @@ from pathlib import Path
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.upload import translate_disk_full
 
-MAKING = "making"
-BLOCK = 512  # bytes, in which st_blocks counts
-SLACK = 16  # the directory is looked through when this part of its bound was added
+PARTIAL = "making"
+BLOCK_BYTES = 512  # the unit of st_blocks
+SLACK_FRACTION = 16  # sizes are measured again after 1/16 of the limit was added
 
 
 class FileCache:
     """Files and directories under `root/<kind>/<directory>/<name>`, `max_bytes` of them.
 
-    Several processes may share one root. What somebody holds a lease on is never removed, so that
-    the bound is passed by what is in use, and by a sixteenth of it for each further process.
+    Several processes may share one root. A file with an open lease is never removed. So the cache
+    may exceed its limit by the size of the files in use, and by 1/16 for each further process.
     """
 
     def __init__(self, root: Path, max_bytes: int) -> None:
         self.root = root
         self.max_bytes = max_bytes
-        self._making = root / MAKING / uuid.uuid4().hex
-        self._making.mkdir(parents=True)
-        self._alive = _lock(self._making, fcntl.LOCK_SH)  # until this process ends
+        self._partial = root / PARTIAL / uuid.uuid4().hex
+        self._partial.mkdir(parents=True)
+        self._alive = _lock(self._partial, fcntl.LOCK_SH)  # until this process ends
         self._lock = threading.Lock()
         self._waiting: dict[str, tuple[threading.Lock, int]] = {}
-        self._unseen = max_bytes  # bytes added since the directory was looked through
+        self._unmeasured = max_bytes  # bytes added since the sizes were measured
 
     def get(self, key: str, make: Callable[[Path], None]) -> Lease:
-        """What is kept under `key` (`kind/directory/name`); `make(path)` makes it if it is not.
+        """A lease on the entry `key` (`kind/directory/name`). `make(path)` makes a missing entry.
 
-        Of several threads that ask for the same, one makes it and the others wait.
+        If several threads need the same entry, one makes it and the others wait.
 
         Raises:
-            StorageFull: the disk takes no more.
+            StorageFull: the disk is full.
         """
-        place = self.root / key
-        found = self._open(place)
+        path = self.root / key
+        found = self._open(path)
         if found is not None:
             return found
-        with self._alone(key):
-            return self._open(place) or self._make(place, make)
+        with self._exclusive(key):
+            return self._open(path) or self._make(path, make)
 
     def add(self, key: str, file: Path) -> None:
-        """Keep a file that is here already, by moving it."""
-        place = self.root / key
-        place.parent.mkdir(parents=True, exist_ok=True)
+        """Move a file of this machine into the cache."""
+        path = self.root / key
+        path.parent.mkdir(parents=True, exist_ok=True)
         size = _size(file)
         try:
-            _name(file, place)
+            _rename_new(file, path)
         except FileExistsError:
             file.unlink()
         else:
             self._count(size)
 
     def remove(self, key: str) -> None:
-        """Forget one thing, unless somebody uses it."""
+        """Remove an entry, unless it is in use."""
         self._remove(self.root / key)
 
     def sweep(self) -> None:
-        """Remove what dead processes were making, and what is too much."""
-        for left in (self.root / MAKING).iterdir():
-            if left == self._making:
+        """Remove the unfinished files of dead processes, and entries beyond the limit."""
+        for leftover in (self.root / PARTIAL).iterdir():
+            if leftover == self._partial:
                 continue
             with contextlib.suppress(OSError):
-                descriptor = _lock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(left, ignore_errors=True)
+                descriptor = _lock(leftover, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(leftover, ignore_errors=True)
                 os.close(descriptor)
         self._evict()
 
     def close(self) -> None:
-        """Remove what was being made; what is kept stays for the next process."""
-        shutil.rmtree(self._making, ignore_errors=True)
+        """Remove this process's unfinished files. The entries stay for the next process."""
+        shutil.rmtree(self._partial, ignore_errors=True)
         with contextlib.suppress(OSError):
             os.close(self._alive)
 
     def bytes(self) -> int:
-        """How much disk is taken just now."""
+        """The disk space in use, in bytes."""
         return sum(size for _, _, size in self._entries())
 
-    def _make(self, place: Path, make: Callable[[Path], None]) -> Lease:
-        partial = self._making / uuid.uuid4().hex
+    def _make(self, path: Path, make: Callable[[Path], None]) -> Lease:
+        partial = self._partial / uuid.uuid4().hex
         try:
             with translate_disk_full():
                 make(partial)
                 size = _size(partial)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                # Locked before others can see it: it cannot be removed before it was used.
+                path.parent.mkdir(parents=True, exist_ok=True)
+                # Lock it before others can see it, so that nobody removes it before its use.
                 descriptor = _lock(partial, fcntl.LOCK_SH)
                 try:
-                    _name(partial, place)
+                    _rename_new(partial, path)
                 except OSError as error:
                     os.close(descriptor)
                     if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                         raise
-                    # Another process made it meanwhile.
-                    found = self._open(place)
-                    return found or self._make(place, make)
+                    # Another process has made it meanwhile.
+                    found = self._open(path)
+                    return found or self._make(path, make)
         finally:
             _delete(partial)
         self._count(size)
-        return Lease(place, descriptor)
+        return Lease(path, descriptor)
 
-    def _open(self, place: Path) -> Lease | None:
+    def _open(self, path: Path) -> Lease | None:
         while True:
             try:
-                descriptor = _lock(place, fcntl.LOCK_SH)
+                descriptor = _lock(path, fcntl.LOCK_SH)
             except FileNotFoundError:
                 return None
             try:
-                if _is_at(descriptor, place):
-                    os.utime(place, ns=(time.time_ns(), os.fstat(descriptor).st_mtime_ns))
-                    return Lease(place, descriptor)
+                if _is_at(descriptor, path):
+                    os.utime(path, ns=(time.time_ns(), os.fstat(descriptor).st_mtime_ns))
+                    return Lease(path, descriptor)
             except FileNotFoundError:
                 pass
-            os.close(descriptor)  # it was removed between the two; perhaps another is there
+            os.close(descriptor)  # removed after it was opened; there may be a new entry
 
     @contextlib.contextmanager
-    def _alone(self, key: str) -> Iterator[None]:
+    def _exclusive(self, key: str) -> Iterator[None]:
         with self._lock:
             lock, waiting = self._waiting.get(key, (threading.Lock(), 0))
             self._waiting[key] = lock, waiting + 1
@@ -145,82 +145,82 @@ class FileCache:
 
     def _count(self, size: int) -> None:
         with self._lock:
-            self._unseen += size
-            is_much = self._unseen > self.max_bytes // SLACK
-            if is_much:
-                self._unseen = 0
-        if is_much:
+            self._unmeasured += size
+            is_due = self._unmeasured > self.max_bytes // SLACK_FRACTION
+            if is_due:
+                self._unmeasured = 0
+        if is_due:
             self._evict()
 
     def _evict(self) -> None:
-        """Remove the longest unused until a sixteenth of the bound is free."""
+        """Remove the least recently used entries until 1/16 of the limit is free."""
         found = sorted(self._entries())
         total = sum(size for _, _, size in found)
-        for _, place, size in found:
-            if total <= self.max_bytes - self.max_bytes // SLACK:
+        for _, path, size in found:
+            if total <= self.max_bytes - self.max_bytes // SLACK_FRACTION:
                 return
-            if self._remove(place):
+            if self._remove(path):
                 total -= size
 
     def _entries(self) -> Iterator[tuple[int, Path, int]]:
-        for place in self.root.glob("*/*/*"):
-            if place.parent.parent.name != MAKING:
+        for path in self.root.glob("*/*/*"):
+            if path.parent.parent.name != PARTIAL:
                 with contextlib.suppress(FileNotFoundError):
-                    yield place.stat().st_atime_ns, place, _size(place)
+                    yield path.stat().st_atime_ns, path, _size(path)
 
-    def _remove(self, place: Path) -> bool:
+    def _remove(self, path: Path) -> bool:
         try:
-            descriptor = _lock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            descriptor = _lock(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except (BlockingIOError, FileNotFoundError):
             return False
-        gone = self._making / uuid.uuid4().hex
+        removed = self._partial / uuid.uuid4().hex
         try:
-            # Another may have removed it before it was locked, and a new one may be in use there.
-            if not _is_at(descriptor, place):
+            # Another process may have replaced the entry before it was locked here.
+            if not _is_at(descriptor, path):
                 return False
-            place.rename(gone)
+            path.rename(removed)
         except FileNotFoundError:
             return False
         finally:
             os.close(descriptor)
-        _delete(gone)
+        _delete(removed)
         return True
 
 
-def _lock(path: Path, how: int) -> int:
+def _lock(path: Path, mode: int) -> int:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        fcntl.flock(descriptor, how)
+        fcntl.flock(descriptor, mode)
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def _is_at(descriptor: int, place: Path) -> bool:
-    now, there = place.stat(), os.fstat(descriptor)
+def _is_at(descriptor: int, path: Path) -> bool:
+    now, there = path.stat(), os.fstat(descriptor)
     return (now.st_dev, now.st_ino) == (there.st_dev, there.st_ino)
 
 
-def _name(made: Path, place: Path) -> None:
-    """Move what was made to its place, where nothing is yet: never over what others may use.
+def _rename_new(new: Path, path: Path) -> None:
+    """Move a new file or directory to its path. Never replace an entry that others may use.
 
     Raises:
-        OSError: EEXIST or ENOTEMPTY where there is something.
+        OSError: EEXIST or ENOTEMPTY if there is an entry at the path.
     """
-    if made.is_dir():
-        made.rename(place)
+    if new.is_dir():
+        new.rename(path)
     else:
-        place.hardlink_to(made)
-        made.unlink()
+        path.hardlink_to(new)
+        new.unlink()
 
 
 def _size(path: Path) -> int:
-    """What a file or a directory takes of the disk; second names of other files take nothing."""
+    """The disk space of a file or directory in bytes. Hard links to other files count as 0."""
     found = path.stat()
     if not path.is_dir():
-        return found.st_blocks * BLOCK if found.st_nlink == 1 else 0
-    return found.st_blocks * BLOCK + sum(_size(below) for below in path.iterdir())
+        return found.st_blocks * BLOCK_BYTES if found.st_nlink == 1 else 0
+    return found.st_blocks * BLOCK_BYTES + sum(_size(below) for below in path.iterdir())
 
 
 def _delete(path: Path) -> None:

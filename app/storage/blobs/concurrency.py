@@ -1,4 +1,4 @@
-"""The same work on many things, several at a time, without holding all of them."""
+"""Apply a function to many items, several at a time, without having all items in memory."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ from typing import TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-AHEAD = 4  # things taken per thread before their results are
+AHEAD = 4  # items read per thread before their results are consumed
 
 
 def map_concurrently(
-    function: Callable[[Item], Result], items: Iterable[Item], *, at_once: int
+    function: Callable[[Item], Result], items: Iterable[Item], *, concurrency: int
 ) -> Iterator[Result]:
-    """`function` of each item, in order, `at_once` of them at work; the first error ends it.
+    """Yield `function(item)` for each item, in order, running `concurrency` calls at a time.
 
-    >>> list(map_concurrently(lambda number: number * 2, [1, 2, 3], at_once=2))
+    The first error ends the iteration.
+
+    >>> list(map_concurrently(lambda number: number * 2, [1, 2, 3], concurrency=2))
     [2, 4, 6]
     """
-    with ThreadPoolExecutor(at_once) as threads:
+    with ThreadPoolExecutor(concurrency) as threads:
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:
                 waiting.append(threads.submit(function, item))
-                if len(waiting) > at_once * AHEAD:
+                if len(waiting) > concurrency * AHEAD:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

@@ -1,4 +1,4 @@
-"""Settling journals: their files are synced under their own names, and the journal is removed."""
+"""Recover journals: sync or rewrite the files that a journal lists, then remove the journal."""
 
 from __future__ import annotations
 
@@ -10,59 +10,61 @@ from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import DiskBlobs, sync_directory
 from app.storage.blobs.journal import JOURNALS, is_abandoned, records
 
-SYNCS = 16  # at once
+CONCURRENT_SYNCS = 16
 log = logging.getLogger("podium.storage")
 
 
 def recover_abandoned(store: DiskBlobs) -> int:
-    """Settle the journals that dead processes left; says how many files had to be written again.
+    """Recover the journals that dead processes left. Returns the number of rewritten files.
 
-    From then on every file that was ever stored lies where the store looks for it.
+    After that every stored file is at its path in the store.
     """
-    written = 0
+    rewritten = 0
     for path in sorted(store.root.glob(f"{JOURNALS}/*")):
         try:
             journal = path.open("rb")
-        except FileNotFoundError:  # another process has just settled it
+        except FileNotFoundError:  # another process has just recovered it
             continue
         with journal:
             if is_abandoned(journal):
-                written += recover(store, path)
-    if written:
-        log.warning("wrote files again that a crash had taken", extra={"files": written})
-    return written
+                rewritten += recover(store, path)
+    if rewritten:
+        log.warning("rewrote files that were lost in a crash", extra={"files": rewritten})
+    return rewritten
 
 
 def recover(store: DiskBlobs, path: Path) -> int:
-    """Settle a journal that nobody writes to, and that is ours; says how many were written again.
+    """Recover a journal that this process has locked. Returns the number of rewritten files.
 
-    The system has long written most of it to disk by itself. Yet each sync waits for the disk to
-    empty its cache, and those that wait at the same time wait for the same emptying.
+    Most of the files are on disk already. Yet each sync waits for the disk to flush its cache, and
+    concurrent syncs share one flush.
     """
-    written = 0
+    rewritten = 0
     directories = set()
     with path.open("rb") as journal:
-        kept = ((store.path(sha256), body) for sha256, body in records(journal))
-        for place, missing in map_concurrently(_sync, kept, at_once=SYNCS):
-            directories.add(place.parent)
+        records_by_path = ((store.path(sha256), body) for sha256, body in records(journal))
+        for blob_path, missing in map_concurrently(
+            _sync, records_by_path, concurrency=CONCURRENT_SYNCS
+        ):
+            directories.add(blob_path.parent)
             if missing is not None:
-                place.unlink(missing_ok=True)
+                blob_path.unlink(missing_ok=True)
                 store.put(missing)
-                written += 1
-    for _ in map_concurrently(sync_directory, directories, at_once=SYNCS):
+                rewritten += 1
+    for _ in map_concurrently(sync_directory, directories, concurrency=CONCURRENT_SYNCS):
         pass
     path.unlink()
-    return written
+    return rewritten
 
 
-def _sync(kept: tuple[Path, bytes]) -> tuple[Path, bytes | None]:
-    """Where a file lies or should lie, and its bytes if they have to be written again."""
-    place, body = kept
+def _sync(record: tuple[Path, bytes]) -> tuple[Path, bytes | None]:
+    """Sync a file. Returns its path, and its bytes if the file has to be written again."""
+    blob_path, body = record
     try:
-        with place.open("rb") as file:
+        with blob_path.open("rb") as file:
             if file.read(len(body) + 1) != body:
-                return place, body
+                return blob_path, body
             os.fsync(file.fileno())
     except FileNotFoundError:
-        return place, body
-    return place, None
+        return blob_path, body
+    return blob_path, None

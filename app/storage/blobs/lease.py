@@ -1,4 +1,4 @@
-"""Leases: files and directories on this machine that stay while somebody uses them."""
+"""Leases: files and directories on this machine that are not removed while they are in use."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Self
 
 
 class Lease:
-    """`path` stays where it is until the lease is closed; at the latest when it is forgotten.
+    """`path` is not removed until the lease is closed or garbage-collected.
 
-    `descriptor`, if any, holds the lock that keeps others from removing it.
+    `descriptor`, if given, has the lock that keeps other processes from removing the path.
     """
 
     __slots__ = ("_descriptor", "path")
@@ -22,7 +22,7 @@ class Lease:
         self._descriptor = descriptor
 
     def close(self) -> None:
-        """Let it go. May be called twice."""
+        """End the lease. May be called twice."""
         descriptor, self._descriptor = self._descriptor, None
         if descriptor is not None:
             os.close(descriptor)

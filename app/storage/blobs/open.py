@@ -1,4 +1,4 @@
-"""Which store a URL names."""
+"""Open the blob store that a URL names."""
 
 from __future__ import annotations
 
@@ -14,32 +14,33 @@ from app.storage.blobs.store import BlobStore
 
 
 def open_blobs(url: str, options: dict[str, str], *, spool: Path, cache: FileCache) -> BlobStore:
-    """The store at `file:///path` or `s3://bucket/prefix`, with all that was ever stored in it.
+    """Open the store at `file:///path` or `s3://bucket/prefix`.
 
-    `options` are what S3 needs beside the URL; `spool` and `cache` are for a store elsewhere.
+    `options` are further options for S3. `spool` and `cache` are used by an S3 store only.
+    Recovers the journals of a store on disk.
 
     Raises:
-        BadSettings: it is no such URL, or the directory cannot be used.
+        BadSettings: the URL is not valid, or the directory cannot be used.
     """
     parts = urlsplit(url)
     if parts.query or parts.fragment or "@" in parts.netloc:
-        raise _no_url("it has more than a place: credentials and options go into AWS_* variables")
+        raise _bad_url("it has credentials or options; set them in AWS_* variables")
     match parts.scheme:
         case "file":
             if parts.netloc or not parts.path.startswith("/"):
-                raise _no_url(f"{url!r} names no absolute path: three slashes follow file:")
+                raise _bad_url(f"{url!r} names no absolute path: three slashes follow file:")
             store = DiskBlobs(Path(unquote(parts.path)))
             recover_abandoned(store)
             return store
         case "s3":
             if not parts.netloc:
-                raise _no_url(f"{url!r} names no bucket")
+                raise _bad_url(f"{url!r} names no bucket")
             prefix = unquote(parts.path).strip("/")
             return S3Blobs(parts.netloc, prefix, options, spool=spool, cache=cache)
-    raise _no_url(f"its scheme is {parts.scheme or 'missing'!r}")
+    raise _bad_url(f"its scheme is {parts.scheme or 'missing'!r}")
 
 
-def _no_url(reason: str) -> BadSettings:
+def _bad_url(reason: str) -> BadSettings:
     return BadSettings(
-        f"PODIUM_BLOBS_URL cannot be used: {reason}. It is file:///path or s3://bucket/prefix."
+        f"PODIUM_BLOBS_URL cannot be used: {reason}. Expected file:///path or s3://bucket/prefix."
     )

@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig, S3Config
 
 log = logging.getLogger("podium.storage")
-CHUNK = 1 << 20
-# A file up to this size goes in one request; a larger one in parts of this size, few at a time:
-# an upload never has more than PARTS of them in memory, whatever its size.
-PART = 8 << 20
-PARTS = 2
-ATTEMPTS = 2  # at a download that was damaged or broken off on its way
+CHUNK_BYTES = 1 << 20
+# A file up to this size is sent in one request, a larger one in parts of this size. An upload has
+# at most CONCURRENT_PARTS parts in memory.
+PART_BYTES = 8 << 20
+CONCURRENT_PARTS = 2
+DOWNLOAD_ATTEMPTS = 2  # for a download that arrives damaged or incomplete
 STAGED = "held"
 PROBE = "probe"
-NAME = "blobs"  # in the cache
+CACHE_KIND = "blobs"  # the directory of blobs in the cache
 NO_BUCKET = "NoSuchBucket"
-# A server that answers slowly is waited for, one that says nothing is away. Requests are tried
-# again for some seconds: a request of an agent waits meanwhile, and 503 is an answer too.
+# Wait for a slow server, but not for one that sends nothing. Retry for a few seconds only: an
+# agent's request waits meanwhile, and the agent can retry after a 503.
 CLIENT: ClientConfig = {
     "connect_timeout": timedelta(seconds=3),
     "read_timeout": timedelta(seconds=10),
@@ -54,10 +54,10 @@ RETRY: RetryConfig = {
 
 
 class S3Blobs:
-    """Objects `prefix/ab/cdef...` of a bucket, named by their SHA-256 as files on a disk are.
+    """Objects `prefix/ab/cdef...` of a bucket, named by their SHA-256 like files on disk.
 
-    `spool` is where uploads are written before they go there: an object's name, its digest, is
-    known at its last byte only.
+    Uploads are first written to the directory `spool`, because the digest, and so the object's
+    name, is known only after the last byte.
     """
 
     is_local = False
@@ -68,17 +68,17 @@ class S3Blobs:
         self.name = f"s3://{bucket}/{prefix}".rstrip("/")
         self._cache = cache
         self._spool = Spool(spool)
-        plain = str(options.get("endpoint", "")).startswith("http://")
+        is_http = str(options.get("endpoint", "")).startswith("http://")
         self._store = S3Store(
             bucket,
             prefix=prefix or None,
             config=cast("S3Config", options),
-            client_options={**CLIENT, "allow_http": plain},
+            client_options={**CLIENT, "allow_http": is_http},
             retry_config=RETRY,
         )
 
     def new_upload(self) -> Upload:
-        """Begin to store a file whose bytes come in pieces."""
+        """Begin to store a file whose bytes arrive in pieces."""
         return self._spool.new_upload(self._keep)
 
     def put(self, data: bytes) -> Blob:
@@ -88,15 +88,15 @@ class S3Blobs:
             StoreAway: the store cannot be reached; nothing was stored.
         """
         blob = Blob(hashlib.sha256(data).hexdigest(), len(data))
-        with self._speaking():
+        with self._translate_errors():
             obstore.put(self._store, str(path_of(blob.sha256)), data, use_multipart=False)
         return blob
 
     def put_file(self, file: Path, blob: Blob) -> None:
         """Store a file of this machine whose digest is known."""
         key = str(path_of(blob.sha256))
-        with self._speaking():
-            if blob.bytes <= PART:
+        with self._translate_errors():
+            if blob.bytes <= PART_BYTES:
                 obstore.put(self._store, key, file, use_multipart=False)
             elif self._size(key) != blob.bytes:
                 self._put_parts(key, file)
@@ -107,28 +107,28 @@ class S3Blobs:
         def make(target: Path) -> None:
             self.fetch(sha256, target)
 
-        return self._cache.get(f"{NAME}/{path_of(sha256)}", make)
+        return self._cache.get(f"{CACHE_KIND}/{path_of(sha256)}", make)
 
     def fetch(self, sha256: str, target: Path) -> int:
         """Write the blob, verified, to the new file `target`."""
         key = str(path_of(sha256))
-        for attempt in range(1, ATTEMPTS + 1):
+        for attempt in range(1, DOWNLOAD_ATTEMPTS + 1):
             try:
                 return self._download(key, sha256, target)
             except (DamagedFile, StoreAway) as error:
                 target.unlink(missing_ok=True)
-                if attempt == ATTEMPTS or isinstance(error.__cause__, FileNotFoundError):
+                if attempt == DOWNLOAD_ATTEMPTS or isinstance(error.__cause__, FileNotFoundError):
                     raise
                 log.warning("a download is tried again", extra={"blob": sha256})
         raise AssertionError  # the last attempt raised
 
     def stage(self, upload: Upload, name: str) -> Blob:
-        """Keep a file that may become a blob, or be dropped."""
+        """Store a file that may later become a blob or be discarded."""
         key = f"{STAGED}/{staged_name(name)}"
 
         def keep(path: Path, _: int, blob: Blob) -> bool:
-            with self._speaking():
-                if blob.bytes <= PART:
+            with self._translate_errors():
+                if blob.bytes <= PART_BYTES:
                     obstore.put(self._store, key, path, use_multipart=False)
                 else:
                     self._put_parts(key, path)
@@ -137,9 +137,9 @@ class S3Blobs:
         return upload.finish(keep)
 
     def promote(self, name: str, blob: Blob) -> None:
-        """Make a blob of a staged file. Doing it again changes nothing."""
+        """Make a staged file a blob. A second call changes nothing."""
         key = str(path_of(blob.sha256))
-        with self._speaking():
+        with self._translate_errors():
             with contextlib.suppress(FileNotFoundError):
                 obstore.copy(self._store, f"{STAGED}/{staged_name(name)}", key)
             if self._size(key) != blob.bytes:
@@ -147,20 +147,20 @@ class S3Blobs:
             obstore.delete(self._store, f"{STAGED}/{name}")
 
     def discard(self, name: str) -> None:
-        """Remove a staged file, if it is there."""
-        with self._speaking():
+        """Remove a staged file, if it exists."""
+        with self._translate_errors():
             obstore.delete(self._store, f"{STAGED}/{staged_name(name)}")
 
     def check(self) -> None:
         """Write an object and read it again.
 
         Raises:
-            BadSettings: the bucket is not there, or these credentials may not use it.
+            BadSettings: the bucket does not exist, or these credentials may not use it.
             StoreAway: the store does not answer.
         """
         try:
             with contextlib.suppress(FileNotFoundError):
-                self._refusing_what_is_no_bucket()
+                self._require_bucket()
             obstore.put(self._store, PROBE, uuid.uuid4().bytes, use_multipart=False)
             obstore.get(self._store, PROBE).bytes()
         except (PermissionDeniedError, UnauthenticatedError) as error:
@@ -173,19 +173,24 @@ class S3Blobs:
             raise self._read_only(error) or self._away(error) from error
 
     def sweep(self) -> int:
-        """Remove what uploads of dead processes left on this machine; says how many files."""
+        """Remove the unfinished uploads of dead processes on this machine; returns their number."""
         self._cache.sweep()
         return self._spool.sweep()
 
     def _keep(self, path: Path, _: int, blob: Blob) -> bool:
         self.put_file(path, blob)
-        # Whoever grades it here, or looks at it, has no need to fetch it.
-        self._cache.add(f"{NAME}/{path_of(blob.sha256)}", path)
+        # Grading or showing the blob on this machine then needs no fetch.
+        self._cache.add(f"{CACHE_KIND}/{path_of(blob.sha256)}", path)
         return True
 
     def _put_parts(self, key: str, file: Path) -> None:
         obstore.put(
-            self._store, key, file, use_multipart=True, chunk_size=PART, max_concurrency=PARTS
+            self._store,
+            key,
+            file,
+            use_multipart=True,
+            chunk_size=PART_BYTES,
+            max_concurrency=CONCURRENT_PARTS,
         )
 
     def _size(self, key: str) -> int | None:
@@ -196,8 +201,8 @@ class S3Blobs:
 
     def _download(self, key: str, sha256: str, target: Path) -> int:
         digest, size = hashlib.sha256(), 0
-        with self._speaking(), target.open("xb") as out:
-            for chunk in obstore.get(self._store, key).stream(CHUNK):
+        with self._translate_errors(), target.open("xb") as out:
+            for chunk in obstore.get(self._store, key).stream(CHUNK_BYTES):
                 digest.update(chunk)
                 out.write(chunk)
                 size += len(chunk)
@@ -206,19 +211,19 @@ class S3Blobs:
         target.chmod(0o440)
         return size
 
-    def _refusing_what_is_no_bucket(self) -> None:
+    def _require_bucket(self) -> None:
         try:
             obstore.get(self._store, PROBE)
         except FileNotFoundError as error:
             if NO_BUCKET in str(error):
                 raise BadSettings(
-                    f"There is no bucket for {self.name} (PODIUM_BLOBS_URL): make it, or mend the "
-                    "URL. Podium makes no buckets."
+                    f"There is no bucket for {self.name} (PODIUM_BLOBS_URL): create it, or correct "
+                    "the URL. Podium does not create buckets."
                 ) from None
             raise
 
     def _read_only(self, error: Exception) -> BadSettings | None:
-        """What is to be said of a store that answers, and yet takes nothing."""
+        """The error for a store that can be read but not written; None if it cannot be read."""
         try:
             obstore.get(self._store, PROBE)
         except FileNotFoundError:
@@ -226,28 +231,28 @@ class S3Blobs:
         except BaseError:
             return None
         return BadSettings(
-            f"The store {self.name} (PODIUM_BLOBS_URL) can be read and not written: "
-            f"{_reason(error)}. Podium has to write there."
+            f"The store {self.name} (PODIUM_BLOBS_URL) can be read but not written: "
+            f"{_reason(error)}. Podium needs permission to write there."
         )
 
     @contextlib.contextmanager
-    def _speaking(self) -> Iterator[None]:
-        """Say in our words what the store does wrong."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Translate the store's errors into Podium's."""
         try:
             yield
         except FileNotFoundError as error:
-            if NO_BUCKET in str(error):  # taken away under us: nothing that a file is to blame for
+            if NO_BUCKET in str(error):  # the bucket was removed; the file is not damaged
                 raise self._away(error) from error
             raise DamagedFile(f"The store {self.name} lacks a file: {_reason(error)}.") from error
         except BaseError as error:
             raise self._away(error) from error
 
     def _away(self, error: Exception) -> StoreAway:
-        log.warning("the store of files is away", extra={"store": self.name,
+        log.warning("the blob store is away", extra={"store": self.name,
                                                          "reason": _reason(error)})  # fmt: skip
         return StoreAway(f"The store of files, {self.name}, does not answer as it should.")
 
 
 def _reason(error: Exception) -> str:
-    """The first line of what the library says; the rest repeats it for programmers."""
+    """The first line of the library's message; the others repeat it for programmers."""
     return str(error).split("\n", 1)[0].strip().rstrip(".:")

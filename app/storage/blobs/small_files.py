@@ -1,10 +1,10 @@
-"""Small files on their way into a store on this machine's disk: synced together, not one by one.
+"""Store small files on this machine's disk with one sync for many files.
 
-A file of its own needs two syncs, one of its bytes and one of its directory. For a file of a few
-kilobytes that is nearly all it costs, and under load each waits for those of the others. So all
-that come at one time go into a journal, which is synced once; then the files are written, without
-a sync. Later, when the system has long written them to disk by itself, they are synced too, and
-the journal is removed. After a crash whatever a journal holds is written again if it is not there.
+A single file needs two syncs: one of its bytes and one of its directory. For a file of a few
+kilobytes that is most of the cost, and under load each sync waits for others. So files that arrive
+together are appended to a journal, which is synced once, and are then written without a sync.
+Later, after the system has written them to disk, they are synced and the journal is removed. After
+a crash, recovery writes again each file of a journal that is missing.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from app.storage.blobs.journal_recovery import recover
 from app.storage.blobs.store import Blob, path_of
 from app.storage.blobs.upload import translate_disk_full
 
-FULL = 32 * 1024 * 1024  # bytes of a journal, after which the next one is begun
-REST_SECONDS = 60.0  # before a full one is settled: Linux writes what is dirty after 30 seconds
-NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+JOURNAL_BYTES = 32 * 1024 * 1024  # size after which a new journal is begun
+RECOVERY_DELAY_SECONDS = 60.0  # for a full journal: Linux writes dirty pages after 30 seconds
+NEW_FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
 log = logging.getLogger("podium.storage")
 
 
 class SmallFiles:
-    """Puts files of at most `LARGEST_BODY` bytes where a store on this disk looks for them.
+    """Writes files of at most `MAX_BODY_BYTES` bytes into a store on this disk.
 
-    Used by one thread; several processes may share one root.
+    Only one thread may use it. Several processes may share one root.
     """
 
     def __init__(self, store: DiskBlobs) -> None:
@@ -42,15 +42,15 @@ class SmallFiles:
         self._journal: Journal | None = None
 
     def put_all(self, bodies: Sequence[bytes]) -> list[Blob | StorageFull]:
-        """Store files: synced when this returns. The error in the place of one without room.
+        """Store files. They are synced when this returns. A file without space yields its error.
 
         Raises:
-            StorageFull: the disk takes no more; nothing was stored.
+            StorageFull: the disk is full; nothing was stored.
         """
         digests = [hashlib.sha256(body) for body in bodies]
-        keeping = zip((digest.digest() for digest in digests), bodies, strict=True)
+        records = zip((digest.digest() for digest in digests), bodies, strict=True)
         with translate_disk_full():
-            self._append(list(keeping))
+            self._append(list(records))
         outcomes: list[Blob | StorageFull] = []
         for digest, body in zip(digests, bodies, strict=True):
             blob = Blob(digest.hexdigest(), len(body))
@@ -60,12 +60,12 @@ class SmallFiles:
                 outcomes.append(blob)
             except StorageFull as error:
                 outcomes.append(error)
-        if self._journal is not None and self._journal.bytes >= FULL:
+        if self._journal is not None and self._journal.bytes >= JOURNAL_BYTES:
             self._end_journal()
         return outcomes
 
     def close(self) -> None:
-        """Write no more. What the journal holds is settled after the next start."""
+        """Stop writing. The journal is recovered at the next start."""
         if self._journal is not None:
             self._journal.close()
             self._journal = None
@@ -82,39 +82,39 @@ class SmallFiles:
     def _end_journal(self) -> None:
         journal, self._journal = self._journal, None
         if journal is not None:
-            # A daemon: what it does not come to is done after the next start.
-            timer = threading.Timer(REST_SECONDS, self._settle, (journal,))
+            # A daemon thread: if it does not run in time, the next start recovers the journal.
+            timer = threading.Timer(RECOVERY_DELAY_SECONDS, self._recover, (journal,))
             timer.daemon = True
             timer.start()
 
     def _write(self, blob: Blob, body: bytes) -> None:
-        place = f"{self._store.root}/{path_of(blob.sha256)}"  # Path takes as long as the rest
+        path = f"{self._store.root}/{path_of(blob.sha256)}"  # Path would double the time
         try:
-            descriptor = os.open(place, NEW, 0o440)
+            descriptor = os.open(path, NEW_FILE_FLAGS, 0o440)
         except FileExistsError:
-            # Whole, or begun just now by another, or cut short: the store looks, and mends it.
-            if os.stat(place).st_size != blob.bytes:  # noqa: PTH116
+            # Complete, or begun just now by another process, or truncated: `put` repairs it.
+            if os.stat(path).st_size != blob.bytes:  # noqa: PTH116
                 self._store.put(body)
             return
         try:
-            _write_whole(descriptor, body)
+            _write_all(descriptor, body)
         except OSError:
-            os.unlink(place)  # noqa: PTH108
+            os.unlink(path)  # noqa: PTH108
             raise
         finally:
             os.close(descriptor)
 
-    def _settle(self, journal: Journal) -> None:
+    def _recover(self, journal: Journal) -> None:
         try:
             recover(self._store, journal.path)
         except (OSError, StorageFull):
-            # Nothing is lost: the journal stays, and is settled after the next start.
-            log.exception("a journal of small files could not be settled")
+            # Nothing is lost: the journal stays and is recovered at the next start.
+            log.exception("cannot recover a journal of small files")
         finally:
             journal.close()
 
 
-def _write_whole(descriptor: int, body: bytes) -> None:
+def _write_all(descriptor: int, body: bytes) -> None:
     written = os.write(descriptor, body)
-    while written < len(body):  # the disk is nearly full: the next write says so
+    while written < len(body):  # the disk is nearly full: the next write raises
         written += os.write(descriptor, body[written:])

@@ -1,4 +1,4 @@
-"""Stored files, once per content under their SHA-256, never changed: what every store offers."""
+"""The interface of blob stores. A blob is named by its SHA-256 and never changes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Blob", "BlobPath", "BlobStore", "Upload", "path_of"]
 
 
 class BlobStore(Protocol):
-    """Where submitted files and the files of competition versions are kept.
+    """A store of submitted files and of the files of competition versions.
 
-    What a method returns from is stored for good: it outlives a crash of any machine. Several
-    processes may share one store. Every method that needs a store on another machine raises
-    `StoreAway` while that cannot be reached; nothing was stored then.
+    When a method returns, the file is stored durably: it survives a crash of any machine. Several
+    processes may share one store. A method raises `StoreAway` if the store is on another machine
+    and cannot be reached; nothing was stored then.
     """
 
     @property
@@ -30,20 +30,20 @@ class BlobStore(Protocol):
 
     @property
     def is_local(self) -> bool:
-        """Whether files lie on this machine's disks, so that a lease costs nothing."""
+        """Whether the files are on this machine's disks, so that a lease needs no copy."""
 
     def new_upload(self) -> Upload:
-        """Begin to store a file whose bytes come in pieces."""
+        """Begin to store a file whose bytes arrive in pieces."""
 
     def put(self, data: bytes) -> Blob:
         """Store bytes.
 
         Raises:
-            StorageFull: the disk takes no more.
+            StorageFull: the disk is full.
         """
 
     def put_file(self, file: Path, blob: Blob) -> None:
-        """Store a file of this machine, synced already, whose digest is known."""
+        """Store a synced file of this machine whose digest is known."""
 
     def lease(self, sha256: str) -> Lease:
         """The blob as a file on this machine, for as long as the lease is open.
@@ -53,35 +53,35 @@ class BlobStore(Protocol):
         """
 
     def fetch(self, sha256: str, target: Path) -> int:
-        """Write the blob, verified, to the new file `target`; says how many bytes it has.
+        """Write the verified blob to the new file `target`. Returns its size in bytes.
 
         Raises:
             DamagedFile: the store has lost or damaged it.
         """
 
     def stage(self, upload: Upload, name: str) -> Blob:
-        """Keep a file that may become a blob, or be dropped."""
+        """Store a file that may later become a blob or be discarded."""
 
     def promote(self, name: str, blob: Blob) -> None:
-        """Make a blob of a staged file. Doing it again changes nothing."""
+        """Make a staged file a blob. A second call changes nothing."""
 
     def discard(self, name: str) -> None:
-        """Remove a staged file, if it is there."""
+        """Remove a staged file, if it exists."""
 
     def check(self) -> None:
-        """Write something and read it again.
+        """Check that the store can be written and read.
 
         Raises:
-            BadSettings: the store is there, and not one that can be used; says why.
+            BadSettings: the store answers but cannot be used; gives the reason.
         """
 
     def sweep(self) -> int:
-        """Remove what uploads of dead processes left on this machine; says how many files."""
+        """Remove the unfinished uploads of dead processes on this machine; returns their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlobPath:
-    """Where a blob lies in a store: below a directory of the digest's first two digits."""
+    """The path of a blob in a store: a directory of the digest's first two digits, and a file."""
 
     directory: str
     file: str
@@ -92,7 +92,7 @@ class BlobPath:
 
 
 def path_of(sha256: str) -> BlobPath:
-    """Where the blob lies, or would lie.
+    """The path of a blob in a store.
 
     >>> str(path_of("ab" * 32))[:8]
     'ab/ababa'
@@ -106,11 +106,11 @@ def path_of(sha256: str) -> BlobPath:
 
 
 def staged_name(name: str) -> str:
-    """The name of a staged file, once it was checked that it leads nowhere else.
+    """Return the name of a staged file after checking that it has no other path in it.
 
     Raises:
-        ValueError: it has other characters than small letters and digits.
+        ValueError: it has characters other than lower-case letters and digits.
     """
     if not STAGED_NAME.fullmatch(name):
-        raise ValueError("a staged file is named by small letters and digits")
+        raise ValueError("the name of a staged file has only lower-case letters and digits")
     return name

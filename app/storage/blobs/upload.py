@@ -1,4 +1,4 @@
-"""Files on their way into a store: written to this machine's disk and hashed as they come."""
+"""Uploads into a store: write the bytes to this machine's disk and hash them as they arrive."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typing import Self
 
 from app.errors import StorageFull
 
-NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Stored bytes: their SHA-256 in hex, and how many they are."""
+    """Stored bytes: their SHA-256 in hex, and their number."""
 
     sha256: str
     bytes: int
@@ -31,23 +31,23 @@ Keep = Callable[[Path, int, Blob], bool]
 
 
 class Spool:
-    """A directory of files on their way. Several processes may share it."""
+    """A directory of unfinished uploads. Several processes may share it."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
 
     def new_upload(self, keep: Keep) -> Upload:
-        """Begin a file. `keep(path, descriptor, blob)` stores it when it is whole.
+        """Begin an upload. `keep(path, descriptor, blob)` stores the complete file.
 
-        It says whether it moved the file away.
+        `keep` returns whether it moved the file away.
         """
         return Upload(self.directory / uuid.uuid4().hex, keep)
 
     def sweep(self) -> int:
-        """Remove what uploads of dead processes left behind; says how many files.
+        """Remove the unfinished uploads of dead processes. Returns the number of files.
 
-        An upload under way holds a lock on its file, which the kernel takes back from the dead.
+        The file of a live upload is locked. The kernel releases the lock when its process dies.
         """
         removed = 0
         for path in self.directory.iterdir():
@@ -59,7 +59,7 @@ class Spool:
 
 
 class Upload:
-    """A file on its way into the store. As a context manager it discards itself if unfinished."""
+    """A file that is being uploaded. As a context manager it discards an unfinished upload."""
 
     def __init__(self, path: Path, keep: Keep) -> None:
         self._keep = keep
@@ -73,7 +73,7 @@ class Upload:
         """Append bytes.
 
         Raises:
-            StorageFull: the disk takes no more. The upload has been discarded.
+            StorageFull: the disk is full. The upload has been discarded.
             ValueError: the upload was finished or discarded.
         """
         descriptor = self._open_descriptor()
@@ -91,17 +91,17 @@ class Upload:
         return len(view)
 
     def close(self) -> Path:
-        """Where the bytes so far can be read, until `discard` or `finish`; they are not synced."""
+        """The path where the bytes can be read until `discard` or `finish`. They are not synced."""
         self._open_descriptor()
         return self._path
 
     def finish(self, keep: Keep | None = None) -> Blob:
-        """Store what was written: it outlives a crash of the machine from here on.
+        """Store the written bytes durably.
 
-        `keep` stores it in another way than the store that began the upload.
+        `keep` replaces the function that the upload began with.
 
         Raises:
-            StorageFull: the disk takes no more. The upload has been discarded.
+            StorageFull: the disk is full. The upload has been discarded.
             StoreAway: the store cannot be reached. The upload has been discarded.
             ValueError: the upload was finished or discarded.
         """
@@ -143,17 +143,17 @@ class Upload:
 
 @contextlib.contextmanager
 def translate_disk_full() -> Iterator[None]:
-    """Raise `StorageFull` where the system says that there is no room."""
+    """Raise `StorageFull` for an OSError that means that the disk is full."""
     try:
         yield
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno not in DISK_FULL:
             raise
         raise StorageFull("The disk for submitted files is full; nothing was stored.") from error
 
 
 def _open_locked(path: Path) -> int:
-    # 0o440: what is in the store is never written again, not even by mistake.
+    # 0o440: protects stored files from being changed by mistake.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     while True:
         with translate_disk_full():
@@ -161,4 +161,4 @@ def _open_locked(path: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
             return descriptor
-        os.close(descriptor)  # a sweep came between the two and took the file for a dead one's
+        os.close(descriptor)  # a sweep removed the file before it was locked

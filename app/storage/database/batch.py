@@ -1,4 +1,4 @@
-"""Many small writes of one kind as one: what waits for the writer is handled together."""
+"""Combine many small writes of one kind into one write."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Waiting = list[tuple[Any, "Future[Any]"]]
 
 
 class Batch(Generic[Item, Result]):
-    """Collects items until the writer is free, then hands them all to one function.
+    """Collects items until the writer is free, then passes them all to one function.
 
-    `handle(session, items)` returns a result for each item, or an exception for one that it
-    refuses without having written anything for it. It may be run more than once, like every
-    function of the writer. One statement with many rows costs a fraction of many statements.
+    `handle(session, items)` returns a result for each item, or an exception for an item that it
+    refuses and for which it wrote nothing. It may run more than once, like every function of the
+    writer. One statement with many rows costs a fraction of many statements.
     """
 
     def __init__(
@@ -37,38 +37,38 @@ class Batch(Generic[Item, Result]):
         self._waiting: Waiting = []
 
     def add(self, item: Item) -> Future[Result]:
-        """Hand in an item; its future is done once what came of it is committed."""
+        """Add an item. Its future is done once its result is committed."""
         future: Future[Result] = Future()
         with self._lock:
             self._waiting.append((item, future))
             is_first = len(self._waiting) == 1
-        if is_first:  # whoever comes before the writer has time goes along with this one
-            self._write(self._take)
+        if is_first:  # items added before the writer is free join the same batch
+            self._write(self._take_waiting)
         return future
 
-    def _take(self) -> Waiting:
+    def _take_waiting(self) -> Waiting:
         with self._lock:
-            taken, self._waiting = self._waiting, []
-        return taken
+            members_taken, self._waiting = self._waiting, []
+        return members_taken
 
-    def _write(self, take: Callable[[], Waiting]) -> None:
-        taken: Waiting | None = None
+    def _write(self, take_members: Callable[[], Waiting]) -> None:
+        members_taken: Waiting | None = None
 
         def flush(session: Session) -> Sequence[Result | Exception]:
-            nonlocal taken
-            if taken is None:
-                taken = take()
-            return self._handle(session, [item for item, _ in taken])
+            nonlocal members_taken
+            if members_taken is None:
+                members_taken = take_members()
+            return self._handle(session, [item for item, _ in members_taken])
 
-        def tell(written: Future[Sequence[Result | Exception]]) -> None:
-            members = take() if taken is None else taken
+        def resolve_members(written: Future[Sequence[Result | Exception]]) -> None:
+            members = take_members() if members_taken is None else members_taken
             error = None if written.cancelled() else written.exception()
             if written.cancelled() or (error is not None and len(members) == 1):
                 for _, future in members:
                     future.set_exception(error or RuntimeError("the database was closed"))
             elif error is not None:
-                # One of them spoilt it for all, or the database is away: each is tried alone.
-                log.warning("%d writes are tried one by one: %r", len(members), error)
+                # One item failed the batch, or the database is away: try each item alone.
+                log.warning("trying %d writes one by one: %r", len(members), error)
                 for member in members:
                     self._write(lambda member=member: [member])  # type: ignore[misc]
             else:
@@ -78,4 +78,4 @@ class Batch(Generic[Item, Result]):
                     else:
                         future.set_result(result)
 
-        self._database.enqueue(flush).add_done_callback(tell)
+        self._database.enqueue(flush).add_done_callback(resolve_members)

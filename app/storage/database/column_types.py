@@ -10,19 +10,19 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """A moment, to the microsecond: aware in, aware and in UTC out.
+    """An aware datetime, to the microsecond. Values read from the database are in UTC.
 
-    SQLite has no time zones, so it gets UTC without one; the text it keeps sorts by time.
+    SQLite has no time zones: it stores UTC without one, as text that sorts by time.
     """
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """What the database is given.
+        """The value for the database.
 
         Raises:
-            ValueError: the time has no zone, so it could be any of forty moments.
+            ValueError: the time has no zone, so its meaning is not certain.
         """
         if value is None:
             return None
@@ -31,28 +31,28 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """What the database gave, in UTC."""
+        """The value from the database, in UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 def enum_column(values: type[StrEnum]) -> Enum:
-    """A column of one of our words, kept as its text; a new word needs no migration."""
+    """A column with the values of an enum, stored as text. A new value needs no migration."""
     return Enum(
         values,
         native_enum=False,
         create_constraint=False,
         validate_strings=True,
         length=32,
-        values_callable=lambda words: [each.value for each in words],
+        values_callable=lambda members: [each.value for each in members],
     )
 
 
-# PostgreSQL would sort text by the rules of a language ("ab" before "A-b"); pages need one order
-# on both databases, the one Python has too.
+# PostgreSQL would sort text by the rules of a language ("ab" before "A-b"). Pages need the same
+# order on both databases and in Python.
 KEY: TypeEngine[str] = Text().with_variant(Text(collation="C"), "postgresql")
-# SQLite gives numbers only to a key declared INTEGER.
+# SQLite generates numbers only for a key that is declared INTEGER.
 NUMBER: TypeEngine[int] = BigInteger().with_variant(Integer(), "sqlite")
 # JSON, not JSONB: the order of keys is part of what a competition declares.
 DOCUMENT = JSON(none_as_null=True)

@@ -1,4 +1,4 @@
-"""The database: many readers, one writer."""
+"""The database: many reading sessions, one writer thread."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from app.storage.database.errors import is_outage
 from app.storage.database.listener import Listener
 from app.storage.database.writer import Writer
 
-RETRY_SECONDS = 0.1  # a reader's one second try: answering 503 beats making requests queue
+RETRY_SECONDS = 0.1  # before a reader's only retry: a quick 503 is better than a queue of requests
 Result = TypeVar("Result")
 
 
@@ -46,18 +46,18 @@ class Database:
         self._writing = make_engine(
             url, connections=1, writes=True, patience=write_patience, limits=limits
         )
-        self._on_news: Callable[[Iterable[str]], None] = lambda ids: None
+        self._on_notify: Callable[[Iterable[str]], None] = lambda ids: None
         self._listener: Listener | None = None
         self._writer = Writer(
             self._writing,
             patience=write_patience,
             keeps_receipts=not self.is_sqlite,
-            on_news=self._tell,
+            on_notify=self._forward_ids,
         )
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A session on one snapshot of the data; it can change nothing.
+        """A read-only session on one snapshot of the data.
 
         Raises:
             Unavailable: the database is away, was lost while reading, or has no free connection.
@@ -85,41 +85,43 @@ class Database:
         return self._writer.enqueue(function)
 
     def ping(self) -> None:
-        """Read something.
+        """Check that the database answers.
 
         Raises:
             Unavailable: the database does not answer.
         """
         with self.read() as session:
-            # SQLite answers SELECT 1 without looking at its file.
+            # SQLite answers SELECT 1 without reading its file.
             session.execute(text("PRAGMA schema_version" if self.is_sqlite else "SELECT 1"))
 
-    def listen(self, on_news: Callable[[Iterable[str]], None], on_gap: Callable[[], None]) -> None:
-        """Start to pass on notifications of all processes; see `database.notify` and `Listener`.
+    def listen(
+        self, on_notify: Callable[[Iterable[str]], None], on_gap: Callable[[], None]
+    ) -> None:
+        """Start to forward notifications of all processes; see `database.notify` and `Listener`.
 
-        With SQLite the news are this process's own: they are told by the writer's thread, and
-        there are no gaps.
+        With SQLite only this process notifies. The writer's thread calls `on_notify`, and
+        `on_gap` is never called.
         """
-        self._on_news = on_news
+        self._on_notify = on_notify
         if not self.is_sqlite:
             arguments = postgres_arguments(self._limits)
-            self._listener = Listener(self.url, arguments, on_news, on_gap)
+            self._listener = Listener(self.url, arguments, on_notify, on_gap)
 
     @property
-    def hears(self) -> bool:
-        """Whether news arrives just now, where `listen` was called."""
-        return self._listener is None or self._listener.hears
+    def is_listening(self) -> bool:
+        """Whether notifications arrive at the moment, after `listen` was called."""
+        return self._listener is None or self._listener.is_listening
 
     def close(self) -> None:
-        """Commit what waits and let go of all connections."""
+        """Commit the waiting writes and close all connections."""
         if self._listener is not None:
             self._listener.close()
         self._writer.close()
         self._writing.dispose()
         self._reading.dispose()
 
-    def _tell(self, ids: list[str]) -> None:
-        self._on_news(ids)
+    def _forward_ids(self, ids: list[str]) -> None:
+        self._on_notify(ids)
 
     def _open(self) -> Session:
         try:
@@ -146,7 +148,7 @@ class Database:
 
 
 def _close(session: Session) -> None:
-    """End a reader's session. What it read stands, also when the database is lost only now."""
+    """End a reader's session. Its results are valid even if the connection is lost now."""
     try:
         session.close()
     except Exception as error:

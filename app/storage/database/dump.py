@@ -1,4 +1,4 @@
-"""All of a database at once: what a backup reads of it, and what a restored one needs."""
+"""Read a complete database for a backup, and repair a restored one."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from app.domain.states import SubmissionState
 from app.storage.database.jsonl import ROWS_PER_INSERT
 from app.storage.database.models import Base, Submission, VersionFile
 
-# What a process notes for itself, and files that were sent and never submitted: an agent's client
-# sends those again.
-LEFT_OUT = frozenset({"write_receipt", "held_upload"})
+# Tables without lasting data: receipts of a process's writes, and uploads that are not submitted,
+# which an agent's client sends again.
+EXCLUDED_TABLES = frozenset({"write_receipt", "held_upload"})
 SUBMISSION = Submission.__table__
 VERSION_FILE = VersionFile.__table__
-# Each file that a row names, once, in the order of digests.
-FILES = union(
+# Each file that a row refers to, once, sorted by digest.
+REFERENCED_FILES = union(
     select(SUBMISSION.c.sha256, SUBMISSION.c.bytes),
     select(VERSION_FILE.c.sha256, VERSION_FILE.c.bytes),
 ).order_by("sha256")
-WAS_GRADING = SUBMISSION.c.state == SubmissionState.GRADING
-QUEUE_AGAIN = (
+IS_GRADING = SUBMISSION.c.state == SubmissionState.GRADING
+REQUEUE = (
     update(SUBMISSION)
-    .where(WAS_GRADING)
+    .where(IS_GRADING)
     .values(
         state=SubmissionState.QUEUED,
         attempts=SUBMISSION.c.attempts - 1,
@@ -34,42 +34,42 @@ QUEUE_AGAIN = (
 )
 
 
-def kept_tables() -> list[Table]:
-    """The tables whose rows a backup keeps, each after those that it refers to."""
-    return [each for each in Base.metadata.sorted_tables if each.name not in LEFT_OUT]
+def backup_tables() -> list[Table]:
+    """The tables of a backup, each after the tables that it refers to."""
+    return [each for each in Base.metadata.sorted_tables if each.name not in EXCLUDED_TABLES]
 
 
 def revision(connection: Connection) -> str:
-    """The revision of the schema; "" where no migration was made."""
+    """The revision of the schema; "" if no migration was made."""
     return MigrationContext.configure(connection).get_current_revision() or ""
 
 
-def named_files(connection: Connection) -> Iterator[tuple[str, int]]:
-    """Digest and bytes of every file that a row names, by digest."""
-    for row in connection.execute(FILES.execution_options(yield_per=ROWS_PER_INSERT)):
+def referenced_files(connection: Connection) -> Iterator[tuple[str, int]]:
+    """Digest and size in bytes of every file that a row refers to, sorted by digest."""
+    for row in connection.execute(REFERENCED_FILES.execution_options(yield_per=ROWS_PER_INSERT)):
         yield row.sha256, row.bytes
 
 
 def tables_with_rows(connection: Connection) -> list[str]:
-    """Which of our tables, as far as they are there, hold a row."""
-    there = set(inspect(connection).get_table_names())
+    """The names of Podium's tables that exist and have a row."""
+    existing = set(inspect(connection).get_table_names())
     return [
         each.name
         for each in Base.metadata.sorted_tables
-        if each.name in there
+        if each.name in existing
         and connection.execute(select(text("1")).select_from(each).limit(1)).first() is not None
     ]
 
 
 def requeue_unfinished(connection: Connection) -> int:
-    """Queue what somebody was grading; the attempt was cut short and does not count."""
-    return connection.execute(QUEUE_AGAIN).rowcount
+    """Queue the submissions that were being graded. The interrupted attempt does not count."""
+    return connection.execute(REQUEUE).rowcount
 
 
 def reset_sequences(connection: Connection) -> None:
-    """Let PostgreSQL number new rows after those that came with their numbers."""
+    """Set PostgreSQL's sequences to the highest number of each table."""
     if connection.dialect.name != "postgresql":
-        return  # SQLite looks for the highest itself
+        return  # SQLite finds the highest number itself
     for each in Base.metadata.sorted_tables:
         key, *more = each.primary_key
         if more or not isinstance(key.type, Integer):

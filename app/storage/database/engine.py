@@ -1,4 +1,4 @@
-"""Engines: how connections to SQLite and to PostgreSQL are opened and transactions begun."""
+"""Engines: open connections to SQLite and PostgreSQL and begin transactions on them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Connect = Callable[[Any, Any], None]
 
 @dataclass(frozen=True, slots=True)
 class DatabaseLimits:
-    """How many connections a process opens, and what it waits for a PostgreSQL at most.
+    """The number of connections of a process, and its time-outs for PostgreSQL.
 
-    `readers` are connections for reading; beside them stand one that writes and one that listens.
-    A query ends after `statement_seconds`, a wait for a lock after `lock_seconds`, an attempt to
-    connect after `connect_seconds`.
+    `readers` is the number of connections for reading. A process has two more: one for writing and
+    one for notifications. A query ends after `statement_seconds`, a wait for a lock after
+    `lock_seconds`, an attempt to connect after `connect_seconds`.
     """
 
     readers: int = 24
@@ -43,19 +43,19 @@ def database_url(text: str) -> URL:
     'postgresql+psycopg'
 
     Raises:
-        BadDatabaseUrl: it is neither, or a SQLite without a file, or no URL at all.
+        BadDatabaseUrl: it is not a URL, names another database, or names SQLite without a file.
     """
     try:
         url = make_url(text)
-    except (ArgumentError, ValueError):  # a ValueError: its port is no number
-        raise BadDatabaseUrl(  # without the text: there may be a password in it
+    except (ArgumentError, ValueError):  # ValueError: the port is not a number
+        raise BadDatabaseUrl(  # without the text, because it may have a password
             "it is not a URL. Examples: postgresql://user:password@host/database, "
             "sqlite:////path/podium.db"
         ) from None
     if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() != "sqlite":
-        raise BadDatabaseUrl(f"the database is SQLite or PostgreSQL, not {url.drivername!r}")
+        raise BadDatabaseUrl(f"the database must be SQLite or PostgreSQL, not {url.drivername!r}")
     if url.database in (None, "", ":memory:"):
         raise BadDatabaseUrl(
             "SQLite needs a file (sqlite:////path/podium.db): memory is not durable"
@@ -64,7 +64,7 @@ def database_url(text: str) -> URL:
 
 
 def sqlite_file(text: str) -> Path | None:
-    """The file of a SQLite database; None: it is a PostgreSQL."""
+    """The file of a SQLite database; None for PostgreSQL."""
     url = database_url(text)
     return Path(url.database or "") if url.get_backend_name() == "sqlite" else None
 
@@ -80,9 +80,9 @@ def make_engine(
 ) -> Engine:
     """An engine of at most `connections` connections.
 
-    Reading transactions see one snapshot and may change nothing. On SQLite a writing one takes the
-    write lock when it begins: taken later, it could fail half-way without anyone waiting.
-    `patience` is how many seconds a lock, or a free connection, is waited for at most.
+    Reading transactions see one snapshot and may change nothing. On SQLite a writing transaction
+    locks the database when it begins. A later lock could fail at once, without waiting.
+    `patience` is the maximum time in seconds to wait for a lock or a free connection.
     """
     url = database_url(text)
     busy = max(0.05, min(BUSY_SECONDS, patience))
@@ -93,9 +93,9 @@ def make_engine(
         pool_size=connections,
         max_overflow=0,
         pool_timeout=patience,
-        pool_pre_ping=not (is_sqlite or writes),  # the writer finds out, and tries again
+        pool_pre_ping=not (is_sqlite or writes),  # the writer retries after errors
         json_serializer=_json,
-        hide_parameters=True,  # errors reach logs, and logs hold no rows
+        hide_parameters=True,  # errors reach logs, and logs must not show rows
         **options,
     )
     if is_sqlite:
@@ -111,14 +111,14 @@ def make_engine(
 
 
 def _json(value: Any) -> str:
-    """JSON that both databases take: no NaN, dates of a TOML document as text."""
+    """JSON for both databases: no NaN; the dates of a TOML document as text."""
     return json.dumps(value, allow_nan=False, separators=(",", ":"), default=_date_as_text)
 
 
 def _date_as_text(value: object) -> str:
     if isinstance(value, date):
         return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
 def _statement(text: str) -> Callable[[Connection], None]:
@@ -130,7 +130,7 @@ def _statement(text: str) -> Callable[[Connection], None]:
 
 def _sqlite_connect(writes: bool, busy: float, foreign_keys: bool) -> Connect:
     pragmas = (
-        f"busy_timeout = {int(busy * 1000)}",  # first: the next ones may meet a lock
+        f"busy_timeout = {int(busy * 1000)}",  # first: the next ones may wait for a lock
         "journal_mode = WAL",
         "synchronous = FULL",
         f"foreign_keys = {'ON' if foreign_keys else 'OFF'}",
@@ -138,7 +138,8 @@ def _sqlite_connect(writes: bool, busy: float, foreign_keys: bool) -> Connect:
     )
 
     def prepare(connection: Any, _: Any) -> None:
-        # The module's own BEGIN is late and never IMMEDIATE: ours come from the "begin" event.
+        # Disables sqlite3's own BEGIN, which is late and never IMMEDIATE. The "begin" event runs
+        # Podium's BEGIN.
         connection.isolation_level = None
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
@@ -147,16 +148,16 @@ def _sqlite_connect(writes: bool, busy: float, foreign_keys: bool) -> Connect:
 
 
 def _end_failed_commit(connection: Any, _: Any) -> None:
-    # A COMMIT that SQLite refuses leaves its transaction open, which SQLAlchemy takes for ended.
+    # A COMMIT that SQLite refuses leaves the transaction open; SQLAlchemy assumes that it ended.
     if connection is not None and connection.in_transaction:
         connection.rollback()
 
 
 def postgres_arguments(limits: DatabaseLimits) -> dict[str, Any]:
-    """What a connection to PostgreSQL is opened with."""
+    """The arguments for a connection to PostgreSQL."""
     return {
-        "connect_timeout": max(2, round(limits.connect_seconds)),  # libpq takes no less
-        # A network that swallows packets is an outage too: noticed at work, and when idle.
+        "connect_timeout": max(2, round(limits.connect_seconds)),  # libpq's minimum is 2
+        # Detect a network that drops packets, both while busy and while idle.
         "tcp_user_timeout": 15_000,  # ms
         "keepalives_idle": 10,
         "keepalives_interval": 5,
@@ -169,7 +170,7 @@ def _postgres_connect(limits: DatabaseLimits, patience: float) -> Connect:
     milliseconds = {
         "lock_timeout": min(limits.lock_seconds, max(0.05, patience)),
         "statement_timeout": limits.statement_seconds,
-        # A process that froze amid a transaction would hold its locks for ever.
+        # Otherwise a process that froze in a transaction would keep its locks for ever.
         "idle_in_transaction_session_timeout": limits.statement_seconds,
     }
 
@@ -177,7 +178,7 @@ def _postgres_connect(limits: DatabaseLimits, patience: float) -> Connect:
         with connection.cursor() as cursor:
             for name, seconds in milliseconds.items():
                 cursor.execute(f"SET {name} = {int(seconds * 1000)}")
-            # An acknowledged row is on disk: a server that was told to answer earlier is overruled.
+            # An acknowledged row must be on disk, even if the server is configured otherwise.
             cursor.execute(
                 "SELECT set_config('synchronous_commit', 'on', false) "
                 "WHERE current_setting('synchronous_commit') = 'off'"

@@ -1,4 +1,7 @@
-"""A table's rows as a file of JSON lines that either database can take in, by any later Podium."""
+"""Write a table's rows to a file of JSON lines, and load them into either database.
+
+Later versions of Podium can load the files of earlier ones.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +35,9 @@ from app.file_digest import file_digest
 from app.storage.database.column_types import DOCUMENT, UtcDateTime
 
 ROWS_PER_INSERT = 500  # rows in memory
-COMPRESSION = 4
-# What a column holds, by a word that outlives our models: a file says it of each of its columns.
+COMPRESSION_LEVEL = 4
+# The kinds of columns, by names that stay the same when the models change. Each file lists the
+# kinds of its columns.
 KINDS: dict[str, TypeEngine[Any]] = {
     "text": Text(),
     "integer": BigInteger(),
@@ -46,7 +50,7 @@ KINDS: dict[str, TypeEngine[Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class JsonLinesFile:
-    """What a file holds, and by what its bytes are known again."""
+    """The number of a file's rows, and the size and digest of its bytes."""
 
     rows: int
     bytes: int
@@ -58,18 +62,18 @@ def kinds_of(columns: Table) -> dict[str, str]:
     return {each.name: _kind(each.type) for each in columns.columns}
 
 
-def rows_of(connection: Connection, which: Table) -> Iterator[list[Any]]:
-    """All rows, by their key, a few in memory at a time; values as JSON knows them."""
-    columns = [each.name for each in which.primary_key]
-    query = select(which).order_by(*(which.c[name] for name in columns))
+def rows_of(connection: Connection, source: Table) -> Iterator[list[Any]]:
+    """All rows, sorted by key, as JSON values. Only a few rows are in memory at a time."""
+    columns = [each.name for each in source.primary_key]
+    query = select(source).order_by(*(source.c[name] for name in columns))
     for row in connection.execute(query.execution_options(yield_per=ROWS_PER_INSERT)):
-        yield [_plain(value) for value in row]
+        yield [_json_value(value) for value in row]
 
 
 def write_lines(path: Path, lines: Iterable[Any]) -> JsonLinesFile:
-    """Write one JSON value a line into a new file, compressed."""
+    """Write one JSON value per line into a new compressed file."""
     count = 0
-    with path.open("xb") as raw, gzip.GzipFile("", "wb", COMPRESSION, raw, mtime=0) as file:
+    with path.open("xb") as raw, gzip.GzipFile("", "wb", COMPRESSION_LEVEL, raw, mtime=0) as file:
         for line in lines:
             text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
             file.write(text.encode() + b"\n")
@@ -88,16 +92,16 @@ def read_lines(path: Path) -> Iterator[Any]:
 def load_rows(
     connection: Connection, name: str, kinds: dict[str, str], rows: Iterable[list[Any]]
 ) -> Iterator[int]:
-    """Insert rows into a table whose columns are of these kinds; says how many, as they go in."""
-    into = table(name, *(column(each, KINDS[kind]) for each, kind in kinds.items()))
-    instants = [place for place, kind in enumerate(kinds.values()) if kind == "instant"]
+    """Insert rows into a table with columns of these kinds. Yields the number of each batch."""
+    target = table(name, *(column(each, KINDS[kind]) for each, kind in kinds.items()))
+    instants = [index for index, kind in enumerate(kinds.values()) if kind == "instant"]
     rows = iter(rows)
     while batch := list(islice(rows, ROWS_PER_INSERT)):
         for row in batch:
-            for place in instants:
-                if row[place] is not None:
-                    row[place] = datetime.fromisoformat(row[place])
-        connection.execute(insert(into), [dict(zip(kinds, row, strict=True)) for row in batch])
+            for index in instants:
+                if row[index] is not None:
+                    row[index] = datetime.fromisoformat(row[index])
+        connection.execute(insert(target), [dict(zip(kinds, row, strict=True)) for row in batch])
         yield len(batch)
 
 
@@ -118,6 +122,6 @@ def _kind(kind: TypeEngine[Any]) -> str:
     raise TypeError(f"rows with a column of type {kind!r} cannot be written to a file")
 
 
-def _plain(value: Any) -> Any:
-    # A word is a str already, for json.
+def _json_value(value: Any) -> Any:
+    # The value of an enum is a str, which json can write.
     return value.isoformat() if isinstance(value, datetime) else value

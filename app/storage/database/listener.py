@@ -1,4 +1,4 @@
-"""Hears the news that PostgreSQL passes on: one connection for a whole process."""
+"""Receive PostgreSQL's notifications, on one connection for each process."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ from app.errors import PodiumError
 from app.storage.database.notify import CHANNEL
 
 log = logging.getLogger(__name__)
-LONGEST_PAUSE = 2.0  # seconds between attempts while the database is away
+MAX_PAUSE_SECONDS = 2.0  # between attempts while the database is away
 
 
 class Listener:
-    """A thread with a connection that listens; a lost connection is opened again.
+    """A thread with a connection that listens. It opens a lost connection again.
 
-    `on_news(ids)` is told what is heard. `on_gap()` is called whenever listening has begun: what
-    was told before, nobody has heard, so it looks in the database. Both run in the thread.
+    The thread calls `on_notify(ids)` for each notification. It calls `on_gap()` whenever it has
+    begun to listen: earlier notifications were lost, so `on_gap` has to query the database.
     """
 
     def __init__(
         self,
         url: URL,
         arguments: dict[str, Any],
-        on_news: Callable[[Iterable[str]], None],
+        on_notify: Callable[[Iterable[str]], None],
         on_gap: Callable[[], None],
     ) -> None:
         self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
         self._arguments = arguments
-        self._on_news = on_news
+        self._on_notify = on_notify
         self._on_gap = on_gap
-        self._stop_there, self._stop_here = socket.socketpair()
+        self._stop_sender, self._stop_receiver = socket.socketpair()
         self._stopping = threading.Event()
-        self._hears = threading.Event()
+        self._listening = threading.Event()
         self._thread = threading.Thread(target=self._run, name="podium-listener", daemon=True)
         self._thread.start()
 
     @property
-    def hears(self) -> bool:
-        """Whether news arrives just now."""
-        return self._hears.is_set()
+    def is_listening(self) -> bool:
+        """Whether notifications arrive at the moment."""
+        return self._listening.is_set()
 
     def close(self) -> None:
         """Stop listening."""
         self._stopping.set()
-        self._stop_there.send(b"\0")
+        self._stop_sender.send(b"\0")
         self._thread.join()
-        self._stop_there.close()
-        self._stop_here.close()
+        self._stop_sender.close()
+        self._stop_receiver.close()
 
     def _run(self) -> None:
         pause = 0.0
@@ -64,28 +64,28 @@ class Listener:
                     self._address, autocommit=True, **self._arguments
                 ) as connection:
                     connection.execute(f"LISTEN {CHANNEL}")
-                    # In this order: what commits while we look is heard afterwards.
+                    # In this order: a commit during the query is notified afterwards.
                     self._on_gap()
-                    self._hears.set()
+                    self._listening.set()
                     pause = 0.0
                     self._follow(connection)
             except (psycopg.Error, PodiumError) as error:
-                if self._hears.is_set() or not pause:
-                    log.warning("no news from the database: %s", str(error).strip())
-                self._hears.clear()
+                if self._listening.is_set() or not pause:
+                    log.warning("no notifications from the database: %s", str(error).strip())
+                self._listening.clear()
                 self._stopping.wait(pause)
-                pause = min(LONGEST_PAUSE, max(0.05, 2 * pause))
-        self._hears.clear()
+                pause = min(MAX_PAUSE_SECONDS, max(0.05, 2 * pause))
+        self._listening.clear()
 
     def _follow(self, connection: psycopg.Connection[Any]) -> None:
         readable = select.poll()
         readable.register(connection.fileno(), select.POLLIN)
-        readable.register(self._stop_here, select.POLLIN)
+        readable.register(self._stop_receiver, select.POLLIN)
         while not self._stopping.is_set():
-            heard: dict[str, None] = {}
+            received: dict[str, None] = {}
             for notice in connection.notifies(timeout=0):
-                heard.update(dict.fromkeys(notice.payload.split()))
-            if heard:
-                self._on_news(heard)
+                received.update(dict.fromkeys(notice.payload.split()))
+            if received:
+                self._on_notify(received)
                 continue
             readable.poll()

@@ -1,4 +1,4 @@
-"""Rows to records, and records to what an INSERT takes."""
+"""Convert rows to records, and records to the values of an INSERT."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from sqlalchemy import Row
 
 
 class Record(Protocol):
-    """A frozen dataclass whose fields are named like its table's columns, in their order."""
+    """A frozen dataclass with the same fields as its table's columns, in the same order."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
-Kind = TypeVar("Kind", bound=Record)
+RecordType = TypeVar("RecordType", bound=Record)
 
 
-def one(kind: type[Kind], row: Row[Any] | None) -> Kind | None:
-    """The record of a row of its table, if there is a row."""
+def one(kind: type[RecordType], row: Row[Any] | None) -> RecordType | None:
+    """The record of a row, or None if there is no row."""
     return None if row is None else record(kind, row)
 
 
-def record(kind: type[Kind], row: Sequence[Any]) -> Kind:
-    """The record of the columns of its table."""
+def record(kind: type[RecordType], row: Sequence[Any]) -> RecordType:
+    """The record of a row, from the columns of its table."""
     return kind(**dict(zip(kind.__dataclass_fields__, row, strict=True)))
 
 
-def values(kept: Record) -> dict[str, Any]:
+def values(instance: Record) -> dict[str, Any]:
     """A record's fields by name, not copied."""
-    return {name: getattr(kept, name) for name in kept.__dataclass_fields__}
+    return {name: getattr(instance, name) for name in instance.__dataclass_fields__}

@@ -1,4 +1,4 @@
-"""The database's schema: brought up to date by the migrations, and compared with the models."""
+"""The database's schema: run the migrations, and compare the schema with the models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.storage.database.database import Database
 from app.storage.database.engine import make_engine
 from app.storage.database.models import Base
 
-LOCK = 0x706F6469756D  # "podium": so that two processes that start at once migrate one by one
+LOCK = 0x706F6469756D  # "podium": an advisory lock, so that processes migrate one after another
 
 
 def upgrade(database_url: str, revision: str = "head") -> None:
@@ -54,18 +54,18 @@ def fill(
     load: Callable[[Connection], None],
     finish: Callable[[Connection], None],
 ) -> None:
-    """Make the schema as it was at `revision`, `load` rows, bring all up to date, and `finish`.
+    """Create the schema of `revision`, `load` rows, upgrade to the newest revision, and `finish`.
 
-    One transaction: if anything fails, nothing has happened. The caller sees to it that there are
-    no rows: tables of another revision are removed.
+    This is one transaction: if anything fails, nothing is changed. The caller ensures that the
+    database has no rows: tables of another revision are removed.
 
     Raises:
         FileNotFoundError, CommandError: as `upgrade`.
     """
     with _migrating(database_url) as config:
         connection: Connection = config.attributes["connection"]
-        there = MigrationContext.configure(connection).get_current_revision()
-        if there not in (None, revision):
+        current = MigrationContext.configure(connection).get_current_revision()
+        if current not in (None, revision):
             command.downgrade(config, "base")
         command.upgrade(config, revision)
         load(connection)
@@ -85,33 +85,33 @@ def head() -> str:
 
 
 def is_current(database: Database) -> bool:
-    """Whether the database has had all migrations of this Podium, and no others."""
+    """Whether the database has all migrations of this Podium, and no others."""
     known = set(ScriptDirectory.from_config(_config()).get_heads())
     with database.read() as session:
         return set(MigrationContext.configure(session.connection()).get_current_heads()) == known
 
 
 def state(database: Database) -> Literal["current", "older", "newer"]:
-    """How the database's schema stands to this Podium; newer: it has a migration unknown here.
+    """Compare the database's schema with this Podium. A newer one has an unknown migration.
 
     Raises:
         Unavailable: the database does not answer.
     """
     script = ScriptDirectory.from_config(_config())
     with database.read() as session:
-        there = set(MigrationContext.configure(session.connection()).get_current_heads())
-    if there == set(script.get_heads()):
+        current = set(MigrationContext.configure(session.connection()).get_current_heads())
+    if current == set(script.get_heads()):
         return "current"
-    return "older" if there <= known_revisions() else "newer"
+    return "older" if current <= known_revisions() else "newer"
 
 
 def is_ours(name: str | None, kind: str, _: object) -> bool:
-    """Whether a table is for the models to describe: the queue's are its library's."""
+    """Whether the models describe a table. The queue's tables belong to its library."""
     return kind != "table" or not (name or "").startswith("procrastinate_")
 
 
 def differences(database: Database) -> list[Any]:
-    """How the migrated database differs from the models, as Alembic's operations; empty: not."""
+    """The differences between the migrated database and the models, as Alembic's operations."""
     with database.read() as session:
         context = MigrationContext.configure(
             session.connection(),
@@ -121,10 +121,10 @@ def differences(database: Database) -> list[Any]:
 
 
 def migrations_directory() -> Path:
-    """Where the migrations are.
+    """The directory of the migrations.
 
     Raises:
-        FileNotFoundError: they are not there.
+        FileNotFoundError: it does not exist.
     """
     directory = bundled("migrations")
     if not (directory / "env.py").is_file():
@@ -137,33 +137,33 @@ def migrations_directory() -> Path:
 
 def _config() -> Config:
     config = Config()
-    # Configuration values know %(interpolation)s.
+    # Escape "%", because configuration values are interpolated.
     config.set_main_option("script_location", str(migrations_directory()).replace("%", "%%"))
     return config
 
 
 def _refuse_newer(config: Config) -> None:
     script = ScriptDirectory.from_config(config)
-    there = MigrationContext.configure(config.attributes["connection"]).get_current_heads()
+    current = MigrationContext.configure(config.attributes["connection"]).get_current_heads()
     known = {revision.revision for revision in script.walk_revisions()}
-    if unknown := sorted(set(there) - known):
+    if unknown := sorted(set(current) - known):
         raise SchemaTooNew(
             f"the database has the schema {', '.join(unknown)}, and Podium {app.__version__} knows "
-            f"{script.get_current_head()} and older ones. Run the Podium that migrated it, or let "
-            f"that one take the schema back: podium db downgrade {script.get_current_head()}"
+            f"{script.get_current_head()} and older ones. Run the Podium that migrated it, or use "
+            f"that one to go back: podium db downgrade {script.get_current_head()}"
         )
 
 
 @contextmanager
 def _migrating(database_url: str) -> Iterator[Config]:
     config = _config()
-    # SQLite changes a table by copying it; foreign keys, enforced, would stand in the way.
+    # Alembic changes a SQLite table by copying it, which enforced foreign keys would prevent.
     engine = make_engine(database_url, connections=1, writes=True, foreign_keys=False)
     try:
-        with _alone(engine.url), engine.begin() as connection:
+        with _exclusive(engine.url), engine.begin() as connection:
             if connection.dialect.name == "postgresql":
-                # However long others migrate, and however long this takes. But a table in use is
-                # not waited for without end: all who come later would wait behind us.
+                # Wait without limit for another process's migration. But do not wait long for a
+                # table in use: all later queries of that table would have to wait, too.
                 for name in ("lock_timeout", "statement_timeout"):
                     connection.execute(text(f"SET {name} = 0"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": LOCK})
@@ -176,11 +176,11 @@ def _migrating(database_url: str) -> Iterator[Config]:
 
 
 @contextmanager
-def _alone(url: URL) -> Iterator[None]:
-    """Keep other processes' migrations of one SQLite file away, for as long as this one takes.
+def _exclusive(url: URL) -> Iterator[None]:
+    """Prevent other processes from migrating the same SQLite file meanwhile.
 
-    SQLite's own lock is waited for a few seconds only, and not at all by the first connections of
-    a new file, which turn it to WAL. The kernel takes this lock back from a process that dies.
+    SQLite waits only a few seconds for its own lock, and not at all while the first connections
+    of a new file switch it to WAL. The kernel releases this lock if the process dies.
     """
     if url.get_backend_name() != "sqlite" or url.database is None:
         yield

@@ -1,4 +1,4 @@
-"""All tables. Queries use them through the `*_table` names; what they return is in `records`."""
+"""All tables, as SQLAlchemy models. Queries use `Model.__table__` and return `records`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from app.domain.feedback import Feedback
 from app.domain.states import CompetitionStatus, ReportedScoreKind, Role, RunState, SubmissionState
 from app.storage.database.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
 
-# Constraints have names, the same on both databases, so that a migration can drop them.
+# Constraints have the same names on both databases, so that a migration can drop them.
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -33,7 +33,7 @@ NAMES = {
 
 
 class Base(DeclarativeBase):
-    """What all tables share."""
+    """The base class of all models."""
 
     metadata = MetaData(naming_convention=NAMES)
     __table__: ClassVar[Table]
@@ -61,7 +61,7 @@ class CompetitionVersion(Base):
 
 
 class Experiment(Base):
-    """One agent and model, the same resources for all its runs."""
+    """One agent and model, with the same resources for all runs."""
 
     __tablename__ = "experiment"
 
@@ -89,7 +89,7 @@ class Run(Base):
     state: Mapped[RunState] = mapped_column(enum_column(RunState))
     usage: Mapped[dict[str, Any] | None] = mapped_column(DOCUMENT)
     failure: Mapped[str | None] = mapped_column(Text)
-    # No foreign key: it would close a circle with submission.run_id.
+    # No foreign key: it would make a cycle with submission.run_id.
     selected_id: Mapped[str | None] = mapped_column(KEY)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
@@ -112,7 +112,7 @@ class ApiKey(Base):
 
 
 class Submission(Base):
-    """A stored file and the state of its grading: the truth from which grading is resumed."""
+    """A stored file and the state of its grading. Grading is resumed from this row alone."""
 
     __tablename__ = "submission"
     __table_args__ = (
@@ -141,7 +141,7 @@ class Submission(Base):
 
 
 class Grade(Base):
-    """What a submission was worth under a competition version: once each."""
+    """The grade of a submission under a competition version; at most one for each pair."""
 
     __tablename__ = "grade"
     __table_args__ = (UniqueConstraint("submission_id", "version_id"),)
@@ -163,7 +163,7 @@ class Grade(Base):
 
 
 class Disclosure(Base):
-    """A line of a run's exposure ledger; a number is disclosed for the first time only once."""
+    """An entry of a run's exposure ledger. Of each number only the first disclosure is recorded."""
 
     __tablename__ = "disclosure"
     __table_args__ = (UniqueConstraint("kind", "grade_id"), Index(None, "run_id", "id"))
@@ -191,9 +191,9 @@ class Fault(Base):
 
 
 class ImportedGrade(Base):
-    """A result that another grader reported: an attempt like a run's, but of no run here.
+    """A result that another grader reported. It has a competition and a seed, but no run.
 
-    `document` is the report's entry as it came; the columns are what Podium makes of it.
+    `document` is the unchanged entry of the report. The other columns are derived from it.
     """
 
     __tablename__ = "imported_grade"
@@ -214,7 +214,7 @@ class ImportedGrade(Base):
 
 
 class ReportedScore(Base):
-    """A score that a harness measured outside Podium: apart from grades, with its evidence."""
+    """A score that a harness measured outside Podium, with its evidence. It is not a grade."""
 
     __tablename__ = "reported_score"
     __table_args__ = (Index(None, "run_id", "id"),)
@@ -232,9 +232,9 @@ class ReportedScore(Base):
 
 
 class ImportedRun(Base):
-    """That a run took place elsewhere: the entry of a file that it was made from.
+    """The origin of an imported run: the entry of a file that the run was made from.
 
-    `place` is the entry's key in the file, `sha256` the file's, `document` the entry as it came.
+    `place` is the entry's key in the file, `sha256` the file's digest, `document` the entry.
     """
 
     __tablename__ = "imported_run"
@@ -248,7 +248,7 @@ class ImportedRun(Base):
 
 
 class GradingEnvironment(Base):
-    """What grades here: one row at most, from the first worker's or server's start on."""
+    """The environment that grades for this database. The first start writes the only row."""
 
     __tablename__ = "grading_environment"
 
@@ -259,7 +259,7 @@ class GradingEnvironment(Base):
 
 
 class WriteReceipt(Base):
-    """The last group of writes that a writer committed, one row per writer; see `writer`."""
+    """The number of a writer's last committed group; one row per writer. See `writer`."""
 
     __tablename__ = "write_receipt"
 
@@ -269,7 +269,7 @@ class WriteReceipt(Base):
 
 
 class VersionFile(Base):
-    """A file of a competition version: where it lies below the folder, and which blob it is."""
+    """A file of a competition version: its path below the folder, and its blob."""
 
     __tablename__ = "version_file"
 
@@ -282,7 +282,7 @@ class VersionFile(Base):
 
 
 class PendingUpload(Base):
-    """A file that came through Kaggle's door and was not submitted yet; see `services.held`."""
+    """A file uploaded through Kaggle's API that is not submitted yet."""
 
     __tablename__ = "held_upload"
     __table_args__ = (Index(None, "run_id", "came_at"),)

@@ -1,9 +1,9 @@
-"""News: which submissions were settled and which runs changed, told when, and only if, it commits.
+"""Notify all processes of settled submissions and changed runs, once the change is committed.
 
-News is a set of ids. A submission's id says that it is settled; a run's id says that something of
-the run is new: a submission came, its state changed, the run was closed. Nothing else is told:
-whoever hears of an id reads the rows. So news may be told in vain (its transaction's part was
-undone), or twice, but what was committed is never left untold.
+A notification is a set of ids. A submission's id means that the submission is settled. A run's id
+means that the run changed: a submission was received, its state changed, or the run was closed. A
+notification has no other content: its receivers read the rows. It may be sent in vain (if a part
+of the transaction was undone) or twice, but every committed change is notified.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 CHANNEL = "podium"
-PAYLOAD_BYTES = 7999  # PostgreSQL takes less than 8000 in one notification
-KEY = "podium.news"
+PAYLOAD_BYTES = 7999  # PostgreSQL's limit for one notification is less than 8000 bytes
+SESSION_KEY = "podium.notifications"
 NOTIFY = text("SELECT pg_notify(:channel, :payload)")
 
 
 def publish(session: Session, ids: Iterable[str]) -> None:
-    """Note, in a write, what there will be to tell once it is committed."""
-    session.info.setdefault(KEY, {}).update(dict.fromkeys(ids))
+    """In a write, add ids to notify once it is committed."""
+    session.info.setdefault(SESSION_KEY, {}).update(dict.fromkeys(ids))
 
 
 def send(session: Session) -> list[str]:
-    """Hand over what was noted, just before the commit; returns what this process has to tell.
+    """Send the published ids, just before the commit. Returns the ids this process has to notify.
 
-    PostgreSQL tells every process that listens, this one too, and does so after the commit. With
-    SQLite there is no other process to tell.
+    PostgreSQL notifies every listening process, including this one, after the commit. With SQLite
+    there is no other process, so all ids are returned.
     """
-    noted: dict[str, None] = session.info.pop(KEY, {})
+    noted_ids: dict[str, None] = session.info.pop(SESSION_KEY, {})
     if session.get_bind().dialect.name != "postgresql":
-        return list(noted)
-    for payload in payloads(noted):
+        return list(noted_ids)
+    for payload in payloads(noted_ids):
         session.execute(NOTIFY, {"channel": CHANNEL, "payload": payload})
     return []
 
 
 def payloads(ids: Iterable[str]) -> Iterator[str]:
-    """Ids joined by spaces, as few texts as hold them.
+    """Join ids by spaces into as few payloads as possible.
 
     >>> list(payloads(["sub_1", "run_1"]))
     ['sub_1 run_1']

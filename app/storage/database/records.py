@@ -1,4 +1,4 @@
-"""What queries return: frozen values that mirror the tables and outlive their session."""
+"""The records that queries return: frozen copies of rows, usable after their session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class VersionRecord:
     """One immutable version of a competition; the highest `number` of a slug is the current one.
 
     `document` is the parsed competition.toml; `files` lists the public files as `{name, bytes,
-    sha256}`; `rows` is what a submission must have, None where the data was never imported.
+    sha256}`; `rows` is the number of rows of a submission, None if the data was never imported.
     """
 
     id: int
@@ -37,7 +37,7 @@ class VersionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionFileRecord:
-    """A file of a version: its path below the competition's folder, and the blob it is."""
+    """A file of a version: its path below the competition's folder, and its blob."""
 
     path: str
     sha256: str
@@ -46,7 +46,7 @@ class VersionFileRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PendingUploadRecord:
-    """A file that came and was not submitted yet; the store holds it under `name` `until` then."""
+    """An uploaded file that is not submitted yet, staged in the store under `name` `until` then."""
 
     nonce: str
     run_id: str
@@ -59,7 +59,7 @@ class PendingUploadRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRecord:
-    """A key: who holds it, never the key itself. `digest` is its SHA-256 in hex."""
+    """The holder of a key, never the key itself. `digest` is the key's SHA-256 in hex."""
 
     id: str
     role: Role
@@ -104,10 +104,10 @@ class RunRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionRecord:
-    """One stored file: where its bytes are (`sha256`) and how far its grading has come.
+    """One submitted file: its blob (`sha256`) and the state of its grading.
 
-    `run_seconds` is the age of the run when the file came; `attempts` counts gradings begun;
-    `file_name` is what the sender called the file, where that was said.
+    `run_seconds` is the age of the run when the file was received; `attempts` is the number of
+    gradings begun; `file_name` is the sender's name of the file, if given.
     """
 
     id: str
@@ -131,7 +131,7 @@ class SubmissionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettledRecord:
-    """The outcome of a submission: what is written over its row when grading is over."""
+    """The outcome of a submission: the columns that are written when grading is over."""
 
     id: str
     state: SubmissionState
@@ -142,9 +142,9 @@ class SettledRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GradeRecord:
-    """What a submission was worth under one competition version. `id` is None until it is stored.
+    """A submission's grade under one competition version. `id` is None until it is stored.
 
-    `grader` names what made it: metric, Podium's version, environment.
+    `grader` names the metric, Podium's version and the environment that made it.
     """
 
     id: int | None = None
@@ -165,9 +165,9 @@ class GradeRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedGradeRecord:
-    """What another grader reported of (experiment, competition, seed).
+    """The result that another grader reported for an experiment, a competition and a seed.
 
-    `document` is the report's entry as it came, `source` the run group it was of, if any.
+    `document` is the unchanged entry of the report; `source` is its run group, if any.
     """
 
     id: int | None = None
@@ -188,8 +188,8 @@ class ImportedGradeRecord:
 class ReportedScoreRecord:
     """A score that a harness measured, and its evidence. `id` is None until it is stored.
 
-    `step` and `run_seconds` place it within the run, as far as that was said. Of those marked
-    `final`, the last one is what the run came to. `reported_by` is the id of the key.
+    `step` and `run_seconds` are its position in the run, if given. The last score marked `final` is
+    the run's result. `reported_by` is the id of the key.
     """
 
     id: int | None = None
@@ -206,7 +206,7 @@ class ReportedScoreRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedRunRecord:
-    """The entry, at `place` of a file, that a run was made from; `document` is as it came."""
+    """The entry at `place` of a file that a run was made from; `document` is the entry itself."""
 
     run_id: str
     file: str
@@ -218,7 +218,7 @@ class ImportedRunRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisclosureRecord:
-    """One line of a run's exposure ledger: what was told to the run's own key, and when first."""
+    """One entry of a run's exposure ledger: a first disclosure to the run's own key."""
 
     id: int
     run_id: str
@@ -230,7 +230,7 @@ class DisclosureRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRecord:
-    """One failed attempt at grading a submission: our fault, where it happened, and when."""
+    """One failed attempt at grading a submission: kind, place and time of the fault."""
 
     id: int
     submission_id: str
@@ -242,7 +242,7 @@ class FaultRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimRecord:
-    """A submission that a grading loop has taken, and as whom; `attempts` counts this one."""
+    """A claimed submission and its claimant. `attempts` includes this attempt."""
 
     id: str
     run_id: str

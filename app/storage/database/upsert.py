@@ -1,4 +1,4 @@
-"""INSERT that leaves alone what is there already, on both databases."""
+"""INSERT that skips existing rows, on both databases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 def insert_if_new(
     session: Session, table: Table, unique: tuple[str, ...], fields: dict[str, Any]
 ) -> bool:
-    """Insert a row unless one has the same values in the `unique` columns; says whether it did."""
+    """Insert a row, unless one has its values in the `unique` columns. Returns whether it did."""
     statement = _statement(session.get_bind().dialect.name, table, unique)
     return session.execute(statement.returning(*table.primary_key), fields).first() is not None
 
@@ -21,7 +21,7 @@ def insert_if_new(
 def insert_all_if_new(
     session: Session, table: Table, unique: tuple[str, ...], rows: list[dict[str, Any]]
 ) -> None:
-    """Insert rows, except those whose values in the `unique` columns are there already."""
+    """Insert rows, except those whose values in the `unique` columns exist already."""
     if rows:
         session.execute(_statement(session.get_bind().dialect.name, table, unique), rows)
 

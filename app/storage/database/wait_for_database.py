@@ -1,4 +1,4 @@
-"""The database at the start of a process: waited for, and brought up to date."""
+"""At the start of a process, wait for the database and upgrade its schema."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ PAUSE_SECONDS = 1.0
 
 
 def upgrade_when_reachable(text: str, seconds: float) -> None:
-    """Bring the schema up to date; a database that is not there yet is waited for.
+    """Upgrade the schema. Wait up to `seconds` for a database that does not answer yet.
 
     Raises:
-        Unavailable: it was not there in time, with the reason.
+        Unavailable: the database did not answer in time; gives the reason.
         BadDatabaseUrl, SchemaTooNew: waiting would not help.
     """
     place = database_url(text).render_as_string(hide_password=True)
     deadline = time.monotonic() + seconds
-    is_told = False
+    is_logged = False
     while True:
         try:
             migrations.upgrade(text)
@@ -36,7 +36,7 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
                 raise Unavailable(
                     f"The database {place} (PODIUM_DATABASE_URL) cannot be used: {reason}"
                 ) from error
-        if not is_told:
+        if not is_logged:
             log.warning("waiting for the database", extra={"database": place, "why": reason})
-            is_told = True
+            is_logged = True
         time.sleep(PAUSE_SECONDS)

@@ -1,4 +1,4 @@
-"""Jobs of the writer: functions to be run in a transaction, and whoever waits for them."""
+"""Jobs of the writer: functions to run in a transaction, and the futures of their results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.storage.database.errors import is_full, is_outage
 
 @dataclass(slots=True, eq=False)
 class WriteJob:
-    """A function to run, and until when (monotonic seconds) its caller waits for a database."""
+    """A function to run. Its caller waits for the database until `deadline` (monotonic seconds)."""
 
     function: Callable[[Session], Any]
     deadline: float
@@ -24,26 +24,26 @@ class WriteJob:
 
 @dataclass(frozen=True, slots=True)
 class FailedWrite:
-    """A function raised instead of returning."""
+    """The outcome of a function that raised."""
 
     error: BaseException
 
 
 @dataclass(slots=True, eq=False)
 class JobGroup:
-    """Jobs of one transaction; `outcomes` are those of a COMMIT whose answer was lost."""
+    """Jobs of one transaction. `outcomes` is set after a COMMIT whose answer was lost."""
 
     jobs: list[WriteJob]
     outcomes: list[Any] | None = None
 
 
-def plain_call(function: Callable[[Session], Any], session: Session) -> Any:
-    """Run a function of a group; what it raises ends the group's transaction."""
+def call_in_group(function: Callable[[Session], Any], session: Session) -> Any:
+    """Run a function of a group. An error ends the group's transaction."""
     return function(session)
 
 
 def call_alone(function: Callable[[Session], Any], session: Session) -> Any:
-    """Run a function of a group so that what it raises undoes only its own work."""
+    """Run a function of a group in a savepoint. An error undoes only its own work."""
     try:
         with session.begin_nested():
             return function(session)
@@ -54,7 +54,7 @@ def call_alone(function: Callable[[Session], Any], session: Session) -> Any:
 
 
 def resolve(jobs: list[WriteJob], outcomes: list[Any]) -> None:
-    """Resolve the futures; those that were given up have been told already."""
+    """Resolve the futures of jobs, except those that have failed already."""
     for job, outcome in zip(jobs, outcomes, strict=True):
         if job.future.done():
             continue
@@ -65,7 +65,7 @@ def resolve(jobs: list[WriteJob], outcomes: list[Any]) -> None:
 
 
 def _public(error: BaseException) -> BaseException:
-    """The error as callers know it."""
+    """Translate an error of the database for callers."""
     public: BaseException = error
     if is_full(error):
         public = StorageFull("The database's disk is full; nothing was stored.")

@@ -1,8 +1,8 @@
-"""The one writer: everything that waits is committed together, with one sync of the disk.
+"""The writer thread: commit all waiting writes together, with one sync of the disk.
 
-The functions it runs must be repeatable: they are run again after an outage, and when another
-function of their group failed. So they change nothing but the database, neither commit nor roll
-back, and let database errors through.
+The functions of writes must be repeatable: the writer runs them again after an outage, and after
+another function of their group failed. So they change nothing but the database, neither commit nor
+roll back, and do not catch database errors.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from app.storage.database.write_jobs import (
     JobGroup,
     WriteJob,
     call_alone,
-    plain_call,
+    call_in_group,
     resolve,
 )
 
-GROUP = 256  # bounds how long one waits for others: 256 inserts take some 40 ms
-LONGEST_PAUSE = 0.5  # seconds between attempts while the database is away
+GROUP_SIZE = 256  # limits how long a write waits for others: 256 inserts take some 40 ms
+MAX_PAUSE_SECONDS = 0.5  # between attempts while the database is away
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 
 class Writer:
-    """A thread that runs functions in transactions, in the order they came.
+    """A thread that runs functions in transactions, in the order in which they were added.
 
-    `patience` is how many seconds a function may wait for a database that is locked or away;
-    `keeps_receipts` says that the answer to a COMMIT can be lost, as it can over a network;
-    `on_news` is told, in the writer's thread, the news that this process has to tell itself.
+    `patience` is how many seconds a function may wait for a database that is locked or away.
+    `keeps_receipts` is needed if the answer to a COMMIT can be lost, as over a network. The
+    writer's thread calls `on_notify` with the ids that this process has to notify.
     """
 
     def __init__(
@@ -52,15 +52,15 @@ class Writer:
         *,
         patience: float,
         keeps_receipts: bool,
-        on_news: Callable[[list[str]], None] = lambda ids: None,
+        on_notify: Callable[[list[str]], None] = lambda ids: None,
     ) -> None:
         self._engine = engine
         self._patience = patience
         self._keeps_receipts = keeps_receipts
-        self._on_news = on_news
+        self._on_notify = on_notify
         self._name = uuid.uuid4().hex
         self._number = 0
-        self._is_enrolled = False
+        self._has_receipt = False
         self._queue: queue.SimpleQueue[WriteJob | None] = queue.SimpleQueue()
         self._groups: deque[JobGroup] = deque()
         self._is_ending = False
@@ -70,10 +70,10 @@ class Writer:
         self._thread.start()
 
     def enqueue(self, function: Callable[[Session], Result]) -> Future[Result]:
-        """Hand in a function; the future is done once its result is committed.
+        """Add a function. The future is done once its result is committed.
 
-        The future raises what the function raised; `Unavailable` when the database stayed locked
-        or away; `StorageFull` when its disk is full.
+        The future raises the error of the function, `Unavailable` if the database stays locked or
+        away, or `StorageFull` if its disk is full.
 
         Raises:
             Unavailable: the writer was closed.
@@ -86,13 +86,13 @@ class Writer:
         return job.future
 
     def write(self, function: Callable[[Session], Result]) -> Result:
-        """Hand in a function and wait until its result is committed; raises what `enqueue` says."""
+        """Add a function and wait until its result is committed. Raises the future's errors."""
         if threading.current_thread() is self._thread:
             raise RuntimeError("a write cannot wait for another write: call its function instead")
         return self.enqueue(function).result()
 
     def close(self) -> None:
-        """Commit what waits, then stop."""
+        """Commit the waiting writes, then stop."""
         with self._lock:
             if not self._is_closed:
                 self._is_closed = True
@@ -112,18 +112,21 @@ class Writer:
                 if not pause:
                     log.warning("the database is locked or away: %s", _reason(error))
                 time.sleep(pause)
-                pause = min(LONGEST_PAUSE, max(0.02, 2 * pause))
-                self._give_up_late_ones(error)
+                pause = min(MAX_PAUSE_SECONDS, max(0.02, 2 * pause))
+                self._fail_late_jobs(error)
             else:
                 pause = 0.0
                 self._groups.popleft()
                 resolve(group.jobs, outcomes)
-        self._leave()
+        self._remove_receipt()
 
     def _collect(self, *, wait: bool) -> bool:
-        """Make a group of what has come. False: there is nothing; with `wait`: nothing any more."""
+        """Make a group of the waiting jobs. Returns whether there were any.
+
+        With `wait`, wait for a job. False then means that the writer is closed.
+        """
         jobs: list[WriteJob] = []
-        while len(jobs) < GROUP and not self._is_ending:
+        while len(jobs) < GROUP_SIZE and not self._is_ending:
             try:
                 job = self._queue.get(block=wait and not jobs)
             except queue.Empty:
@@ -137,7 +140,7 @@ class Writer:
         return bool(jobs)
 
     def _attempt(self, group: JobGroup) -> list[Any]:
-        """The committed outcomes of a group. Raises outages, and what one function alone raised."""
+        """The committed outcomes of a group. Raises outages, and the error of a group of one."""
         if group.outcomes is not None:
             if self._was_committed():
                 return group.outcomes
@@ -151,35 +154,35 @@ class Writer:
         return self._commit(group, one_by_one=True)
 
     def _commit(self, group: JobGroup, *, one_by_one: bool) -> list[Any]:
-        """Run the functions and commit; `one_by_one`: each so that it can fail alone."""
-        if self._keeps_receipts and not self._is_enrolled:
-            self._enrol()
-        call = call_alone if one_by_one else plain_call
+        """Run the functions and commit. With `one_by_one`, each can fail without the others."""
+        if self._keeps_receipts and not self._has_receipt:
+            self._create_receipt()
+        call = call_alone if one_by_one else call_in_group
         with Session(self._engine) as session:
             outcomes = [call(job.function, session) for job in group.jobs]
             if self._keeps_receipts:
                 self._number += 1
                 commit_receipts.stamp(session, self._name, self._number)
-            to_tell = notify.send(session)
+            own_ids = notify.send(session)
             try:
                 session.commit()
             except Exception as error:
                 if self._keeps_receipts and is_outage(error):
                     group.outcomes = outcomes
                 raise
-        if to_tell:
-            self._on_news(to_tell)
+        if own_ids:
+            self._on_notify(own_ids)
         return outcomes
 
     def _isolate(self, group: JobGroup, error: BaseException) -> None:
-        """Try the members of a failed group each in its own transaction; alone, it is guilty."""
+        """Retry each job of a failed group in its own transaction. Fail a group of one."""
         if len(group.jobs) == 1:
             resolve(group.jobs, [FailedWrite(error)])
         else:
             self._groups.extendleft(JobGroup([job]) for job in reversed(group.jobs))
 
-    def _give_up_late_ones(self, error: BaseException) -> None:
-        """Fail what waited too long, also of what came meanwhile; keep the rest."""
+    def _fail_late_jobs(self, error: BaseException) -> None:
+        """Fail the jobs that have waited too long, including new ones; keep the others."""
         while self._collect(wait=False):
             pass
         now = time.monotonic()
@@ -191,26 +194,26 @@ class Writer:
         live = (g for g in self._groups if any(not job.future.done() for job in g.jobs))
         self._groups = deque(live)
 
-    def _enrol(self) -> None:
+    def _create_receipt(self) -> None:
         with Session(self._engine) as session:
             commit_receipts.stamp(session, self._name, 0)
             session.commit()
-        self._is_enrolled = True
+        self._has_receipt = True
 
     def _was_committed(self) -> bool:
         with Session(self._engine) as session:
             return commit_receipts.was_committed(session, self._name, self._number)
 
-    def _leave(self) -> None:
-        if not self._is_enrolled:
+    def _remove_receipt(self) -> None:
+        if not self._has_receipt:
             return
         try:
             with Session(self._engine) as session:
                 commit_receipts.remove(session, self._name)
                 session.commit()
         except Exception as error:
-            # Its row stays behind: harmless, since no other writer will have this name.
-            log.warning("the writer's receipt was not removed: %s", _reason(error))
+            # The row stays. It does no harm, because no other writer will have this name.
+            log.warning("cannot remove the writer's receipt: %s", _reason(error))
 
 
 def _reason(error: BaseException) -> str:

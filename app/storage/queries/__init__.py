@@ -1,1 +1,1 @@
-"""Queries, one module for each table or question. Each takes a session and plain values."""
+"""Queries, one module for each table or report. Each function takes a session and plain values."""

@@ -1,8 +1,8 @@
-"""Claims on submissions that a queue hands out one by one, and the check that one still holds.
+"""Claims on submissions that the queue delivers, and the check that a claim is still valid.
 
-`claimed_by` is `<job>:<token>`: the job under which a submission was taken, and a name that is
-new each time. Whoever writes an outcome shows both, so what a worker writes that was taken for
-dead, or was frozen, is dropped once another has the submission.
+`claimed_by` is `<job>:<token>`: the job that claimed the submission, and a token that is new for
+each delivery. An outcome is written only if both still match. So the outcome of a worker that was
+presumed dead, or was frozen, is dropped after another worker has claimed the submission.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ FIND = (
     )
     .join(RUN, RUN.c.id == TABLE.c.run_id)
     .where(IN_IDS)
-    .order_by(TABLE.c.id)  # locked in one order by all
+    .order_by(TABLE.c.id)  # all processes lock in the same order: no deadlock
     .with_for_update(of=TABLE)
 )  # fmt: skip
-TAKE = (
+CLAIM = (
     update(TABLE)
     .where(TABLE.c.id == bindparam("of"))
     .values(
@@ -41,7 +41,7 @@ TAKE = (
         claimed_at=func.now(),  # the database's clock
     )
 )
-HELD = (
+CLAIMED = (
     select(TABLE.c.id, TABLE.c.claimed_by, TABLE.c.attempts)
     .where(IN_IDS, IS_GRADING)
     .order_by(TABLE.c.id)
@@ -61,9 +61,9 @@ GIVE_BACK = (
 
 @dataclass(frozen=True, slots=True)
 class ClaimCandidate:
-    """A submission that a job is for: the claim it would be, its state, and who has it.
+    """The submission of a job: the claim to make, the submission's state, and its present holder.
 
-    `holder` is the number of the job under which it was taken; None where no job did.
+    `holder` is the number of the job that has claimed the submission, or None.
     """
 
     claim: ClaimRecord
@@ -72,7 +72,7 @@ class ClaimCandidate:
 
 
 def find_for_claim(session: Session, claimants: dict[str, str]) -> dict[str, ClaimCandidate]:
-    """The submissions of these ids, locked, with the claim that each would be for its claimant."""
+    """Lock the submissions with these ids. Returns each with the claim for its claimant."""
     found = {}
     for row in session.execute(FIND, {"ids": sorted(claimants)}):
         claim = ClaimRecord(
@@ -84,20 +84,20 @@ def find_for_claim(session: Session, claimants: dict[str, str]) -> dict[str, Cla
 
 
 def claim(session: Session, claims: Sequence[ClaimRecord]) -> None:
-    """Make these claims hold, and no other claim on their submissions."""
+    """Write these claims. They replace any earlier claim on the same submissions."""
     if claims:
-        session.execute(TAKE, [{"of": one.id, "claimant": one.claimed_by} for one in claims])
+        session.execute(CLAIM, [{"of": one.id, "claimant": one.claimed_by} for one in claims])
 
 
 def still_held(session: Session, claims: Sequence[ClaimRecord]) -> list[bool]:
-    """Which of these claims hold still; their submissions are locked."""
-    rows = session.execute(HELD, {"ids": sorted({one.id for one in claims})})
-    held = {tuple(row) for row in rows}
-    return [(one.id, one.claimed_by, one.attempts) in held for one in claims]
+    """Whether each of these claims is still valid. Locks their submissions."""
+    rows = session.execute(CLAIMED, {"ids": sorted({one.id for one in claims})})
+    valid = {tuple(row) for row in rows}
+    return [(one.id, one.claimed_by, one.attempts) in valid for one in claims]
 
 
 def give_back(session: Session, claim: ClaimRecord) -> None:
-    """Queue a submission again without counting the attempt, if the claim holds still."""
+    """Queue a submission again without counting the attempt, if the claim is still valid."""
     session.execute(GIVE_BACK, {"of": claim.id, "claimant": claim.claimed_by})
 
 

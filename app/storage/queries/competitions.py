@@ -77,8 +77,8 @@ def list_current(
 ) -> list[VersionRecord]:
     """Current versions by slug, at most `limit` after the slug `after`.
 
-    `q` is found in slug or title whatever its case; `tag` is one of the competition's tags;
-    `slugs` restricts to those named.
+    `q` is text in the slug or title, in any case; `tag` is one of the competition's tags; `slugs`
+    restricts the result to these slugs.
     """
     newest = select(TABLE.c.slug, func.max(TABLE.c.number).label("number")).group_by(TABLE.c.slug)
     if slugs is not None:
@@ -101,8 +101,8 @@ def list_current(
 
 
 def _matching(rows: Any, q: str | None, tag: str | None) -> Iterator[VersionRecord]:
-    # Here and not in SQL: the two databases fold the case of letters beyond ASCII differently, and
-    # look into JSON differently. There are some hundred competitions, not millions.
+    # In Python and not in SQL: SQLite and PostgreSQL differ in how they fold the case of letters
+    # beyond ASCII and in how they query JSON. There are hundreds of competitions, not millions.
     for row in rows:
         version = VersionRecord(**row)
         if tag is not None and tag not in version.document.get("tags", ()):

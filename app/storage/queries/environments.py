@@ -1,4 +1,4 @@
-"""The environment that grades in this database: Podium's version, Python's, the libraries'."""
+"""The environment of all grades in this database: versions of Podium, Python and libraries."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ CURRENT = select(TABLE.c.podium_version, TABLE.c.environment, TABLE.c.since)
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What grades depend on besides the competition: see `app.graders.environment`."""
+    """The versions that grades depend on, see `app.graders.environment`."""
 
     podium_version: str
     environment: str
 
     def differences(self, other: Environment) -> list[str]:
-        """What `other` has differently, in words.
+        """Describe each version that is different in `other`.
 
-        >>> there = Environment("0.1.0", "python-3.11.2 numpy-2.4.6")
-        >>> there.differences(Environment("0.1.0", "python-3.11.2 numpy-2.3.0"))
+        >>> required = Environment("0.1.0", "python-3.11.2 numpy-2.4.6")
+        >>> required.differences(Environment("0.1.0", "python-3.11.2 numpy-2.3.0"))
         ['numpy is 2.3.0, not 2.4.6']
         """
         mine, theirs = self._parts(), other._parts()
@@ -43,24 +43,24 @@ class Environment:
 
 
 def current(session: Session) -> tuple[Environment, datetime] | None:
-    """What grades here and since when; None before anything was declared."""
+    """The environment of this database and the time since when; None if none was declared."""
     row = session.execute(CURRENT).one_or_none()
     return None if row is None else (Environment(row.podium_version, row.environment), row.since)
 
 
 def declare(session: Session, environment: Environment, now: datetime) -> bool:
-    """Say what grades here, if nobody has; says whether it did."""
+    """Declare the environment of this database, if none was declared. Returns whether it did."""
     return insert_if_new(session, TABLE, ("id",), _fields(environment, now))
 
 
 def replace(session: Session, environment: Environment, now: datetime) -> None:
-    """Say what grades here from now on."""
+    """Replace the environment of this database."""
     session.execute(delete(TABLE))
     session.execute(insert(TABLE), _fields(environment, now))
 
 
 def database_now(session: Session) -> datetime:
-    """The time by the database's clock, which is one for all machines."""
+    """The time by the database's clock, which all machines share."""
     return session.execute(select(func.now(type_=TABLE.c.since.type))).scalar_one()
 
 

@@ -16,14 +16,14 @@ def add(session: Session, record: ExperimentRecord) -> ExperimentRecord:
     """Store an experiment.
 
     Raises:
-        IntegrityError: the name is taken.
+        IntegrityError: an experiment has this name already.
     """
     session.execute(insert(TABLE), values(record))
     return record
 
 
 def get(session: Session, name: str) -> ExperimentRecord | None:
-    """The experiment of this name."""
+    """The experiment with this name."""
     row = session.execute(select(TABLE).where(TABLE.c.name == name)).one_or_none()
     return one(ExperimentRecord, row)
 

@@ -1,4 +1,4 @@
-"""The exposure ledger: what was told to a run's own key."""
+"""The exposure ledger: every disclosure of a validation or a score to a run's own key."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def record(
     grade_id: int | None,
     at: datetime,
 ) -> bool:
-    """Note a disclosure: each validation, and of each grade's numbers the first telling.
+    """Record a disclosure: every validation, and the first disclosure of each number of a grade.
 
-    Says whether the ledger has grown.
+    Returns whether a row was added.
 
     Raises:
-        ValueError: there is no such kind, or a number comes without its grade.
+        ValueError: the kind does not exist, or a number has no grade.
     """
     if kind not in DISCLOSURE_KINDS:
         raise ValueError(f"{kind!r} is not one of {', '.join(DISCLOSURE_KINDS)}")
@@ -41,12 +41,12 @@ def record(
         "grade_id": grade_id,
         "at": at,
     }
-    # Validations have no grade, and to both databases no two NULLs are the same.
+    # Validations have no grade. In both databases NULLs are distinct, so none is a duplicate.
     return insert_if_new(session, TABLE, ("kind", "grade_id"), entry)
 
 
 def list_disclosures(session: Session, run_id: str) -> list[DisclosureRecord]:
-    """All that was told to the run's key, oldest first."""
+    """All disclosures to the run's key, oldest first."""
     query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id)
     return [DisclosureRecord(**row) for row in session.execute(query).mappings()]
 
@@ -58,7 +58,7 @@ def disclosed_among(session: Session, grade_ids: Sequence[int]) -> set[tuple[str
 
 
 def totals(session: Session, run_id: str) -> dict[str, int]:
-    """How much of each kind was told, zeros included."""
+    """The number of disclosures of each kind, zeros included."""
     query = (
         select(TABLE.c.kind, func.count()).where(TABLE.c.run_id == run_id).group_by(TABLE.c.kind)
     )

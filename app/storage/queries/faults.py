@@ -1,4 +1,4 @@
-"""Faults: why an attempt at grading failed, for whoever runs this Podium."""
+"""Faults: why an attempt at grading failed, for the administrator."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SERVER_DIED = "server_died"  # the kind of a fault of a server that died while i
 def add_fault(
     session: Session, submission_id: str, attempt: int, kind: str, place: str, at: datetime
 ) -> None:
-    """Note that an attempt at grading a submission failed, how and where."""
+    """Record how and where an attempt at grading a submission failed."""
     fault = {
         "submission_id": submission_id,
         "attempt": attempt,

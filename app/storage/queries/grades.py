@@ -1,4 +1,4 @@
-"""Grades: one per submission and competition version, whoever writes it how often."""
+"""Grades: one per submission and competition version. A second write changes nothing."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from app.storage.database.upsert import insert_all_if_new
 TABLE = Grade.__table__
 OF_SUBMISSION = TABLE.c.submission_id == bindparam("submission_id")
 BY_VERSION = select(TABLE).where(OF_SUBMISSION, TABLE.c.version_id == bindparam("version_id"))
-ALL = select(TABLE).where(OF_SUBMISSION).order_by(TABLE.c.version_id)
+ALL_VERSIONS = select(TABLE).where(OF_SUBMISSION).order_by(TABLE.c.version_id)
 
 
 def add_grades(session: Session, added: Sequence[GradeRecord]) -> None:
-    """Store grades. Where a submission has one under the same version, the first is kept.
+    """Store grades. A submission that has a grade under the same version keeps the first.
 
     Raises:
-        IntegrityError: there is no such submission or version.
+        IntegrityError: the submission or the version does not exist.
     """
     rows = [values(grade) for grade in added]
     for row in rows:
@@ -38,5 +38,5 @@ def get_grade(session: Session, submission_id: str, version_id: int) -> GradeRec
 
 def grades_of(session: Session, submission_id: str) -> list[GradeRecord]:
     """A submission's grades under all versions, oldest version first."""
-    rows = session.execute(ALL, {"submission_id": submission_id})
+    rows = session.execute(ALL_VERSIONS, {"submission_id": submission_id})
     return [record(GradeRecord, row) for row in rows]

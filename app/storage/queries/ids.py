@@ -1,4 +1,4 @@
-"""Ids of rows that are named to the outside."""
+"""Public ids of rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 def new_id(prefix: str) -> str:
     """A new id: the prefix, the time in microseconds (14 hex digits), 48 random bits (12).
 
-    Ids of one prefix sort by the time they were made, and cannot be guessed from one another.
+    Ids of one prefix sort by their time. One id does not help to guess another.
 
     >>> first, second = new_id("sub"), new_id("sub")
     >>> first.startswith("sub_"), len(first), first != second

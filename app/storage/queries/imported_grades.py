@@ -1,4 +1,4 @@
-"""Imported grades: added once each, never changed."""
+"""Imported grades. A stored grade is never changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add(session: Session, grades: Sequence[ImportedGradeRecord]) -> None:
     """Store imported grades.
 
     Raises:
-        IntegrityError: the experiment has one of that competition and seed, or does not exist.
+        IntegrityError: the experiment does not exist, or has one for that competition and seed.
     """
     rows = [values(grade) for grade in grades]
     for row in rows:
@@ -39,7 +39,7 @@ def of_experiment(
 
 
 def has(session: Session, experiment: str, competition: str, seed: int) -> bool:
-    """Whether there is an imported grade of this key."""
+    """Whether the experiment has an imported grade for this competition and seed."""
     query = select(TABLE.c.id).where(
         TABLE.c.experiment == experiment,
         TABLE.c.competition == competition,
@@ -49,6 +49,6 @@ def has(session: Session, experiment: str, competition: str, seed: int) -> bool:
 
 
 def run_keys(session: Session, experiment: str) -> set[tuple[str, int]]:
-    """The (competition, seed) that the experiment has runs of."""
+    """The pairs (competition, seed) of the experiment's runs."""
     query = select(RUN.c.competition, RUN.c.seed).where(RUN.c.experiment == experiment)
     return {(competition, seed) for competition, seed in session.execute(query)}

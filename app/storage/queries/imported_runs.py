@@ -1,4 +1,4 @@
-"""Which runs took place elsewhere, and the entries of files that they were made from."""
+"""Imported runs: the entry of a file that each was made from."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ RUN = Run.__table__
 
 
 def add(session: Session, records: Sequence[ImportedRunRecord]) -> None:
-    """Say of runs where they are from.
+    """Record the origins of runs.
 
     Raises:
-        IntegrityError: there is no such run, or it was said of it before.
+        IntegrityError: a run does not exist, or its origin was recorded before.
     """
     if records:
         session.execute(insert(TABLE), [values(each) for each in records])
 
 
 def get(session: Session, run_id: str) -> ImportedRunRecord | None:
-    """Where a run is from; None where it took place here."""
+    """The origin of a run; None if the run was not imported."""
     row = session.execute(select(TABLE).where(TABLE.c.run_id == run_id)).one_or_none()
     return one(ImportedRunRecord, row)
 
 
 def places(session: Session, run_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The file and the place in it of those of these runs that took place elsewhere."""
+    """The file of each imported run among these, and the place in the file."""
     query = select(TABLE.c.run_id, TABLE.c.file, TABLE.c.place).where(TABLE.c.run_id.in_(run_ids))
     return {run_id: (file, place) for run_id, file, place in session.execute(query)}
 
@@ -40,7 +40,7 @@ def places(session: Session, run_ids: Sequence[str]) -> dict[str, tuple[str, str
 def of_competition(
     session: Session, experiment: str, competition: str
 ) -> dict[int, ImportedRunRecord]:
-    """Where the experiment's runs at a competition are from, by seed."""
+    """The origins of an experiment's imported runs at one competition, by seed."""
     query = (
         select(RUN.c.seed, TABLE)
         .join(RUN, RUN.c.id == TABLE.c.run_id)

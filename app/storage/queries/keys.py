@@ -14,7 +14,7 @@ from app.storage.database.records import KeyRecord
 
 TABLE = ApiKey.__table__
 ADD = insert(TABLE)
-FIRST = 0x706F6469756F  # the turn to make the first key
+FIRST_KEY_LOCK = 0x706F6469756F  # the advisory lock for making the first key
 BY_DIGEST = select(TABLE).where(TABLE.c.digest == bindparam("digest"))
 
 
@@ -25,12 +25,13 @@ def add_key(session: Session, record: KeyRecord) -> KeyRecord:
 
 
 def add_first_admin(session: Session, record: KeyRecord) -> bool:
-    """Store a key of an admin where none was ever made; says whether it did.
+    """Store an admin's key if there never was one. Returns whether it did.
 
-    PostgreSQL's writers do not see each other's rows before they commit, so they take turns.
+    In PostgreSQL a transaction does not see rows that another has not committed. A lock ensures
+    that one transaction at a time makes the first key.
     """
     if session.get_bind().dialect.name == "postgresql":
-        session.execute(select(func.pg_advisory_xact_lock(FIRST)))
+        session.execute(select(func.pg_advisory_xact_lock(FIRST_KEY_LOCK)))
     if session.execute(select(TABLE.c.id).where(TABLE.c.role == Role.ADMIN).limit(1)).first():
         return False
     add_key(session, record)
@@ -50,7 +51,7 @@ def list_keys(session: Session) -> list[KeyRecord]:
 
 
 def revoke_key(session: Session, key_id: str, at: datetime) -> KeyRecord | None:
-    """End a key's life, once: a later time changes nothing. None: there is no such key."""
+    """Revoke a key. A revoked key keeps its first time. Returns None if there is no such key."""
     session.execute(
         update(TABLE)
         .where(TABLE.c.id == key_id, TABLE.c.revoked_at.is_(None))

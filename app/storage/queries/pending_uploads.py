@@ -1,4 +1,4 @@
-"""Uploads that wait for their submission: rows that every server of one Podium sees."""
+"""Uploads that are not submitted yet. Every server of one Podium sees these rows."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TABLE = PendingUpload.__table__
 
 
 def add(session: Session, pending: PendingUploadRecord) -> bool:
-    """Store one; says whether there was none of this nonce."""
+    """Store an upload, unless one has this nonce. Returns whether it was stored."""
     return insert_if_new(session, TABLE, ("nonce",), values(pending))
 
 
 def get(session: Session, nonce: str) -> PendingUploadRecord | None:
-    """The upload of this nonce."""
+    """The upload with this nonce."""
     return one(
         PendingUploadRecord,
         session.execute(select(TABLE).where(TABLE.c.nonce == nonce)).one_or_none(),
@@ -29,7 +29,7 @@ def get(session: Session, nonce: str) -> PendingUploadRecord | None:
 
 
 def expired(session: Session, now: datetime, limit: int) -> list[PendingUploadRecord]:
-    """Uploads whose time is over."""
+    """Uploads that have expired, at most `limit`."""
     query = select(TABLE).where(TABLE.c.until < now).limit(limit)
     return [PendingUploadRecord(**row) for row in session.execute(query).mappings()]
 
@@ -46,5 +46,5 @@ def beyond_limit(session: Session, run_id: str, kept: int) -> list[PendingUpload
 
 
 def remove(session: Session, nonces: list[str]) -> None:
-    """Forget uploads."""
+    """Delete the rows of uploads."""
     session.execute(delete(TABLE).where(TABLE.c.nonce.in_(nonces)))

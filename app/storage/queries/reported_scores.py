@@ -1,4 +1,4 @@
-"""Scores that harnesses measured: added once each, never changed."""
+"""Scores that harnesses measured. A stored score is never changed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ RUN = Run.__table__
 
 
 def add(session: Session, new: ReportedScoreRecord) -> ReportedScoreRecord:
-    """Store a score; gives it back with its id.
+    """Store a score. Returns it with its id.
 
     Raises:
-        IntegrityError: there is no such run.
+        IntegrityError: the run does not exist.
     """
     row = session.execute(insert(TABLE).returning(TABLE), _row(new)).one()
     return record(ReportedScoreRecord, row)
@@ -29,14 +29,14 @@ def add_all(session: Session, records: Sequence[ReportedScoreRecord]) -> None:
     """Store scores, in this order.
 
     Raises:
-        IntegrityError: there is no such run.
+        IntegrityError: a run does not exist.
     """
     if records:
         session.execute(insert(TABLE), [_row(each) for each in records])
 
 
 def of_run(session: Session, run_id: str) -> list[ReportedScoreRecord]:
-    """All scores reported of a run, in the order they came."""
+    """All scores reported for a run, in the order of their reports."""
     query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id)
     return [record(ReportedScoreRecord, row) for row in session.execute(query)]
 
@@ -44,7 +44,7 @@ def of_run(session: Session, run_id: str) -> list[ReportedScoreRecord]:
 def page(
     session: Session, run_id: str, *, after: int | None = None, limit: int
 ) -> list[ReportedScoreRecord]:
-    """Scores reported of a run, in the order they came, at most `limit` after the id `after`."""
+    """Scores reported for a run, oldest first, at most `limit` after the id `after`."""
     query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id).limit(limit)
     if after is not None:
         query = query.where(TABLE.c.id > after)
@@ -52,7 +52,7 @@ def page(
 
 
 def counts(session: Session, run_ids: Sequence[str]) -> dict[str, int]:
-    """How many scores were reported of each of these runs; absent means none."""
+    """The number of scores reported for each of these runs. A run without scores is absent."""
     query = (
         select(TABLE.c.run_id, func.count())
         .where(TABLE.c.run_id.in_(run_ids))
@@ -64,7 +64,7 @@ def counts(session: Session, run_ids: Sequence[str]) -> dict[str, int]:
 def of_runs_in(
     session: Session, *, experiment: str | None = None, competition: str | None = None
 ) -> dict[str, list[ReportedScoreRecord]]:
-    """The scores reported of the runs of an experiment, or at a competition, by run; in order."""
+    """The scores reported for the runs of an experiment or competition, by run; oldest first."""
     query = select(TABLE).join(RUN, RUN.c.id == TABLE.c.run_id).order_by(TABLE.c.id)
     if experiment is not None:
         query = query.where(RUN.c.experiment == experiment)
@@ -78,7 +78,7 @@ def of_runs_in(
 
 
 def final_of(reported: Sequence[ReportedScoreRecord]) -> ReportedScoreRecord | None:
-    """What a run came to by its reported scores: the last one marked final."""
+    """The final score of a run: the last reported score that is marked final."""
     return next((each for each in reversed(reported) if each.final), None)
 
 

@@ -1,4 +1,4 @@
-"""What runs came to, for statistics: one row per run, no submission's bytes."""
+"""The results of runs, for statistics: one row per run."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ ROWS_AT_ONCE = 1000
 class RunResult(NamedTuple):
     """A run and its final submission: the selected one, else the last valid one.
 
-    `final` is None where there is neither; `sent` counts all submissions, `waiting` those that
-    are not settled, `failed` those whose grading broke down. `reported` counts the scores that a
-    harness measured, which are no grades; `imported` says that the run took place elsewhere.
+    `final` is None if there is neither. `sent` is the number of all submissions, `waiting` of those
+    that are not settled, `failed` of those whose grading failed. `reported` is the number of scores
+    that a harness measured, which are not grades. `imported` says whether the run was imported.
     """
 
     experiment: str
@@ -61,8 +61,8 @@ class RunResult(NamedTuple):
     imported: bool
 
 
-class SentResult(NamedTuple):
-    """A graded submission: when it came in its run, and what it was worth."""
+class GradedSubmission(NamedTuple):
+    """A graded submission: its time in seconds since the start of its run, and its grade."""
 
     run: str
     id: str
@@ -95,15 +95,15 @@ def run_results(
 ) -> Iterator[RunResult]:
     """The runs of these experiments (None: of all), or at one competition, or one run.
 
-    They come while the session is open; nobody needs all of a large database's at once.
+    The rows are read in parts while the session is open, so that memory use stays small.
     """
-    is_asked = _asked(RUN, experiments, competition)
+    run_conditions = _conditions(RUN, experiments, competition)
     if run is not None:
-        is_asked.append(RUN.c.id == run)
+        run_conditions.append(RUN.c.id == run)
     state = SUBMISSION.c.state
     waits = state.in_([SubmissionState.QUEUED, SubmissionState.GRADING])
     graded = case((state == SubmissionState.GRADED, SUBMISSION.c.id))
-    # Ids begin with their time, so that the greatest is the last.
+    # Ids begin with their time, so the greatest id is the latest.
     sent = (
         select(
             SUBMISSION.c.run_id,
@@ -112,11 +112,11 @@ def run_results(
             func.sum(case((state == SubmissionState.FAILED, 1), else_=0)).label("failed"),
             func.max(graded).label("last"),
         )
-        .where(SUBMISSION.c.run_id.in_(select(RUN.c.id).where(*is_asked)))
+        .where(SUBMISSION.c.run_id.in_(select(RUN.c.id).where(*run_conditions)))
         .group_by(SUBMISSION.c.run_id)
         .subquery()
     )
-    # One probe of an index for each run; nearly all have none.
+    # One index lookup for each run. Nearly all runs have no reported scores.
     reported = (
         select(func.count())
         .select_from(REPORTED)
@@ -156,7 +156,7 @@ def run_results(
             and_(GRADE.c.submission_id == final.c.id, GRADE.c.version_id == final.c.version_id),
             isouter=True,
         )
-        .where(*is_asked)
+        .where(*run_conditions)
     )
     for rows in session.execute(query).partitions(ROWS_AT_ONCE):
         yield from map(RunResult._make, rows)
@@ -167,12 +167,14 @@ def imported_results(
 ) -> list[ImportedResult]:
     """The imported results of these experiments (None: of all), or at one competition."""
     columns = [IMPORTED.c[name] for name in ImportedResult._fields]
-    query = select(*columns).where(*_asked(IMPORTED, experiments, competition))
+    query = select(*columns).where(*_conditions(IMPORTED, experiments, competition))
     return [ImportedResult._make(row) for row in session.execute(query).all()]
 
 
-def sent_results(session: Session, experiment: str, *, run: str | None = None) -> list[SentResult]:
-    """All graded submissions of an experiment's runs, or of one run, in the order they came."""
+def graded_submissions(
+    session: Session, experiment: str, *, run: str | None = None
+) -> list[GradedSubmission]:
+    """All graded submissions of an experiment's runs, or of one run, oldest first in each run."""
     query = (
         select(
             SUBMISSION.c.run_id,
@@ -195,17 +197,17 @@ def sent_results(session: Session, experiment: str, *, run: str | None = None) -
     )
     if run is not None:
         query = query.where(RUN.c.id == run)
-    return [SentResult._make(row) for row in session.execute(query).all()]
+    return [GradedSubmission._make(row) for row in session.execute(query).all()]
 
 
 def usages(session: Session, experiment: str) -> dict[str, dict[str, Any]]:
-    """What each run of an experiment used, as far as it was told."""
+    """The usage that each run of an experiment reported; empty for a run that reported none."""
     query = select(RUN.c.id, RUN.c.usage).where(RUN.c.experiment == experiment)
     return {run: usage or {} for run, usage in session.execute(query)}
 
 
 def exposure_totals(session: Session, experiments: Sequence[str]) -> dict[str, dict[str, int]]:
-    """By experiment how much of each kind was disclosed to its runs' keys; absent means nothing."""
+    """The number of disclosures to runs' keys by experiment and kind. Zeros are absent."""
     query = (
         select(RUN.c.experiment, DISCLOSURE.c.kind, func.count())
         .join(RUN, RUN.c.id == DISCLOSURE.c.run_id)
@@ -218,7 +220,9 @@ def exposure_totals(session: Session, experiments: Sequence[str]) -> dict[str, d
     return found
 
 
-def _asked(table: Any, experiments: Sequence[str] | None, competition: str | None) -> list[Any]:
+def _conditions(
+    table: Any, experiments: Sequence[str] | None, competition: str | None
+) -> list[Any]:
     conditions = []
     if experiments is not None:
         conditions.append(table.c.experiment.in_(experiments))

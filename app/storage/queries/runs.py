@@ -22,27 +22,27 @@ def add_run(session: Session, record: RunRecord) -> RunRecord:
     """Store a run.
 
     Raises:
-        IntegrityError: the experiment has a run of this seed at this competition.
+        IntegrityError: the experiment has a run with this seed at this competition.
     """
     session.execute(insert(TABLE), values(record))
     return record
 
 
 def get_run(session: Session, run_id: str) -> RunRecord | None:
-    """The run of this id."""
+    """The run with this id."""
     return one(RunRecord, session.execute(BY_ID, {"id": run_id}).one_or_none())
 
 
 def lock_run(session: Session, run_id: str) -> RunRecord | None:
-    """The run, which nobody else can lock or change until this transaction ends.
+    """Lock the run until this transaction ends, and return it.
 
-    On SQLite every writing transaction holds that lock already.
+    In SQLite there is one writing transaction at a time, so no lock is needed.
     """
     return one(RunRecord, session.execute(LOCK, {"id": run_id}).one_or_none())
 
 
 def find_run(session: Session, experiment: str, competition: str, seed: int) -> RunRecord | None:
-    """The one run with this seed."""
+    """The experiment's run with this seed at this competition."""
     query = select(TABLE).where(
         TABLE.c.experiment == experiment,
         TABLE.c.competition == competition,
@@ -71,10 +71,10 @@ def list_runs(
 
 
 def update_run(session: Session, run_id: str, **changes: Any) -> RunRecord:
-    """Change fields of a run; returns it as it is then.
+    """Change fields of a run. Returns the changed run.
 
     Raises:
-        NoResultFound: there is no such run.
+        NoResultFound: the run does not exist.
         ValueError: a run has no such field.
     """
     unknown = sorted(set(changes) - set(TABLE.c.keys()))
@@ -89,7 +89,7 @@ def version_number(session: Session, run_id: str) -> int:
     """The number of the competition version that the run was made with.
 
     Raises:
-        NoResultFound: there is no such run.
+        NoResultFound: the run does not exist.
     """
     query = (
         select(VERSION.c.number)

@@ -12,14 +12,14 @@ TABLE = Secret.__table__
 
 
 def find(session: Session, name: str) -> bytes | None:
-    """The secret of this name."""
+    """The secret with this name."""
     value = session.execute(select(TABLE.c.value).where(TABLE.c.name == name)).scalar_one_or_none()
     return None if value is None else bytes.fromhex(value)
 
 
-def keep_first(session: Session, name: str, offered: bytes) -> bytes:
-    """The secret of this name; `offered`, where there was none."""
-    insert_if_new(session, TABLE, ("name",), {"name": name, "value": offered.hex()})
+def keep_first(session: Session, name: str, candidate: bytes) -> bytes:
+    """The secret with this name. If there is none, store `candidate` and return it."""
+    insert_if_new(session, TABLE, ("name",), {"name": name, "value": candidate.hex()})
     found = find(session, name)
-    assert found is not None  # noqa: S101 (it is there now, ours or another's)
+    assert found is not None  # noqa: S101 (it was just stored, by this or another server)
     return found

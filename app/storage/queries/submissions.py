@@ -1,4 +1,4 @@
-"""Submissions: stored, found, counted; claimed for grading and settled."""
+"""Store, find and count submissions; claim them for grading and settle them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ PREFIX = "sub"  # of ids
 TABLE = Submission.__table__
 RUN = Run.__table__
 GRADE = Grade.__table__
-WIDTH = len(TABLE.c)
-# Of several grades, the one under the version that the submission was made for.
+COLUMN_COUNT = len(TABLE.c)
+# A submission may have several grades. This is the one under the submission's own version.
 WITH_GRADE = select(TABLE, GRADE).join(
     GRADE,
     and_(GRADE.c.submission_id == TABLE.c.id, GRADE.c.version_id == TABLE.c.version_id),
@@ -60,7 +60,7 @@ CLAIMABLE = (
     .where(IS_QUEUED)
     .order_by(TABLE.c.id)
     .limit(bindparam("limit"))
-    # Rows that another loop is about to take are passed over, not waited for.
+    # Skip rows that another process is claiming at this moment.
     .with_for_update(of=TABLE, skip_locked=True)
 )
 CLAIM = (
@@ -78,7 +78,7 @@ REQUEUE = (
     .where(TABLE.c.state == SubmissionState.GRADING)
     .values(state=SubmissionState.QUEUED, claimed_by=None, claimed_at=None)
 )
-# One comparison for each state: an IN list has no fixed text, and cannot be run for many rows.
+# One comparison for each state: a statement with an IN list cannot be executed for many rows.
 IS_OPEN = and_(*(TABLE.c.state != state for state in sorted(SETTLED)))
 SETTLE = update(TABLE).where(TABLE.c.id == bindparam("of"), IS_OPEN)
 
@@ -97,13 +97,13 @@ def add_submissions(session: Session, added: Sequence[SubmissionRecord]) -> None
 def get_submission(
     session: Session, submission_id: str
 ) -> tuple[SubmissionRecord, GradeRecord | None] | None:
-    """A submission and its grade under the version it was made for."""
+    """A submission and its grade under its own version."""
     row = session.execute(BY_ID, {"id": submission_id}).one_or_none()
     return None if row is None else _with_grade(row)
 
 
 def by_idempotency_key(session: Session, run_id: str, key: str) -> SubmissionRecord | None:
-    """The run's submission that came with this Idempotency-Key."""
+    """The run's submission that was sent with this Idempotency-Key."""
     row = session.execute(BY_KEY, {"run_id": run_id, "key": key}).one_or_none()
     return one(SubmissionRecord, row)
 
@@ -127,44 +127,44 @@ def latest_submissions(
 
 
 def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:
-    """How many submissions the run has up to the id `last`, and the last of them ("": none)."""
+    """The number of the run's submissions up to the id `last`, and the last id ("": none)."""
     query = select(func.count(), func.max(TABLE.c.id)).where(OF_RUN, TABLE.c.id <= last)
     count, found = session.execute(query, {"run_id": run_id}).one()
     return int(count), found or ""
 
 
 def count_counted(session: Session, run_id: str, since: datetime | None = None) -> int:
-    """How many submissions use up the run's quota, of those received after `since`."""
+    """The number of submissions received after `since` that count against the run's quota."""
     if since is None:
         return int(session.execute(COUNT, {"run_id": run_id}).scalar_one())
     return int(session.execute(COUNT_SINCE, {"run_id": run_id, "since": since}).scalar_one())
 
 
 def counted_times(session: Session, run_id: str, since: datetime) -> list[datetime]:
-    """When the submissions that use up the run's quota came, oldest first, after `since`."""
+    """The times after `since` of submissions that count against the run's quota, oldest first."""
     return list(session.execute(TIMES_SINCE, {"run_id": run_id, "since": since}).scalars())
 
 
 def last_valid(session: Session, run_id: str) -> SubmissionRecord | None:
-    """The run's last graded submission: its final one where none was selected."""
+    """The run's last graded submission. It is the final one if none was selected."""
     return one(SubmissionRecord, session.execute(LAST_VALID, {"run_id": run_id}).one_or_none())
 
 
 def claim(
     session: Session, claimant: str, limit: int, now: datetime, *, only: str | None = None
 ) -> list[ClaimRecord]:
-    """Take up to `limit` queued submissions, oldest first; nobody else gets them.
+    """Claim up to `limit` queued submissions for `claimant`, oldest first.
 
-    With `only`, none but the submission with this id is taken.
+    With `only`, claim no submission but the one with this id.
     """
     query = CLAIMABLE if only is None else CLAIMABLE.where(TABLE.c.id == only)
     found = session.execute(query, {"limit": limit}).mappings()
-    taken = [ClaimRecord(**row, claimed_by=claimant) for row in found]
-    if taken:
-        ids = [each.id for each in taken]
+    claimed = [ClaimRecord(**row, claimed_by=claimant) for row in found]
+    if claimed:
+        ids = [each.id for each in claimed]
         session.execute(CLAIM, {"ids": ids, "claimant": claimant, "now": now})
-        notify.publish(session, {each.run_id for each in taken})
-    return taken
+        notify.publish(session, {each.run_id for each in claimed})
+    return claimed
 
 
 def requeue_claimed_by(
@@ -174,17 +174,17 @@ def requeue_claimed_by(
     counts_attempt: bool = True,
     only: Sequence[str] | None = None,
 ) -> int:
-    """Queue again all that `claimant` was grading when it died; says how many.
+    """Queue again all submissions that `claimant` was grading when it died; returns their number.
 
-    `counts_attempt=False` takes the begun attempt back: it was cut short, it did not fail. With
-    `only`, none but these submissions are queued.
+    With `counts_attempt=False` the interrupted attempt does not count. With `only`, queue none but
+    these submissions.
     """
     query = REQUEUE.where(TABLE.c.claimed_by == claimant)
     if only is not None:
         query = query.where(TABLE.c.id.in_(only))
     if not counts_attempt:
         query = query.values(attempts=TABLE.c.attempts - 1)
-    return _rows(session.execute(query))
+    return _row_count(session.execute(query))
 
 
 def claimed_by(session: Session, claimant: str) -> list[tuple[str, int]]:
@@ -202,19 +202,19 @@ def queued_among(session: Session, ids: Select[tuple[str]]) -> list[str]:
 
 
 def requeue_claim(session: Session, submission_id: str) -> bool:
-    """Queue one submission again. False: it was not being graded."""
-    return _rows(session.execute(REQUEUE.where(TABLE.c.id == submission_id))) == 1
+    """Queue a submission again if it is in the state `grading`. Returns whether it was."""
+    return _row_count(session.execute(REQUEUE.where(TABLE.c.id == submission_id))) == 1
 
 
 def settle_all(session: Session, outcomes: Sequence[SettledRecord]) -> None:
-    """Write submissions' outcomes. One that has an outcome already keeps it.
+    """Write submissions' outcomes. A submission that has an outcome keeps it.
 
     Raises:
-        ValueError: a state is not one in which grading is over.
+        ValueError: a state is not final.
     """
     for outcome in outcomes:
         if not outcome.state.is_settled:
-            raise ValueError(f"{outcome.state.value!r} settles nothing")
+            raise ValueError(f"{outcome.state.value!r} is not a final state")
     if outcomes:
         rows = [values(outcome) for outcome in outcomes]
         for row in rows:
@@ -223,41 +223,45 @@ def settle_all(session: Session, outcomes: Sequence[SettledRecord]) -> None:
 
 
 def settled_among(session: Session, ids: Sequence[str]) -> list[str]:
-    """Those of the ids whose submissions are settled."""
+    """The ids among `ids` whose submissions are settled."""
     query = select(TABLE.c.id).where(TABLE.c.id.in_(ids), TABLE.c.state.in_(sorted(SETTLED)))
     return list(session.execute(query).scalars())
 
 
 def counts_by_state(session: Session) -> dict[str, int]:
-    """How many submissions are in each state, zeros included."""
+    """The number of submissions in each state, zeros included."""
     query = select(TABLE.c.state, func.count()).group_by(TABLE.c.state)
     found = {state: int(count) for state, count in session.execute(query)}
     return {state.value: found.get(state, 0) for state in SubmissionState}
 
 
 def count_open(session: Session, bounds: Sequence[int]) -> dict[tuple[SubmissionState, int], int]:
-    """How many submissions are queued and being graded, by state and place of their size.
+    """The number of queued submissions and of those being graded, by state and size bucket.
 
-    Place 0 is below the first of `bounds` (bytes, ascending), and so on. What is zero is left out.
+    Bucket 0 is below the first of `bounds` (bytes, ascending), and so on. Zeros are absent.
     """
-    place = case(
+    size_bucket = case(
         *((TABLE.c.bytes < bound, number) for number, bound in enumerate(bounds)),
         else_=len(bounds),
     )
     is_open = or_(IS_QUEUED, TABLE.c.state == SubmissionState.GRADING)
-    query = select(TABLE.c.state, place, func.count()).where(is_open).group_by(TABLE.c.state, place)
+    query = (
+        select(TABLE.c.state, size_bucket, func.count())
+        .where(is_open)
+        .group_by(TABLE.c.state, size_bucket)
+    )
     return {(state, int(size)): int(count) for state, size, count in session.execute(query)}
 
 
 def oldest_queued(session: Session) -> datetime | None:
-    """When the submission came that waits the longest for a grader."""
+    """The time when the oldest queued submission was received."""
     return session.execute(OLDEST_QUEUED).scalar_one_or_none()
 
 
 def _with_grade(row: Row[Any]) -> tuple[SubmissionRecord, GradeRecord | None]:
-    grade = None if row[WIDTH] is None else record(GradeRecord, row[WIDTH:])
-    return record(SubmissionRecord, row[:WIDTH]), grade
+    grade = None if row[COLUMN_COUNT] is None else record(GradeRecord, row[COLUMN_COUNT:])
+    return record(SubmissionRecord, row[:COLUMN_COUNT]), grade
 
 
-def _rows(result: Any) -> int:
+def _row_count(result: Any) -> int:
     return int(result.rowcount)

@@ -1,4 +1,4 @@
-"""The files of competition versions: which there are, and which blobs they are."""
+"""The files of competition versions: paths, and the digests of their blobs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,10 @@ def all_files(session: Session, version_id: int) -> list[VersionFileRecord]:
 def working_files(
     session: Session, version_id: int, *, also: Sequence[str], private: bool
 ) -> list[VersionFileRecord]:
-    """What grading or showing a version needs: not the public files, except those in `also`."""
+    """The files for grading or showing a version: no public files except those in `also`.
+
+    Without `private`, no private files either.
+    """
     query = OF_VERSION.where(
         TABLE.c.version_id == version_id,
         ~TABLE.c.path.startswith(PUBLIC) | TABLE.c.path.in_(also),
