@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.kaggle.agent import basic, told
-from tests.kaggle.conftest import NEW, OLD
+from tests.kaggle_api.agent import basic, told
+from tests.kaggle_api.conftest import NEW, OLD
 
 RPC = "/api/v1/competitions.CompetitionApiService"
 HUB = "kagglehub-1.0.2"

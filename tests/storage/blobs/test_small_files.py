@@ -19,7 +19,7 @@ from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
 from tests.storage.disks import fill, small_disk
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BODIES = [b"id,count\n%d,2\n" % number for number in range(20)]
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.factories import BOARD
-from tests.kaggle.test_downloads import CutOnce
+from tests.kaggle_api.test_downloads import CutOnce
 from tests.server import free_port
 
 # What is tried here is this command line, not the server's database.

@@ -7,7 +7,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.kaggle.installed import installed
+from tests.kaggle_api.installed import installed
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 

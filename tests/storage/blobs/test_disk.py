@@ -10,7 +10,7 @@ import pytest
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.store import Blob
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 

@@ -20,7 +20,7 @@ from app.storage.blobs.s3 import PART_BYTES
 from app.storage.blobs.store import Blob
 from tests.s3 import KEY, SECRET
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BIG = 3 * PART_BYTES + 1234
 
 

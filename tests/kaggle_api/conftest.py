@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.conftest import Podium, good, podium, server, tiny
-from tests.kaggle.agent import Agent, basic
+from tests.kaggle_api.agent import Agent, basic
 
 __all__ = ["good", "podium", "server", "tiny"]
 NEW, OLD = "kaggle-2.2.4", "kaggle-1.8.4"

@@ -10,7 +10,7 @@ import pytest
 
 from app.storage.blobs.cache import FileCache
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 KB = 1024
 
 

@@ -9,8 +9,8 @@ import zipfile
 import pytest
 
 from tests.factories import good_submission
-from tests.kaggle.agent import basic, bearer, told
-from tests.kaggle.conftest import NEW, OLD
+from tests.kaggle_api.agent import basic, bearer, told
+from tests.kaggle_api.conftest import NEW, OLD
 
 CLIENTS = pytest.mark.parametrize("client", [NEW, OLD])
 

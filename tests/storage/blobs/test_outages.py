@@ -15,7 +15,7 @@ from app.errors import StorageFull
 from app.storage.blobs.disk import DiskBlobs
 from tests.storage.disks import fill, small_disk
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

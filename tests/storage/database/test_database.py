@@ -13,7 +13,7 @@ from app.storage.database.database import Database
 from app.storage.queries import experiments
 from tests.storage.make import make_experiment
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 ENDLESS_WRITES = """
 import sys, threading
 from app.storage.queries import experiments

@@ -14,8 +14,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.kaggle.agent import Agent, told
-from tests.kaggle.conftest import NEW, OLD
+from tests.kaggle_api.agent import Agent, told
+from tests.kaggle_api.conftest import NEW, OLD
 from tests.server import free_port
 
 # What is tried here is this command line, not the server's database.

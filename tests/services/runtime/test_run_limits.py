@@ -1,0 +1,83 @@
+"""The limits of a run: closed, out of time, out of submissions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from app.domain.states import RunState, SubmissionState
+from app.errors import QuotaExceeded, RunClosed
+from app.services.runtime.run_limits import refuse_closed, refuse_over_quota
+from tests.storage.make import NOON, World
+
+
+def check_quota(world: World, accepted: int = 0, **limits: float) -> None:
+    run = replace(world.run, limits=limits)
+    with world.database.read() as session:
+        refuse_over_quota(session, run, NOON, accepted=accepted)
+
+
+def test_an_open_run_without_limits_accepts(world: World) -> None:
+    refuse_closed(world.run, NOON + timedelta(days=1000))
+    check_quota(world)
+
+
+def test_a_closed_run_accepts_nothing(world: World) -> None:
+    with pytest.raises(RunClosed, match="is closed"):
+        refuse_closed(replace(world.run, state=RunState.CLOSED), NOON)
+
+
+@pytest.mark.parametrize(("hours", "over"), [(2, False), (1, True), (0.5, True)])
+def test_a_run_ends_after_its_hours(world: World, hours: float, over: bool) -> None:
+    run = replace(world.run, created_at=NOON - timedelta(hours=1), limits={"hours": hours})
+
+    if over:
+        with pytest.raises(RunClosed, match="are over"):
+            refuse_closed(run, NOON)
+    else:
+        refuse_closed(run, NOON)
+
+
+@pytest.mark.parametrize(
+    ("state", "counts"),
+    [
+        (SubmissionState.QUEUED, True),
+        (SubmissionState.GRADING, True),
+        (SubmissionState.GRADED, True),
+        (SubmissionState.REJECTED, False),
+        (SubmissionState.FAILED, False),
+    ],
+)
+def test_rejected_and_failed_files_cost_nothing(
+    world: World, state: SubmissionState, counts: bool
+) -> None:
+    world.submit(state=state, received_at=NOON - timedelta(hours=1))
+
+    if counts:
+        with pytest.raises(QuotaExceeded, match="all of its 1 submissions"):
+            check_quota(world, submissions_total=1)
+        with pytest.raises(QuotaExceeded, match="may send 1 submissions in 24 hours"):
+            check_quota(world, submissions_per_day=1)
+    else:
+        check_quota(world, submissions_total=1, submissions_per_day=1)
+
+
+def test_what_was_accepted_in_the_same_batch_counts(world: World) -> None:
+    check_quota(world, accepted=1, submissions_total=2)
+    with pytest.raises(QuotaExceeded):
+        check_quota(world, accepted=2, submissions_total=2)
+
+
+def test_the_daily_quota_is_free_again_24_hours_after_the_submission_that_fills_it(
+    world: World,
+) -> None:
+    for hours in (30, 20, 10):
+        world.submit(state=SubmissionState.GRADED, received_at=NOON - timedelta(hours=hours))
+
+    check_quota(world, submissions_per_day=3)
+    with pytest.raises(QuotaExceeded) as refused:
+        check_quota(world, submissions_per_day=2)
+
+    assert int(refused.value.headers["Retry-After"]) == 4 * 3600 + 1
