@@ -37,7 +37,13 @@ app(sys.argv[1:], prog_name="podium")
 def watched(tmp_path: Path, *words: str, **variables: str) -> tuple[set[str], list[str]]:
     done = subprocess.run(
         [sys.executable, "-c", WATCHED, *words],
-        env={**os.environ, "PODIUM_DATA_DIR": str(tmp_path / "data"), **variables},
+        env={
+            **os.environ,
+            "PODIUM_DATA_DIR": str(tmp_path / "data"),
+            # The shell is named; typer would look for one among the parents, which may have none.
+            "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
+            **variables,
+        },
         capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     modules, started = json.loads(done.stderr.splitlines()[-1])
