@@ -1,4 +1,4 @@
-"""Measurements of Podium beside the reference way; `make bench` runs them all."""
+"""Benchmarks of Podium against the reference; `make bench` runs them all."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Many machines, on this one: what a second worker brings, and what the queue costs."""
+"""Several workers on this machine: the gain by a second worker, and the cost of the queue."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _numbers = itertools.count()
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back, and how long it took."""
+    """The response, and its time."""
 
     status: int
     seconds: float

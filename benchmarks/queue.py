@@ -1,4 +1,4 @@
-"""What one PostgreSQL's queue can pass on: jobs that do nothing, taken by several processes."""
+"""The throughput of one PostgreSQL's queue: empty jobs, fetched by several processes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def speed(database: Database, url: str, consumers: int) -> float:
 
 
 def pass_on(database: Database, number: int) -> float:
-    """Seconds until so many jobs were queued, taken and ended."""
+    """Seconds until so many jobs were queued, fetched and ended."""
     started = time.perf_counter()
     for first in range(0, number, 200):
         some = [(f"job-{first + n}", 1) for n in range(min(200, number - first))]

@@ -1,1 +1,1 @@
-"""What Podium knows about the world, without I/O: competitions, leaderboards, medals, states."""
+"""Competitions, leaderboards, medals, verdicts and states: pure rules, without I/O."""

@@ -1,4 +1,4 @@
-"""What every section of `competition.toml` is made of."""
+"""The base model of every section of `competition.toml`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Section(BaseModel):
-    """A table that refuses keys it does not know, and never changes."""
+    """A frozen table that rejects unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,7 +1,7 @@
-"""Success against a baseline: how far a score improves on starter code, and whether that is enough.
+"""Success against a baseline: how much a score improves on starter code, and if that is enough.
 
-The measure is MLAgentBench's (arXiv 2310.03302): the difference to the baseline, relative to the
-baseline's size. docs/decisions/0007 says what that leaves open and how it is settled here.
+The measure is MLAgentBench's (arXiv 2310.03302): the difference from the baseline, relative to the
+baseline's size. docs/decisions/0007 answers the questions that the paper leaves open.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Threshold = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Baseline(Section):
-    """`[baseline]`: the starter code's score, and by how much one must beat it.
+    """`[baseline]`: the starter code's score, and the improvement that a success needs.
 
     `success_threshold` is a share of the baseline: 0.1 asks for more than 10 %.
     """
@@ -35,21 +35,21 @@ class Baseline(Section):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a score is worth against a baseline; `improvement` is None where the baseline is 0."""
+    """A score compared with a baseline; `improvement` is None where the baseline is 0."""
 
     improvement: float | None
     success: bool
 
 
 def improvement(score: float, baseline_score: float, *, higher_is_better: bool) -> float | None:
-    """How far `score` improves on the baseline, as a share of the baseline's size.
+    """The improvement of `score` on the baseline, as a share of the baseline's size.
 
     (score - baseline) / |baseline| where higher is better, its negative where lower is: positive
-    always means better, also where score and baseline have opposite signs. The scores are taken
-    as the decimals they are written as, so that 0.55 against 0.5 is 0.1 and not a hair more. What
-    leaves the range of a double is held at its largest.
+    always means better, also where score and baseline have opposite signs. The computation uses
+    the scores' decimal digits, so that 0.55 against 0.5 is exactly 0.1. The largest double stands
+    for a result beyond the range of a double.
 
-    None for a baseline of 0, of which nothing is a share.
+    None for a baseline of 0: the share is undefined.
 
     Raises:
         ValueError: a score is NaN or infinite.
@@ -85,8 +85,8 @@ def judge(
 ) -> Judgement:
     """Improvement and success of a score.
 
-    Against a baseline of 0 a success is any score that is strictly better: so it is against
-    baselines that come ever nearer to 0, whatever the threshold.
+    Against a baseline of 0 any score that is strictly better is a success. This is the limit for
+    baselines that approach 0, with any threshold.
 
     Raises:
         ValueError: a score is NaN or infinite.
@@ -100,7 +100,7 @@ def judge(
     return Judgement(found, succeeds(found, threshold))
 
 
-def _exact(number: float, what: str) -> Fraction:
+def _exact(number: float, name: str) -> Fraction:
     if not isfinite(number):
-        raise ValueError(f"the {what} is {number!r}; an improvement needs finite scores")
+        raise ValueError(f"the {name} is {number!r}; an improvement needs finite scores")
     return Fraction(repr(float(number)))

@@ -1,4 +1,4 @@
-"""The kinds of prediction columns, and what each allows: the schema all validation rests on."""
+"""The kinds of prediction columns, and the values that each allows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Pattern = Annotated[str, AfterValidator(_is_pattern)]
 
 
 class _Column(BaseModel):
-    """`aliases` are other names under which the column may stand in a file."""
+    """`aliases` are other names that the column may have in a file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -72,7 +72,7 @@ class ProbabilityColumn(_Column):
 
 
 class IntegerColumn(_Column):
-    """A whole number; `3.0` is one, `3.5` is not."""
+    """A whole number; `3.0` is valid, `3.5` is not."""
 
     kind: Literal["integer"]
     min: int | None = None
@@ -185,8 +185,8 @@ class MaskColumn(_Column):
 class BoxesColumn(_Column):
     """Groups of numbers, one group a box, each with the named `fields`, joined by spaces.
 
-    The field named by `label` is no number but one of `labels`, which becomes its place among
-    them; of labels "unicode" it is a character written U+30CF, which becomes its code point.
+    The field named by `label` is not a number but one of `labels`, and becomes its index in
+    `labels`. With labels "unicode" it is a character written U+30CF, and becomes its code point.
     `probabilities` are fields from 0 to 1, `positive` ones above 0, and `ascending` holds pairs of
     fields of which the first is not above the second.
     """

@@ -1,4 +1,4 @@
-"""The competition, as its `competition.toml` declares it: strict, frozen, nothing stated twice."""
+"""The competition, as its `competition.toml` declares it: strict and frozen."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ TOML = "competition.toml"
 NOT_MEASURED = {
     "submission": "nothing is submitted",
     "answers": "there are none",
-    "leaderboard": "what is reported is never placed among human teams",
+    "leaderboard": "reported results have no place among human teams",
 }
 
 
 class LeaderboardSource(Section):
-    """`[leaderboard]`: where the human board is from; its medal lines where it is not shipped."""
+    """`[leaderboard]`: the source of the human board, and medal lines if it is not shipped."""
 
     source: Text
     captured_at: dt.date | None = None
@@ -50,7 +50,7 @@ class LeaderboardSource(Section):
 
 
 class Flag(Section):
-    """A known issue of the competition, carried wherever its medals are shown."""
+    """A known issue of the competition, shown wherever its medals are shown."""
 
     code: Code
     note: Text
@@ -110,16 +110,16 @@ class Competition(Section):
         """The form of a submission.
 
         Raises:
-            TypeError: the competition is measured. Whoever lets files in asks before.
+            TypeError: the competition is measured. Callers check `is_measured` first.
         """
         if self.submission is None:
             raise TypeError(f"{self.slug} is measured and takes no submissions")
         return self.submission
 
     def against_baseline(self, score: float, threshold: float | None = None) -> Judgement | None:
-        """What a score is worth against the baseline, None without one.
+        """A score compared with the baseline; None where the competition has none.
 
-        `threshold` stands for the declared one where it is given.
+        `threshold` replaces the declared threshold.
 
         Raises:
             ValueError: the score is NaN or infinite.
@@ -141,7 +141,7 @@ class Competition(Section):
         lines = [(n, getattr(board, n)) for n in ("gold", "silver", "bronze")]
         known = [(name, line) for name, line in lines if line is not None]
         if known and board.teams is None:
-            raise ValueError("leaderboard.teams is needed beside the medal lines")
+            raise ValueError("leaderboard.teams is needed with the medal lines")
         sign = 1.0 if self.metric.higher_is_better else -1.0
         for (better, a), (worse, b) in pairwise(known):
             if sign * a < sign * b:
@@ -158,13 +158,13 @@ def parse_competition(slug: str, text: str) -> Competition:
     """Read the text of a `competition.toml`.
 
     Raises:
-        BadCompetition: with every problem found, each with its key.
+        BadCompetition: it is invalid; the error lists every problem with its key.
     """
     try:
         document = tomllib.loads(text)
-        # Strict means: no "5" for 5 and no 1 for true. Only in JSON mode does pydantic then still
-        # take lists, dates and enumerations as TOML writes them.
-        strict = json.dumps({**_plain(document), "slug": slug}, default=_as_text)
+        # Strict rejects "5" for 5 and 1 for true. pydantic accepts lists, dates and enumerations
+        # as TOML writes them only in strict JSON mode.
+        strict = json.dumps({**_with_sum_rule_moved(document), "slug": slug}, default=_as_text)
     except (ValueError, RecursionError) as error:
         raise BadCompetition([{"file": TOML, "key": "", "message": f"not TOML: {error}"}]) from None
     if "slug" in document:
@@ -174,11 +174,11 @@ def parse_competition(slug: str, text: str) -> Competition:
     try:
         return Competition.model_validate_json(strict, strict=True)
     except ValidationError as error:
-        raise BadCompetition([_problem(e) for e in error.errors(include_url=False)]) from None
+        raise BadCompetition([_error_entry(e) for e in error.errors(include_url=False)]) from None
 
 
-def _plain(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with `rows_sum_to_one` taken from among the columns, where people write it."""
+def _with_sum_rule_moved(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with `rows_sum_to_one` moved from the columns, where people write it."""
     section = document.get("submission")
     if not isinstance(section, dict) or not isinstance(section.get("columns"), dict):
         return document
@@ -193,8 +193,8 @@ def _as_text(moment: dt.date | dt.time) -> str:
     return moment.isoformat()
 
 
-def _problem(error: Any) -> dict[str, str]:
-    """One pydantic error as file, key and message, in the reader's words."""
+def _error_entry(error: Any) -> dict[str, str]:
+    """A pydantic error as file, key and message, in terms of `competition.toml`."""
     # A discriminated union adds the tag to the path ("columns", "count", "number", "min"); the
     # reader's file has no such level.
     location = [str(part) for part in error["loc"]]

@@ -1,4 +1,4 @@
-"""Feedback policies: what a run's own key may learn about its submissions."""
+"""Feedback policies: the results of its submissions that a run's own key may see."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.domain.competition import Flag
 
 
 class Feedback(StrEnum):
-    """The policy of a run, from telling nothing to telling all.
+    """The feedback policy of a run, from no results to all results.
 
     - `none`: that the bytes arrived
     - `validity`: whether the file was graded or rejected, and why rejected; no number
@@ -24,17 +24,17 @@ class Feedback(StrEnum):
 
     @property
     def shows_state(self) -> bool:
-        """Whether the outcome of grading is told."""
+        """Whether the outcome of grading is shown."""
         return self is not Feedback.NONE
 
     @property
     def shows_public_score(self) -> bool:
-        """Whether the public score is told."""
+        """Whether the public score is shown."""
         return self in (Feedback.PUBLIC, Feedback.FULL)
 
     @property
     def shows_everything(self) -> bool:
-        """Whether private score, place, medal and the human board are told."""
+        """Whether private score, place, medal and the human board are shown."""
         return self is Feedback.FULL
 
 

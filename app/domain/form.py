@@ -1,4 +1,4 @@
-"""`[submission]` and `[answers]`: what the files of a competition look like."""
+"""`[submission]` and `[answers]`: the form of the files of a competition."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ USAGE_COLUMN = "Usage"  # Kaggle's name for the column that says Public, Private
 class SubmissionForm(Section):
     """`[submission]`: the id columns, the prediction columns and their kinds.
 
-    Ids are compared as written, or, of `id_kind` integer, 7, 007 and 7.0 as one. Of `id_kind`
-    position there is no id column: rows stand in the order of the sample submission. `id_aliases`
-    are other names of the id column, "" for one without a name. `repeated_ids` says that an id may
-    have several rows: those are told apart by their order in the file.
-    `optional_ids` says that ids without an answer may be left out. Unknown columns are ignored
-    with a warning, or refused where they could only be classes that there are not.
+    Ids are compared as written; with `id_kind` integer, 7, 007 and 7.0 are one id. With `id_kind`
+    position there is no id column: rows have the order of the sample submission. `id_aliases`
+    are other names of the id column, "" for a column without a name. With `repeated_ids` an id may
+    have several rows, which are matched by their order in the file.
+    With `optional_ids`, ids without an answer may be left out. Unknown columns are ignored with a
+    warning, or refused where they could only be classes that do not exist.
     """
 
     id: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class SubmissionForm(Section):
     @field_validator("id", mode="before")
     @classmethod
     def _one_id_may_stand_alone(cls, names: Any) -> Any:
-        """Take `id = "x"` for `id = ["x"]`."""
+        """Read `id = "x"` as `id = ["x"]`."""
         if isinstance(names, str):
             return (names,)
         return tuple(names) if isinstance(names, list) else names
@@ -46,7 +46,7 @@ class SubmissionForm(Section):
         if self.id_kind == "position":
             if self.id or self.id_aliases or self.repeated_ids or self.optional_ids:
                 raise ValueError(
-                    "where the position of a row is its id, nothing else is said of it"
+                    "where the position of a row is its id, no other key of ids is allowed"
                 )
         elif not self.id or not all(self.id):
             raise ValueError("id must name at least one column")
@@ -72,7 +72,7 @@ class SubmissionForm(Section):
 
     @property
     def aliases(self) -> dict[str, str]:
-        """Other names of columns, each with the name it stands for."""
+        """Other names of columns, each with the name of its column."""
         found = {alias: name for name, c in self.columns.items() for alias in c.aliases}
         return found | dict.fromkeys(self.id_aliases, *self.id[:1])
 
@@ -83,11 +83,11 @@ class SubmissionForm(Section):
 
 
 class AnswersFile(Section):
-    """`[answers]`: the file below `private/` that holds the answers, where it departs from ours.
+    """`[answers]`: the file of answers below `private/`, where it differs from a submission.
 
-    `columns` gives the names that columns have there (`{ label = "category_id" }`), `kinds` the
-    kinds of those that a submission writes otherwise (boxes there, points here), and `unscored`
-    the rows that count nowhere, by the texts of a column (`{ u_out = ["1"] }`).
+    `columns` gives the names of columns there (`{ label = "category_id" }`), `kinds` the kinds of
+    columns that differ from a submission's (boxes there, points here), and `unscored` the rows that
+    no score counts, by the texts of a column (`{ u_out = ["1"] }`).
     """
 
     file: str = "answers.csv"

@@ -1,4 +1,4 @@
-"""The human leaderboard: places and medal lines, from a full board or from its lines alone."""
+"""The human leaderboard: places and medal lines, from a full board or from its lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.domain.medals import Medal, MedalRule, medal_places
 
 @dataclass(frozen=True, slots=True)
 class MedalLines:
-    """The score that each medal needs at least; None where no place wins it."""
+    """The worst score that wins each medal; None where no place wins it."""
 
     gold: float | None
     silver: float | None
@@ -22,7 +22,7 @@ class MedalLines:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a score stands among the human teams.
+    """The place of a score among the human teams.
 
     `better + equal + worse == teams`; these and `percentile` are None where only lines are known.
     `percentile` is 100 times the share of teams that are not strictly better: the best is 100,
@@ -110,7 +110,7 @@ class Leaderboard:
         higher_is_better: bool,
         rule: MedalRule = MedalRule.MLE_BENCH,
     ) -> Leaderboard:
-        """A board of which only the medal lines are known."""
+        """A board from its medal lines, where the scores are not known."""
         return cls(
             higher_is_better=higher_is_better, rule=rule, teams=teams, lines=lines, scores=None
         )

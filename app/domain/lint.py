@@ -1,7 +1,7 @@
-"""Leaderboard lint: what about a human board would mislead a reader of its medals.
+"""Leaderboard lint: problems of a human board that would mislead a reader of its medals.
 
-An error means that the board cannot be used as it stands; a warning is shown beside the board.
-The thresholds are our own judgement, tried on the 82 boards of MLE-bench.
+A board with an error cannot be used; a warning is shown with the board. Podium's authors chose the
+thresholds, and tried them on the 82 boards of MLE-bench.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from app.domain.medals import Medal, MedalRule, medal_places
 from app.domain.wording import first_few
 
 RULES_DIFFER_BELOW = 10  # teams; see medal_places
-SMALL_BOARD = 30  # teams; below, one team more or less moves a medal line visibly
+SMALL_BOARD = 30  # teams; in a smaller board, one team more or less moves a medal line visibly
 SHARED_WORST_PER_CENT = 10
 FAR_AWAY = 10  # times the spread of all other scores
 
 
 class LintCode(StrEnum):
-    """Everything the lint looks for."""
+    """The problems that the lint finds."""
 
     NON_FINITE = "non_finite"
     DIRECTION = "direction"
@@ -40,7 +40,7 @@ class LintCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LintFinding:
-    """One thing about a leaderboard that its readers should know."""
+    """A problem of a leaderboard that its readers should know."""
 
     code: LintCode
     severity: Literal["error", "warning"]
@@ -57,9 +57,9 @@ def lint_leaderboard(
     higher_is_better: bool,
     rule: MedalRule = MedalRule.MLE_BENCH,
 ) -> list[LintFinding]:
-    """What is odd about a full board, given its scores in the order of the file.
+    """The problems of a full board, given its scores in the order of the file.
 
-    Errors come alone: medal lines of an unusable board mean nothing.
+    After an error nothing else is checked: medal lines of an unusable board mean nothing.
 
     Raises:
         ValueError: there is no score.
@@ -105,7 +105,7 @@ def lint_lines(
     higher_is_better: bool,
     rule: MedalRule = MedalRule.MLE_BENCH,
 ) -> list[LintFinding]:
-    """What is odd about a board of which only the medal lines are known.
+    """The problems of a board of which only the medal lines are known.
 
     >>> lines = MedalLines(0.9, 0.9, 0.8, 0.85)
     >>> [f.code.value for f in lint_lines(lines, teams=None, higher_is_better=True)]

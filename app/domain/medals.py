@@ -18,7 +18,7 @@ class Medal(StrEnum):
 
 
 class MedalRule(StrEnum):
-    """What a board of fewer than ten teams awards: each medal at least once, or possibly none."""
+    """The rule of boards of fewer than ten teams: each medal at least once, or possibly none."""
 
     MLE_BENCH = "mle-bench"
     KAGGLE = "kaggle"

@@ -1,4 +1,4 @@
-"""`[metric]`: how a competition's scores come about, graded here or measured elsewhere."""
+"""`[metric]`: the metric of a competition, graded by Podium or measured by a harness."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MeasuredMetric(Section):
     """`[metric]` with `measured = true`: a number that a harness measures and a researcher reports.
 
     There are no answers, so nothing is submitted or graded. `unit` is the number's unit, `harness`
-    says what measures it and how.
+    names the program that measures it, and its method.
     """
 
     measured: Literal[True]
@@ -49,7 +49,7 @@ class MeasuredMetric(Section):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """None: the harness is what it is."""
+        """Always empty: a harness has no parameters."""
         return {}
 
 

@@ -1,4 +1,4 @@
-"""The human board of a competition: from its `leaderboard.csv`, or from the lines in its toml."""
+"""The human board of a competition, from `leaderboard.csv` or the lines in competition.toml."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_scores(csv_text: str) -> list[float]:
     r"""The finite numbers of the column `score`, in the file's order; other columns are free.
 
     Raises:
-        BadCompetition: with what is wrong, and the rows where it is, counted from 1.
+        BadCompetition: the file is invalid; the error names the rows, counted from 1.
 
     >>> read_scores("rank,score\n1,0.9\n2,0.8\n")
     [0.9, 0.8]
@@ -53,18 +53,18 @@ def read_scores(csv_text: str) -> list[float]:
     try:
         rows = [row for row in csv.reader(lines, strict=True) if row]
     except csv.Error as error:
-        raise _problem("", f"is not CSV: {error}") from None
+        raise _bad_leaderboard("", f"is not CSV: {error}") from None
     if not rows or rows[0].count(SCORE) != 1:
-        raise _problem(SCORE, "the first line must name one column score")
+        raise _bad_leaderboard(SCORE, "the first line must name one column score")
     if len(rows) == 1:
-        raise _problem(SCORE, "there is no row")
+        raise _bad_leaderboard(SCORE, "there is no row")
     column = rows[0].index(SCORE)
     scores: list[float] = []
     wrong: list[str] = []
     for number, row in enumerate(rows[1:], start=1):
         cell = row[column] if len(row) == len(rows[0]) else ",".join(row)
         try:
-            # float() takes Python's own 1_000 too; NaN and infinities are refused here.
+            # float() also accepts 1_000; NaN and infinities are rejected below.
             score = float(cell) if "_" not in cell else float("nan")
         except ValueError:
             score = float("nan")
@@ -73,9 +73,9 @@ def read_scores(csv_text: str) -> list[float]:
         else:
             wrong.append(f"row {number} ({cell[:SHOWN_CHARACTERS]!r})")
     if wrong:
-        raise _problem(SCORE, f"not a finite score: {first_few(wrong, SHOWN_ROWS)}")
+        raise _bad_leaderboard(SCORE, f"not a finite score: {first_few(wrong, SHOWN_ROWS)}")
     return scores
 
 
-def _problem(key: str, message: str) -> BadCompetition:
+def _bad_leaderboard(key: str, message: str) -> BadCompetition:
     return BadCompetition([{"file": FILE, "key": key, "message": message}])

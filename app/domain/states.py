@@ -1,8 +1,8 @@
-"""The states of runs and submissions, and which may follow which.
+"""The states of runs and submissions, and their order.
 
 queued -> grading -> graded      the file was scored
-                  -> rejected    the file's fault: it is not a valid submission
-                  -> failed      our fault, after the last attempt
+                  -> rejected    the file is not a valid submission
+                  -> failed      Podium's or the competition's fault, after the last attempt
    ^---------'                   a grader died or was restarted: graded again
 """
 
@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 class SubmissionState(StrEnum):
-    """Where a stored submission stands."""
+    """The state of a stored submission."""
 
     QUEUED = "queued"
     GRADING = "grading"
@@ -27,7 +27,7 @@ class SubmissionState(StrEnum):
 
 
 SETTLED = frozenset({SubmissionState.GRADED, SubmissionState.REJECTED, SubmissionState.FAILED})
-# What uses up a quota: graded files, and those that may yet be.
+# The states that use up a quota: graded, or possibly graded later.
 COUNTED = frozenset({SubmissionState.QUEUED, SubmissionState.GRADING, SubmissionState.GRADED})
 
 
@@ -46,7 +46,7 @@ class CompetitionStatus(StrEnum):
 
 
 class Role(StrEnum):
-    """Who holds a key."""
+    """The role of a key."""
 
     ADMIN = "admin"
     RESEARCHER = "researcher"
@@ -54,10 +54,10 @@ class Role(StrEnum):
 
 
 class ReportedScoreKind(StrEnum):
-    """Where a score that Podium did not grade is from."""
+    """The source of a score that Podium did not grade."""
 
     REPORTED = "reported"  # a trusted harness measured it and sent it with its evidence
-    IMPORTED = "imported"  # it stood in a file of results
+    IMPORTED = "imported"  # it was in a file of results
 
 
 class Failure(StrEnum):
@@ -74,5 +74,5 @@ class Failure(StrEnum):
     OTHER = "other"
 
 
-# Whose fault the agent's is not: such runs say nothing about the agent.
+# Failures that are not the agent's fault: such runs say nothing about the agent.
 INFRASTRUCTURE = frozenset({Failure.OUT_OF_MEMORY, Failure.CONNECTION})

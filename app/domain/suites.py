@@ -1,4 +1,4 @@
-"""Suites: named lists of competitions, as `suites.toml` beside the folders declares them."""
+"""Suites: named lists of competitions, as `suites.toml` next to their folders declares them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def parse_suites(text: str) -> dict[str, tuple[str, ...]]:
     r"""Read the text of a `suites.toml`: each suite's name and its competitions, in file order.
 
     Raises:
-        BadCompetition: with every problem found, each with its key.
+        BadCompetition: it is invalid; the error lists every problem with its key.
 
     >>> parse_suites('[suites.small]\ntitle = "Two"\ncompetitions = ["a", "b"]')
     {'small': ('a', 'b')}
@@ -26,43 +26,48 @@ def parse_suites(text: str) -> dict[str, tuple[str, ...]]:
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise BadCompetition([_problem("", f"not TOML: {error}")]) from None
-    problems = [_problem(key, "unknown key") for key in document if key != "suites"]
+        raise BadCompetition([_error_entry("", f"not TOML: {error}")]) from None
+    problems = [_error_entry(key, "unknown key") for key in document if key != "suites"]
     sections = document.get("suites", {})
     if not isinstance(sections, dict):
-        problems.append(_problem("suites", "must be tables: [suites.NAME]"))
+        problems.append(_error_entry("suites", "must be tables: [suites.NAME]"))
         sections = {}
     for name, section in sections.items():
-        problems += _problems_of(name, section)
+        problems += _check_suite(name, section)
     if problems:
         raise BadCompetition(problems)
     return {name: tuple(section["competitions"]) for name, section in sections.items()}
 
 
-def _problems_of(name: str, section: Any) -> list[dict[str, str]]:
+def _check_suite(name: str, section: Any) -> list[dict[str, str]]:
     key = f"suites.{name}"
     if not SUITE_NAME.fullmatch(name):
-        return [_problem(key, "a suite's name has small letters, digits and hyphens, at most 100")]
+        return [
+            _error_entry(key, "a suite's name has small letters, digits and hyphens, at most 100")
+        ]
     if not isinstance(section, dict):
-        return [_problem(key, "must be a table with title and competitions")]
+        return [_error_entry(key, "must be a table with title and competitions")]
     problems = [
-        _problem(f"{key}.{other}", "unknown key")
+        _error_entry(f"{key}.{other}", "unknown key")
         for other in section
         if other not in ("title", "competitions")
     ]
     title = section.get("title")
     if not isinstance(title, str) or not title.strip():
-        problems.append(_problem(f"{key}.title", "a text is required here"))
+        problems.append(_error_entry(f"{key}.title", "a text is required here"))
     slugs = section.get("competitions")
     if not isinstance(slugs, list) or not slugs:
-        return [*problems, _problem(f"{key}.competitions", "must list at least one competition")]
+        return [
+            *problems,
+            _error_entry(f"{key}.competitions", "must list at least one competition"),
+        ]
     key += ".competitions"
     wrong = [slug for slug in slugs if not isinstance(slug, str) or not SLUG.fullmatch(slug)]
-    problems += [_problem(key, f"{slug!r} is not a slug") for slug in wrong]
+    problems += [_error_entry(key, f"{slug!r} is not a slug") for slug in wrong]
     times = Counter(slug for slug in slugs if isinstance(slug, str))
     repeated = [slug for slug, count in times.items() if count > 1]
-    return problems + [_problem(key, f"names {slug} twice") for slug in repeated]
+    return problems + [_error_entry(key, f"names {slug} twice") for slug in repeated]
 
 
-def _problem(key: str, message: str) -> dict[str, str]:
+def _error_entry(key: str, message: str) -> dict[str, str]:
     return {"file": SUITES_TOML, "key": key, "message": message}

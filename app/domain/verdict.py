@@ -1,4 +1,4 @@
-"""What is said about a submission's form: violations, warnings, and the error that carries them."""
+"""The verdict on a submission's form: violations and warnings, and the error with both."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LISTED_VIOLATIONS = 20
 
 
 class ViolationCode(StrEnum):
-    """Everything that can be wrong with a submission file."""
+    """The problems that a submission file can have."""
 
     NOT_CSV = "not_csv"
     EMPTY_FILE = "empty_file"
@@ -33,7 +33,7 @@ class ViolationCode(StrEnum):
 
 
 class WarningCode(StrEnum):
-    """What is harmless, accepted, and said."""
+    """Warnings: the file is accepted."""
 
     UNKNOWN_COLUMN = "unknown_column"
     BLANK_LINES = "blank_lines"
@@ -41,7 +41,7 @@ class WarningCode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One thing wrong with a submission.
+    """A problem of a submission.
 
     `row` counts data rows from 1 (the header is row 0); `examples` are at most five texts taken
     from the submission itself or from the public ids, never from the answers.
@@ -91,7 +91,7 @@ class Verdict:
 
 
 class Rejection(Exception):
-    """The submission's fault: it is refused, with every problem found."""
+    """The file is not a valid submission; `verdict` lists every problem."""
 
     def __init__(self, violations: Sequence[Violation], warnings: Sequence[Notice] = ()) -> None:
         super().__init__("; ".join(v.message for v in violations[:3]))
@@ -99,7 +99,7 @@ class Rejection(Exception):
 
 
 def problem_document(verdict: Verdict) -> dict[str, Any]:
-    """The problem (RFC 9457) that a refused submission keeps and shows."""
+    """The problem document (RFC 9457) of a rejected submission."""
     count = len(verdict.violations)
     things = "1 problem" if count == 1 else f"{count} problems"
     return {

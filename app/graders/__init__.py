@@ -1,1 +1,1 @@
-"""The grader processes: the only ones that decode answers or run a competition's metric.py."""
+"""Grader processes: only they decode answers or run a competition's metric.py."""

@@ -1,4 +1,4 @@
-"""Decoded competitions that a grader keeps: the latest used, within a budget of bytes."""
+"""A cache of decoded competitions: the most recently used ones, within a budget of bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class CacheCounts:
-    """What a grader's cache has seen since the grader started, and what it holds now."""
+    """The counts of a grader's cache since its start, and its present size."""
 
     hits: int = 0
     misses: int = 0
@@ -23,9 +23,9 @@ class CacheCounts:
 
 
 class VersionCache(Generic[T]):
-    """What `load(version_dir)` gives, kept by directory: a version never changes.
+    """The results of `load(version_dir)`, cached by directory: a version never changes.
 
-    Whatever is larger than the whole budget is handed out and not kept.
+    A result that is larger than the budget is returned and not cached.
 
     >>> cache = VersionCache(10, load=lambda path: path.name, size=len)
     >>> cache.get(Path("a/one")), cache.get(Path("a/one")), cache.get(Path("a/fifteen long"))

@@ -1,4 +1,4 @@
-"""A child of a grader: forked, without any file of its parent but the one it was given."""
+"""Child processes of a grader: forked, with only the given open files of the parent."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ ENDING_SECONDS = 1.0
 
 @dataclass
 class Child:
-    """A process that this one started. It ends with this one at the latest."""
+    """A process that this one started. It ends when this process ends."""
 
     pid: int
     status: int | None = None
 
     def end(self) -> str:
-        """Kill it with all its threads; says how it ended, in words for a fault."""
+        """Kill it with all its threads. Returns how it ended, as text for a fault."""
         if self.status is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
@@ -30,7 +30,7 @@ class Child:
         return self._ending()
 
     def ending(self) -> str:
-        """How it ended, where it is about to; it is killed if it does not within a second."""
+        """Wait a second for it to end, then kill it. Returns how it ended."""
         deadline = time.monotonic() + ENDING_SECONDS
         while self.status is None and time.monotonic() < deadline:
             if not self._reap(os.WNOHANG):
@@ -51,21 +51,21 @@ class Child:
 def start_child(run: Callable[[], None], descriptors: Iterable[int]) -> Child:
     """Run a function in a new process that has these open files of this process and no others.
 
-    The child ends when the function returns or raises. It is a copy of this process: what it
-    changes, it changes for itself alone.
+    The child ends when the function returns or raises. It is a copy of this process, so its
+    changes do not affect this process.
     """
     parent = os.getpid()
     pid = os.fork()
     if pid:
         return Child(pid)
     try:
-        free = 3  # the standard streams are those of the null device
+        free = 3  # the standard streams are the null device
         for kept in sorted(descriptors):
             os.closerange(free, kept)
             free = kept + 1
         os.closerange(free, os.sysconf("SC_OPEN_MAX"))
         sandbox.die_with(parent)
         run()
-    except BaseException:  # there is nobody to tell: whoever waits sees the exit status
+    except BaseException:  # the parent sees the exit status
         os._exit(1)
     os._exit(0)

@@ -1,4 +1,4 @@
-"""A competition tried out before it is imported: does it load, and do its answers score best?"""
+"""Check a competition before its import: it must load, and its answers must score best."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from app.metrics import problems as metric_problems
 
 T = TypeVar("T")
 
-# What rounding may take from a perfect score; an arccosine near 1 loses half of the digits.
+# The rounding error of a perfect score; an arccosine near 1 loses half of the digits.
 TOLERANCE = 1e-7
 
 
 def check_competition(version_dir: Path) -> CompetitionCheck:
-    """Try the competition in a directory, and list everything that is wrong with it.
+    """Check the competition in a directory, and list its problems.
 
     Its files load; the sample submission is valid and has the answers' ids; the metric fits the
     columns; the answers, submitted, score perfectly (a metric of the competition's own: no worse
@@ -56,7 +56,7 @@ def check_competition(version_dir: Path) -> CompetitionCheck:
         return CompetitionCheck(tuple(problems))
     misfits = [] if has_own_metric(version_dir) else metric_problems(competition)
     problems += [{"file": TOML, "key": "metric", "message": message} for message in misfits]
-    # A metric that does not fit was named just now; loading it would name it again.
+    # A metric that does not fit is reported already; loading it would report it again.
     scorer = None if misfits else attempt(lambda: load_scorer(version_dir, competition))
     board = attempt(lambda: load_leaderboard(version_dir, competition))
     data = attempt(lambda: read_answers(version_dir, competition))
@@ -66,7 +66,7 @@ def check_competition(version_dir: Path) -> CompetitionCheck:
     answers = None
     if data is not None:
         answers = attempt(lambda: decode_answers(data, competition, ids))
-    verdict = _judge_sample(version_dir, competition, ids)
+    verdict = _check_sample(version_dir, competition, ids)
     if not verdict.is_valid:
         problems += bad_file(SAMPLE_FILE, Rejection(verdict.violations)).problems
     found = CompetitionCheck(tuple(problems), rows=ids.rows, sample_verdict=verdict)
@@ -75,7 +75,7 @@ def check_competition(version_dir: Path) -> CompetitionCheck:
     return _score(found, version_dir, data, LoadedVersion(competition, scorer, ids, answers, board))
 
 
-def _judge_sample(version_dir: Path, competition: Competition, ids: PublicIds) -> Verdict:
+def _check_sample(version_dir: Path, competition: Competition, ids: PublicIds) -> Verdict:
     try:
         checked = check(read_sample(version_dir), competition.form, ids)
     except Rejection as rejection:
@@ -86,7 +86,7 @@ def _judge_sample(version_dir: Path, competition: Competition, ids: PublicIds) -
 def _score(
     found: CompetitionCheck, version_dir: Path, answers: bytes, loaded: LoadedVersion
 ) -> CompetitionCheck:
-    """`found` with the scores of the answers and of the sample, and what is wrong with them."""
+    """`found` with the scores of the answers and of the sample, and their problems."""
     own = has_own_metric(version_dir)
     competition = loaded.competition
     file, key = (METRIC_FILE, "") if own else (TOML, "metric")
@@ -116,7 +116,7 @@ def _score(
 
 
 def _why_undefined(loaded: LoadedVersion) -> str:
-    """The words in which a built-in metric refuses the answers themselves, if it does."""
+    """The message of a built-in metric that is undefined for the answers; empty if it is not."""
     for part in filter(None, (loaded.answers.private, loaded.answers.public)):
         try:
             loaded.scorer.function(part.arrays, part.arrays)
@@ -126,7 +126,7 @@ def _why_undefined(loaded: LoadedVersion) -> str:
 
 
 def _why_not_best(competition: Competition, best: float, plain: float, *, own: bool) -> str:
-    """What is wrong with the scores of the answers and of the sample; empty when nothing is."""
+    """The problem of the scores of the answers and of the sample; empty when there is none."""
     name = competition.metric.name
     up = competition.metric.higher_is_better
     sign, perfect = (1.0, 1.0) if up else (-1.0, 0.0)

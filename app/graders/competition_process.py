@@ -1,8 +1,8 @@
 """The process of one competition with a metric.py: keeps its answers, and starts a process per job.
 
-It runs Podium's code only: it checks files and finds places on the leaderboard. The metric.py is
-loaded in the processes of the jobs, which are copies of this one: they find the answers decoded and
-the libraries imported, and leave nothing behind.
+It runs only Podium's code: it checks files and computes places on the leaderboard. The processes
+of the jobs load the metric.py. They are copies of this process, so that the answers are decoded
+and the libraries imported already, and nothing of them stays.
 """
 
 from __future__ import annotations
@@ -30,15 +30,14 @@ from app.graders.tasks import read_file
 from app.grading.custom_metric import compile_metric
 from app.grading.graded import Graded
 
-IDLE_MILLISECONDS = 500  # without a job, and the process keeps no more memory than it must
+IDLE_MILLISECONDS = 500  # without a job; then the process frees memory
 # Packages whose modules are imported before a job that needs them. Importing them in the process
-# of each job could take longer than the job; and they do what their authors wrote, not what a
-# metric.py says.
+# of each job could take longer than the job; and they run no code of a metric.py.
 PRELOADED = frozenset({"numpy", "pandas", "pyarrow", "rapidfuzz", "scipy", "sklearn"})
 
 
 class CompetitionProcess:
-    """The process of one competition: checks files, has them scored, and finds their places."""
+    """The process of one competition: checks files, lets jobs score them, computes their places."""
 
     def __init__(self, version_dir: Path, rules: JobRules) -> None:
         """Load the competition's version.
@@ -49,7 +48,7 @@ class CompetitionProcess:
         self._rules = rules
         self._loaded = version_loader.load_without_metric(version_dir)
         for name in modules_to_preload(self._loaded.metric_source):
-            with contextlib.suppress(Exception):  # the metric will find it missing, and say where
+            with contextlib.suppress(Exception):  # the metric itself will report that it is missing
                 importlib.import_module(name)
         with contextlib.suppress(SyntaxError, ValueError):
             compile_metric(self._loaded.metric_source)
@@ -58,14 +57,14 @@ class CompetitionProcess:
         self.counts = CacheCounts(kept=1, kept_bytes=size)
         give_back_memory()
         gc.collect()
-        gc.freeze()  # so that a collection in a job does not copy what it only looks at
+        gc.freeze()  # so that garbage collection in a job does not copy these objects
 
     def grade(self, file: Path, sha256: str) -> Answer:
         """Grade one submission file.
 
         Raises:
-            Rejection: the file's fault.
-            DamagedFile: it is not there, or has other bytes than `sha256` (if given) says.
+            Rejection: the file is invalid.
+            DamagedFile: it is missing, or its SHA-256 is not `sha256` (if given).
         """
         loaded = self._loaded
         answers = loaded.answers
@@ -85,7 +84,7 @@ class CompetitionProcess:
 
 
 def serve_competition(version_dir: Path, channel: socket.socket, rules: JobRules) -> None:
-    """Load a competition's version, and grade submissions to it until the parent hangs up."""
+    """Load a competition's version, and grade until the parent closes the channel."""
     try:
         process = CompetitionProcess(version_dir, rules)
     except BaseException as error:

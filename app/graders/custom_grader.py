@@ -1,7 +1,7 @@
 """A grader for competitions with a metric.py: a process for each competition, and one for each job.
 
-This process keeps no answers and runs no competition's code. It is forked once for a competition,
-so that what one competition's metric finds in its memory never belongs to another one.
+This process keeps no answers and runs no competition's code. It forks once for each competition,
+so that a metric never finds data of another competition in its memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from app.graders.reply_writing import Answer
 from app.graders.results import GraderFault
 
 MEGABYTE = 1024 * 1024
-MOST_COMPETITIONS = 8  # processes that are kept; each also costs what a process costs
+MOST_COMPETITIONS = 8  # processes that are kept; each also takes memory of its own
 
 
 @dataclass
@@ -51,7 +51,7 @@ class CustomGrader:
         self._hits = self._misses = self._evictions = 0
 
     def handle(self, request: Request) -> bytes:
-        """Do one job; gives the reply as it is sent."""
+        """Do one job. Returns the bytes of the reply."""
         if request.task == "check":
             answer = check_in_process(Path(request.version_dir), self._rules)
         elif request.task == "grade":
@@ -66,8 +66,8 @@ class CustomGrader:
             send(competition.channel, protocol.write(request))
             reply = protocol.read(Reply, receive(competition.channel))
         except (OSError, EOFError):
-            # The process died before it could say why: it never ran code of the competition, so
-            # reading its files killed it.
+            # The process died without a message. It never ran code of the competition, so reading
+            # the files killed it.
             self._kept.pop(request.version_dir)
             return GraderFault("crashed", competition.child.ending())
         competition.kept_bytes = reply.cache.kept_bytes
@@ -94,7 +94,7 @@ class CustomGrader:
         return self._kept[version_dir]
 
     def _evict(self) -> None:
-        """End the processes that were not used for the longest time, until the budget is kept."""
+        """End the least recently used processes until the budget is kept."""
         while self._kept and (
             len(self._kept) > MOST_COMPETITIONS
             or sum(one.kept_bytes for one in self._kept.values()) > self._budget

@@ -1,4 +1,4 @@
-"""The libraries that decide a score besides Podium's own code, named exactly."""
+"""The exact versions of the libraries that a score depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a job, as an answer: errors of every kind become faults without their words."""
+"""Convert the errors of a job to answers: rejections, and faults without the errors' texts."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from app.graders.version_loader import MetricMemoryError
 
 
 def answer_of(job: Callable[[], Answer]) -> Answer:
-    """Do a job; gives its answer, or the one that stands for the error it ended with."""
+    """Do a job. Returns its answer, or the answer for the error that ended it."""
     try:
         return job()
     except BaseException as error:
-        # SystemExit too: whatever a metric does, the grader says what became of its job.
+        # SystemExit too: the grader must answer whatever a metric does.
         return answer_for(error)
 
 
 def answer_for(error: BaseException) -> Rejected | GraderFault:
-    """The answer that stands for an error: a rejection of the file, or a fault."""
+    """The answer for an error: a rejection of the file, or a fault."""
     match error:
         case Rejection():
             return Rejected(error.verdict)
@@ -41,7 +41,7 @@ def answer_for(error: BaseException) -> Rejected | GraderFault:
 
 
 def place_of(error: BaseException) -> str:
-    """Where an error was raised and its type; not its text, which could quote an answer."""
+    """The place and type of an error; not its text, which could quote an answer."""
     frames = traceback.extract_tb(error.__traceback__)
     where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno} " if frames else ""
     return where + type(error).__name__

@@ -9,12 +9,12 @@ import time
 from collections.abc import Callable
 
 _SIZE = struct.Struct("<Q")
-LARGEST_MESSAGE = 1024 * 1024  # a thousand violations in their longest form are about half of it
-_GLANCE_SECONDS = 0.25  # how often a waiting server looks whether the grader is still alive
+LARGEST_MESSAGE = 1024 * 1024  # a thousand of the longest violations take about half of it
+_ALIVE_CHECK_SECONDS = 0.25  # between checks that the grader is still alive
 
 
 class TooLargeMessage(EOFError):
-    """The other side announces more than a message may hold; nothing of it was read."""
+    """The announced message is too large; nothing of it was read."""
 
 
 def send(channel: socket.socket, message: bytes) -> None:
@@ -23,10 +23,10 @@ def send(channel: socket.socket, message: bytes) -> None:
 
 
 def receive(channel: socket.socket) -> bytes:
-    """Wait for one message, however long that takes.
+    """Wait for one message, without a time limit.
 
     Raises:
-        EOFError: the other side is gone, or announces more than a message may hold.
+        EOFError: the other side closed the channel, or announces a message that is too large.
     """
     return _message(channel.recv)
 
@@ -48,9 +48,9 @@ def read_from_pipe(descriptor: int) -> bytes:
 
 
 def is_anything_waiting(channel: socket.socket) -> bool:
-    """Whether bytes have come that nobody asked for. They stay where they are.
+    """Whether unexpected bytes have arrived. They are not read.
 
-    The channel has no patience afterwards: set its timeout before the next call.
+    Afterwards the channel has a timeout of 0: set its timeout before the next call.
 
     Raises:
         EOFError: the other side is gone.
@@ -70,8 +70,8 @@ def receive_before(channel: socket.socket, deadline: float, is_alive: Callable[[
 
     Raises:
         TimeoutError: the deadline passed.
-        EOFError: the other side is gone, or announces more than a message may hold. A process that
-            it started may still hold its end of the channel open, so `is_alive` is asked too.
+        EOFError: the other side ended, or announces a message that is too large. A child of it may
+            keep the channel open, so `is_alive` is called too.
     """
 
     def some(count: int) -> bytes:
@@ -80,28 +80,28 @@ def receive_before(channel: socket.socket, deadline: float, is_alive: Callable[[
             left = deadline - time.monotonic()
             if left <= 0:
                 raise TimeoutError
-            channel.settimeout(min(left, _GLANCE_SECONDS))
+            channel.settimeout(min(left, _ALIVE_CHECK_SECONDS))
             try:
                 return channel.recv(count)
             except TimeoutError:
                 if gone:
                     raise EOFError from None
-                gone = not is_alive()  # and look once more: it may have answered before it died
+                gone = not is_alive()  # then read once more: it may have answered before it died
 
     return _message(some)
 
 
-def _message(some: Callable[[int], bytes]) -> bytes:
-    (size,) = _SIZE.unpack(_exactly(_SIZE.size, some))
+def _message(read: Callable[[int], bytes]) -> bytes:
+    (size,) = _SIZE.unpack(_exactly(_SIZE.size, read))
     if size > LARGEST_MESSAGE:
         raise TooLargeMessage
-    return _exactly(size, some)
+    return _exactly(size, read)
 
 
-def _exactly(count: int, some: Callable[[int], bytes]) -> bytes:
+def _exactly(count: int, read: Callable[[int], bytes]) -> bytes:
     data = bytearray()
     while len(data) < count:
-        part = some(min(count - len(data), 1 << 18))
+        part = read(min(count - len(data), 1 << 18))
         if not part:
             raise EOFError
         data += part

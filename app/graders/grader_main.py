@@ -1,7 +1,7 @@
 """The program of a grader process: `python -m app.graders.grader_main`, started by `process.py`.
 
-Imports only the standard library and the sandbox at first: a grader is cut off before anything
-that starts threads, or that a competition could steer, is loaded.
+At first it imports only the standard library and the sandbox: a grader restricts itself before it
+loads anything that starts threads or reads files of a competition.
 """
 
 from __future__ import annotations
@@ -22,29 +22,32 @@ from app.graders.framing import receive, send
 from app.graders.isolation import Isolation
 from app.graders.syscalls import give_back_memory
 
-IDLE_MILLISECONDS = 500  # without a job, and a grader keeps no more memory than it must
-TROUBLE = 4000  # characters of a text that says why a grader does not start
+IDLE_MILLISECONDS = 500  # without a job; then a grader frees memory
+LONGEST_ERROR = 4000  # characters of the reason why a grader does not start
 
 
 def main(
     role: str, descriptor: int, server: int, memory_mb: int, cache_mb: int, required: int
 ) -> None:
-    """Become a grader of this role, and do the server's jobs until it hangs up.
+    """Become a grader of this role, and do the server's jobs until it closes the socket.
 
-    `required` says whether a job's process that could not be isolated is to be refused.
+    With `required`, jobs whose process cannot be isolated completely are refused.
     """
     channel = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
     try:
         isolation = self_test.isolation(server)
         notes = sandbox.confine(server, starts_processes=role == "custom")
-        # By name, and here: importing it loads numpy and pyarrow, which must come after `confine`.
+        # Imported here by name: it loads numpy and pyarrow, which must come after `confine`.
         importlib.import_module("app.graders.tasks").warm_up()
         handler = _handler(role, cache_mb, memory_mb, is_required=bool(required))
-        gc.freeze()  # what is there now stays; the collector need not look at it again
+        gc.freeze()  # these objects stay; the garbage collector can skip them
         notes += sandbox.limit_memory(memory_mb)
     except BaseException:
-        _send_ready(channel, {"trouble": ascii(traceback.format_exc()[-TROUBLE // 2 :])[:TROUBLE]})
+        _send_ready(
+            channel,
+            {"start_error": ascii(traceback.format_exc()[-LONGEST_ERROR // 2 :])[:LONGEST_ERROR]},
+        )
         raise
     _send_ready(channel, {"isolation": dataclasses.asdict(_with_notes(isolation, notes))})
     protocol = importlib.import_module("app.graders.protocol")
@@ -53,7 +56,7 @@ def main(
     while True:
         try:
             if not jobs.poll(IDLE_MILLISECONDS):
-                # Not after each grading: the next one would pay for the same memory again.
+                # Not after each grading: the next one would allocate the same memory again.
                 give_back_memory()
             request = protocol.read(protocol.Request, receive(channel))
         except (EOFError, OSError):
@@ -71,7 +74,7 @@ def _handler(role: str, cache_mb: int, memory_mb: int, *, is_required: bool) -> 
 
 
 def _with_notes(isolation: Isolation, notes: list[str]) -> Isolation:
-    """The walls of a job, with those that a grader has itself."""
+    """The walls of a job, with those of the grader itself."""
     failed = {note.partition(":")[0] for note in notes}
     is_linux = sys.platform == "linux"
     return dataclasses.replace(

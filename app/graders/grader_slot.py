@@ -23,15 +23,17 @@ from app.grading.custom_metric import METRIC_FILE
 
 log = logging.getLogger("podium.graders")
 
-STARTS = 3  # attempts to start a grader before the job that waits for it is given back
-PAUSE_SECONDS = 1.0  # between them; also how often an idle slot looks whether its grader lives
-# A process for competitions with a metric.py is ended when none was graded for so long.
+STARTS = 3  # attempts to start a grader before the waiting job fails
+PAUSE_SECONDS = (
+    1.0  # between them; also between the checks of an idle slot that its grader is alive
+)
+# A process for competitions with a metric.py ends after this time without a job.
 CUSTOM_IDLE_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
 class GraderLimits:
-    """What one job may take, what one process may keep, and whether metric.py needs all walls."""
+    """The limits of a job and of a process, and whether a metric.py requires all walls."""
 
     seconds: float
     memory_mb: int
@@ -41,9 +43,9 @@ class GraderLimits:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A job to do, and who waits for it.
+    """A job, and the future that waits for it.
 
-    The future stays pending while the job is at work, so that it can be cancelled until the end.
+    The future stays pending while the job runs, so that it can be cancelled until the end.
     """
 
     job: Job
@@ -51,17 +53,17 @@ class Task:
     begun: Callable[[], None]
 
     def finish(self, answer: Answer) -> None:
-        """Hand over the answer, unless nobody waits any more."""
+        """Set the result, unless the future was cancelled."""
         with contextlib.suppress(InvalidStateError):
             self.future.set_result(answer)
 
     def fail(self, error: Exception) -> None:
-        """Hand over an error of our own."""
+        """Set an error of Podium's own code."""
         with contextlib.suppress(InvalidStateError):
             self.future.set_exception(error)
 
     def cancel(self) -> None:
-        """Tell whoever waits that nothing will come."""
+        """Cancel the future."""
         if not self.future.done() and self.future.cancel():
             self.future.set_running_or_notify_cancel()
 
@@ -73,11 +75,11 @@ class GraderSlot:
     """Serves `tasks` with grader processes until `closed` is set.
 
     There is one process for each role: the slot's own, and a process of role `custom`, started
-    when a competition with a metric.py comes, so that no such code ever runs where others are
-    graded. Of the two, one is at work at a time.
+    for the first competition with a metric.py, so that its code never runs in a process that grades
+    others. Only one of the two runs a job at a time.
 
-    `trouble` says why the last start failed, and `isolation` what the last process was cut off
-    from. A slot `on_demand` has processes only while there is something to do.
+    `start_error` is the reason of the last failed start, and `isolation` has the walls around the
+    last process. A slot `on_demand` has processes only while there are jobs.
     """
 
     def __init__(
@@ -94,22 +96,22 @@ class GraderSlot:
         self.on_demand = on_demand
         self.processes: dict[Role, GraderProcess] = {}
         self.caches: dict[Role, CacheCounts] = {}
-        self.trouble = ""
+        self.start_error = ""
         self.isolation = Isolation(notes=("a grader is starting",))
         self.counts: Counter[str] = Counter()
         self._closed = closed
         self._limits = limits
         self._task: Task | None = None
         self._last_custom_job = 0.0
-        # A daemon, so that a server that forgot to close the pool can still end.
+        # A daemon thread, so that a server that did not close the pool can still end.
         self.thread = threading.Thread(target=self._run, name=f"grader-{role}", daemon=True)
 
     def is_ready(self) -> bool:
-        """Whether a warm process is there and alive, or none is wanted just now."""
+        """Whether a warm process is alive, or none is needed now."""
         return self.on_demand or self._is_warm(self.role)
 
     def stop(self) -> None:
-        """End the processes under the thread, which then finds them gone, and wait for it."""
+        """Kill the processes, so that the thread ends, and wait for it."""
         task = self._task
         if task is not None:
             task.cancel()
@@ -126,7 +128,7 @@ class GraderSlot:
         while not self._closed.is_set():
             try:
                 self._serve_one()
-            except Exception as error:  # an error in this file must not leave a caller waiting
+            except Exception as error:  # after an error in this module no caller may wait for ever
                 log.exception("a grader's thread stumbled")
                 if self._task is not None:
                     self._task.fail(error)
@@ -193,7 +195,7 @@ class GraderSlot:
         return GraderFault(kind, place)
 
     def _keep_alive(self, role: Role) -> GraderProcess | None:
-        """Have a living process of this role; None if none can be started just now."""
+        """Return a living process of this role; None if none can be started now."""
         if self._is_warm(role):
             return self.processes[role]
         if role in self.processes:
@@ -207,11 +209,11 @@ class GraderSlot:
                 requires_isolation=limits.requires_isolation,
             )
         except (StartFailed, OSError) as error:
-            self.trouble = str(error)
+            self.start_error = str(error)
             log.error("a grader does not start", extra={"reason": str(error)})  # noqa: TRY400
             return None
         self.processes[role] = process
-        self.trouble = ""
+        self.start_error = ""
         self.isolation = process.isolation
         self.caches[role] = CacheCounts()
         self.counts["starts"] += 1
@@ -222,7 +224,7 @@ class GraderSlot:
             self._discard(role)
 
     def _discard(self, role: Role) -> str:
-        """End the process of a role, if there is one; says how it ended."""
+        """Kill the process of a role, if there is one. Returns how it ended."""
         process = self.processes.pop(role, None)
         if process is None:
             return ""

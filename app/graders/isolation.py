@@ -1,4 +1,4 @@
-"""The walls around a competition's own code, by name, and which of them are there."""
+"""The walls around a competition's own code, and whether each of them works."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True)
 class Isolation:
-    """What a metric.py is cut off from, as tried out. `notes` say why where something is False.
+    """The walls around a metric.py, by test. `notes` give the reason where a wall is False.
 
     network: nothing can be reached, this machine's own addresses included.
     files: no file can be written, made or removed.
@@ -42,12 +42,12 @@ class Isolation:
     notes: tuple[str, ...] = ()
 
     def weakest(self, other: Isolation) -> Isolation:
-        """What holds for both."""
+        """The walls that both have."""
         both = {name: getattr(self, name) and getattr(other, name) for name in WALLS}
         return Isolation(**both, notes=tuple(dict.fromkeys((*self.notes, *other.notes))))
 
     def missing(self) -> tuple[str, ...]:
-        """The names of the walls that are not there.
+        """The names of the missing walls.
 
         >>> Isolation(network=True).missing()[:2]
         ('files', 'processes')

@@ -1,7 +1,7 @@
-"""The process of one job that runs a metric.py: locked in, used once, killed.
+"""The process of one job that runs a metric.py: isolated, used once, then killed.
 
-It is forked from a process that has never run code of a competition. It loads the metric.py, and
-whatever that changes ends with it: modules, threads, memory.
+It is forked from a process that never runs code of a competition. It loads the metric.py, and all
+changes of the metric.py end with the process: modules, threads, memory.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ M = TypeVar("M", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class JobRules:
-    """What the process of a job may take, and whether it must be locked in completely."""
+    """The limits of a job's process, and whether complete isolation is required."""
 
     memory_mb: int
     requires_isolation: bool
 
 
 def check_in_process(version_dir: Path, rules: JobRules) -> Answer:
-    """Try a competition with a metric.py before it is imported."""
+    """Check a competition with a metric.py before its import."""
 
     def check() -> bytes:
         return protocol.write_check(answer_of(lambda: check_competition(version_dir)))
@@ -88,7 +88,7 @@ def score_in_process(
 def _result_of(
     job: Callable[[], bytes], walls: JobWalls, rules: JobRules
 ) -> Scored | CheckModel | GraderFault:
-    """Run a job in a process of its own; gives what it wrote, or the fault that it ended with."""
+    """Run a job in a process of its own. Returns its message, or the fault that ended it."""
     reader, writer = os.pipe()
 
     def run() -> None:

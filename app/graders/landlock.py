@@ -1,4 +1,4 @@
-"""Landlock: which files a process may open, for the rest of its life. Source: landlock(7)."""
+"""Landlock: restricts the files that a process may open, permanently. Source: landlock(7)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.graders.syscalls import checked, syscall
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION = 1
 _RULE_PATH_BENEATH = 1
-# The file rights of Landlock by bit, and the version of its interface that each came with.
+# The file rights of Landlock by bit, and the version of its interface that added each.
 _WRITE_FILE, _READ_FILE, _READ_DIR, _TRUNCATE = 1 << 1, 1 << 2, 1 << 3, 1 << 14
 _FILE_RIGHTS = {1: (1 << 13) - 1, 2: 1 << 13, 3: _TRUNCATE}
 _TCP_BIND_AND_CONNECT = 0b11  # since version 4
@@ -43,14 +43,14 @@ def supported_version() -> int:
 
 
 def prepare_rules(readable: Iterable[Path] | None = None) -> int:
-    """A set of rules that `restrict_files` puts into force; gives its descriptor.
+    """Make a set of rules for `restrict_files`. Returns its descriptor.
 
-    Forbidden are writing, making and removing files, and running programs. With `readable`, only
-    those files and what is below those directories can still be read. A path that is not there is
-    passed over. The null device can always be read and written.
+    The rules forbid to write, make and remove files, and to run programs. With `readable`, a
+    process can read only these files and the files below these directories; paths that do not
+    exist are ignored. The null device can always be read and written.
 
-    From version 4 of Landlock on also TCP is forbidden, from version 6 on signals to and sockets of
-    processes outside. All versions keep a process from reading the memory and the environment of a
+    From version 4 Landlock also forbids TCP, from version 6 signals to and sockets of processes
+    outside. All versions prevent a process from reading the memory and the environment of a
     process outside.
 
     Raises:
@@ -78,9 +78,9 @@ def prepare_rules(readable: Iterable[Path] | None = None) -> int:
 
 
 def restrict_files(rules: int) -> None:
-    """Live by these rules from now on, and close them.
+    """Apply the rules permanently, and close them.
 
-    Only the calling thread and those that it starts later are restricted.
+    They restrict only the calling thread and the threads that it starts later.
     """
     try:
         checked(syscall(_RESTRICT_SELF, rules, 0))
@@ -90,13 +90,13 @@ def restrict_files(rules: int) -> None:
 
 def _allow(handle: int, path: Path, rights: int) -> None:
     try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what cannot be opened now need not be opened later
+        return  # a file that cannot be opened now needs no rule
     try:
-        if not stat.S_ISDIR(os.fstat(place).st_mode):
+        if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
             rights &= ~_READ_DIR
-        rule = _PathBeneath(rights, place)
+        rule = _PathBeneath(rights, descriptor)
         checked(syscall(_ADD_RULE, handle, _RULE_PATH_BENEATH, ctypes.byref(rule), 0))
     finally:
-        os.close(place)
+        os.close(descriptor)

@@ -1,4 +1,4 @@
-"""The graders: warm processes that do jobs side by side, each replaced when it must be killed."""
+"""The pool of graders: warm processes that do jobs in parallel, each replaced when it is killed."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from app.graders.results import CompetitionCheck, GraderFault, GradingResult
 class GraderPool:
     """`processes` graders, and one more process that validates and never opens an answers file.
 
-    With no `processes`, one grader is started when there is something to do, as for an import, and
-    ended when there is no more. `validates=False` leaves out the process that validates.
+    With 0 `processes`, one grader is started when there is a job, as for an import, and ended when
+    there is none. `validates=False` leaves out the process that validates.
 
-    A job may take `seconds` of wall-clock time and `memory_mb` beyond what a warm grader needs;
-    one that takes more, or that kills its grader, ends as a `GraderFault` and disturbs no other.
-    Every future comes to its end: with a result, or cancelled when the pool is closed. Callbacks
-    of futures run in the thread that serves a grader, so they should be short.
+    A job may take `seconds` of wall-clock time, and `memory_mb` more than a warm grader needs. A
+    job that takes more, or that kills its grader, ends as a `GraderFault` and affects no other.
+    Every future gets a result, or is cancelled when the pool is closed. Callbacks of futures run
+    in the thread that serves a grader, so they should be short.
 
-    Competitions with a metric.py are graded in processes of their own, which are started when such
-    a competition comes. With `requires_isolation` they are refused, by a fault that names what is
-    missing, where this machine does not allow every wall of `Isolation`.
+    Competitions with a metric.py are graded in processes of their own, which start on demand. With
+    `requires_isolation` they are refused where this machine lacks a wall of `Isolation`, by a fault
+    that names the wall.
     """
 
     def __init__(
@@ -76,13 +76,13 @@ class GraderPool:
     ) -> Future[GradingResult]:
         """Grade a submission file against a competition version's private answers.
 
-        If it has other bytes than `sha256` says, that is a fault of kind `storage`. `begun` is
-        called when a grader is about to get the file, in the thread that serves the grader.
+        If its SHA-256 is not `sha256`, that is a fault of kind `storage`. `begun` is called just
+        before a grader gets the file, in the thread that serves the grader.
         """
         return self._put(self._grading, Job("grade", version_dir, file, sha256), begun)
 
     def check_competition(self, version_dir: Path) -> Future[CompetitionCheck | GraderFault]:
-        """Try a competition before it is imported; nothing of it is kept."""
+        """Check a competition before its import; nothing of it is cached."""
         return self._put(self._grading, Job("check", version_dir))
 
     def validate(self, version_dir: Path, file: Path) -> Future[Verdict | GraderFault]:
@@ -97,9 +97,9 @@ class GraderPool:
         """
         deadline = time.monotonic() + seconds
         while not self.is_ready():
-            trouble = next((slot.trouble for slot in self._slots if slot.trouble), "")
-            if trouble or time.monotonic() > deadline:
-                raise GradingFault(f"graders do not start: {trouble or 'too slow'}")
+            start_error = next((slot.start_error for slot in self._slots if slot.start_error), "")
+            if start_error or time.monotonic() > deadline:
+                raise GradingFault(f"graders do not start: {start_error or 'too slow'}")
             time.sleep(0.01)
 
     def is_ready(self) -> bool:
@@ -107,12 +107,12 @@ class GraderPool:
         return not self._closed.is_set() and all(slot.is_ready() for slot in self._slots)
 
     def pids(self, role: Role | None = None) -> tuple[int, ...]:
-        """The process ids of those that run now, of one role or of both."""
+        """The process ids of the running graders, of one role or of all."""
         running = [item for slot in self._slots for item in list(slot.processes.items())]
         return tuple(process.pid for its, process in running if role in (None, its))
 
     def isolation(self) -> Isolation:
-        """What all graders are cut off from; nothing is promised before each has started once."""
+        """The walls around all graders; none before each grader has started once."""
         kept = [slot for slot in self._slots if not slot.on_demand]
         return reduce(Isolation.weakest, [slot.isolation for slot in kept])
 
@@ -121,7 +121,7 @@ class GraderPool:
         return sum((slot.counts.copy() for slot in self._slots), Counter())
 
     def caches(self) -> Mapping[int, CacheCounts]:
-        """What each running process last said about its cache, by process id."""
+        """The last counts of each running process's cache, by process id."""
         return {
             process.pid: slot.caches[role]
             for slot in self._slots
@@ -129,7 +129,7 @@ class GraderPool:
         }
 
     def close(self, grace: float = 5.0) -> None:
-        """Cancel what waits, let jobs at work have `grace` seconds, then end every process."""
+        """Cancel waiting jobs, give running jobs `grace` seconds, then kill every process."""
         self._closed.set()
         self._cancel_waiting()
         for slot in self._slots:
@@ -146,7 +146,7 @@ class GraderPool:
             raise Unavailable("Podium is shutting down.")
         task = Task(job, Future(), begun)
         tasks.put(task)
-        if self._closed.is_set():  # closed just now; perhaps nobody is left to take it
+        if self._closed.is_set():  # closed meanwhile; perhaps no thread is left to do it
             self._cancel_waiting()
         return task.future
 

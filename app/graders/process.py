@@ -1,8 +1,8 @@
-"""One grader process, seen from the server: started, asked, and killed when it must be.
+"""The server's side of a grader process: start it, send it jobs, kill it.
 
-Each grader has a socket of its own and shares no lock with any other, so that its death, at any
-moment, is felt by its own job alone. It is started by exec with a clean environment, so that not
-even /proc shows it the server's keys and database URL, and it never imports the server's code.
+Each grader has a socket of its own and shares no lock, so that its death affects only its own job.
+It is started by exec with a clean environment, so that not even /proc shows the server's keys and
+database URL to it, and it never imports the server's code.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from app.graders.runtime_env import LIBRARIES
 
 Role = Literal["grade", "custom", "validate"]
 Task = Literal["grade", "validate", "check"]
-START_SECONDS = 120.0  # a cold disk and a busy machine; a warm one needs about a second
+START_SECONDS = 120.0  # enough for a cold disk and a busy machine; otherwise about a second
 
 
 class StartFailed(Exception):
-    """The grader could not be started; the message says why."""
+    """The grader could not be started; the message has the reason."""
 
 
 class GraderDied(Exception):
@@ -39,12 +39,12 @@ class GraderDied(Exception):
 
 
 class SendFailed(Exception):
-    """The grader was not given the job: it was gone, or had sent what nobody asked for."""
+    """The grader did not get the job: it was gone, or had sent an unexpected message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What a grader is to do, and with which files."""
+    """A job for a grader, with its files."""
 
     task: Task
     version_dir: Path
@@ -53,7 +53,7 @@ class Job:
 
 
 class GraderProcess:
-    """A grader. Start, ask and stop it from one thread: it dies with the thread that started it."""
+    """A grader. Use it from one thread: it dies with the thread that started it."""
 
     def __init__(
         self, role: Role, *, memory_mb: int, cache_mb: int, requires_isolation: bool = False
@@ -61,7 +61,7 @@ class GraderProcess:
         """Start the process and wait until it is warm.
 
         Raises:
-            StartFailed: it did not become ready; nothing is left of it.
+            StartFailed: it did not become ready; the process was killed.
         """
         ours, theirs = socket.socketpair()
         self._channel = ours
@@ -90,11 +90,11 @@ class GraderProcess:
             raise
         if ready.isolation is None:
             self.kill()
-            raise StartFailed(ready.trouble)
+            raise StartFailed(ready.start_error)
         self.isolation: Isolation = ready.isolation
 
     def is_alive(self) -> bool:
-        """Whether the process runs. It is not reaped here: until `kill` its pid stays its own."""
+        """Whether the process runs. It is not reaped here, so its pid stays valid until `kill`."""
         if self._process.returncode is not None:
             return False
         options = os.WEXITED | os.WNOHANG | os.WNOWAIT
@@ -104,13 +104,13 @@ class GraderProcess:
             return False
 
     def ask(self, job: Job, seconds: float) -> Reply:
-        """Have one job done.
+        """Send one job, and wait for the reply.
 
         Raises:
-            TimeoutError: it took longer than `seconds`. The grader is still at it: kill it.
-            SendFailed: the job was not begun. Kill the grader.
+            TimeoutError: it took longer than `seconds`, and still runs: kill the grader.
+            SendFailed: the job did not start. Kill the grader.
             GraderDied: the grader ended before it answered.
-            ProtocolError: what it sent is no reply to this job. Kill it.
+            ProtocolError: the message is no reply to this job. Kill the grader.
         """
         deadline = time.monotonic() + seconds
         request = Request(
@@ -142,7 +142,7 @@ class GraderProcess:
         return reply
 
     def kill(self) -> int:
-        """End the process and whatever it started, at once; gives its exit status."""
+        """Kill the process and its children. Returns its exit status."""
         if self._process.returncode is None:
             # Its session is its own, so the group is it and its children.
             with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -153,7 +153,7 @@ class GraderProcess:
 
 
 def _environment() -> dict[str, str]:
-    """All that a grader's environment holds: where our code is, and how libraries calculate."""
+    """The environment of a grader: the path of Podium's code, and settings of libraries."""
     return {
         "PATH": "/usr/bin:/bin",
         "LANG": "C.UTF-8",

@@ -1,11 +1,11 @@
 """The messages between the server and a grader, and within a grader: JSON, strictly parsed.
 
 A grader's first message is `Ready`. After that comes one `Reply` for each `Request`, which carries
-the request's random id: a reply that was written for another request is never taken for this one's.
+the request's random id, so that a reply to another request is never accepted.
 
 The process of one job, which may run a metric.py, sends its parent one `JobResult`. Its parent
-checks the file and finds the place on the leaderboard: of a grading, nothing but two numbers or the
-place of a fault can come from a metric.
+checks the file and computes the place on the leaderboard. So a metric can change nothing of a
+grading but two numbers, or the place of a fault.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.graders.reply_writing import Answer, answer_model
 M = TypeVar("M", bound=BaseModel)
 Text = Annotated[str, Field(max_length=4096)]
 
-ENTRIES = (1000, 300, 100, 30, 10)  # of a list: as many as fit into a message
+ENTRIES = (1000, 300, 100, 30, 10)  # of a list: the first that fits into a message is used
 
 
 class ProtocolError(Exception):
@@ -42,14 +42,14 @@ class Request(ReplyModel):
 
 
 class Ready(ReplyModel):
-    """A grader's first message: its walls, or why it could not start."""
+    """A grader's first message: its walls, or the reason why it could not start."""
 
     isolation: Isolation | None = None
-    trouble: Annotated[str, Field(max_length=4000)] = ""
+    start_error: Annotated[str, Field(max_length=4000)] = ""
 
 
 class CacheModel(ReplyModel):
-    """What a grader's cache has seen, and what it holds."""
+    """The counts of a grader's cache."""
 
     hits: Count
     misses: Count
@@ -59,7 +59,7 @@ class CacheModel(ReplyModel):
 
 
 class Reply(ReplyModel):
-    """The answer to one request. `retire` asks for the grader to be replaced before the next."""
+    """The answer to one request. With `retire` the grader must be replaced before the next."""
 
     request: str
     answer: AnswerModel
@@ -82,7 +82,7 @@ class JobResult(ReplyModel):
 
 
 def write(message: BaseModel) -> bytes:
-    """A message as it is sent."""
+    """The bytes of a message."""
     return message.model_dump_json().encode()
 
 
@@ -90,7 +90,7 @@ def read(model: type[M], data: bytes) -> M:
     """The message in `data`.
 
     Raises:
-        ProtocolError: it is not such a message.
+        ProtocolError: it is not a message of this type.
     """
     try:
         return model.model_validate_json(data)
@@ -102,7 +102,7 @@ def read(model: type[M], data: bytes) -> M:
 
 
 def write_reply(request: str, answer: Answer, cache: CacheCounts, *, retire: bool = False) -> bytes:
-    """The reply with this answer. Lists are cut where the message would be too large."""
+    """The reply with this answer. Lists are cut if the message would be too large."""
     return _cut_to_size(
         lambda most: Reply(
             request=request,
@@ -117,7 +117,7 @@ def write_reply(request: str, answer: Answer, cache: CacheCounts, *, retire: boo
 
 
 def write_check(answer: Answer) -> bytes:
-    """The result of a job that tried a competition.
+    """The result of a job that checked a competition.
 
     Raises:
         ValueError: it is the result of another kind of job.

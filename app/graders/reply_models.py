@@ -1,7 +1,7 @@
-"""The forms that the parts of a grader's reply have as JSON: strict, and bounded in every part.
+"""The JSON models of the parts of a grader's reply: strict, and of limited size.
 
-A reply was written by a process that may have run a competition's metric.py. So every text has a
-greatest length and no control characters, every number is finite and every code is a known one.
+A process that ran a competition's metric.py may have written a reply. So every text has a greatest
+length and no control characters, every number is finite and every code is known.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udff
 
 
 def printable(text: str, length: int) -> str:
-    r"""A text as a reply may hold it: control characters are escaped, and the rest is cut off.
+    r"""Escape the control characters of a text, and cut it to a length.
 
     >>> printable("one\ntwo", 20), printable("a long text", 6)
     ('one\\ntwo', 'a l...')
@@ -46,7 +46,7 @@ Count = Annotated[int, Field(ge=0, le=10**15)]
 
 
 class ReplyModel(BaseModel):
-    """What all parts of a reply have in common."""
+    """The base model of all parts of a reply."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -72,7 +72,7 @@ class NoticeModel(ReplyModel):
 
 
 class ViolationModel(ReplyModel):
-    """One thing that is wrong with a submission."""
+    """A problem of a submission."""
 
     code: ViolationCode
     message: _Message
@@ -89,7 +89,7 @@ class VerdictModel(ReplyModel):
     warnings: Annotated[tuple[NoticeModel, ...], Field(max_length=MOST)]
 
     def result(self) -> Verdict | Rejected:
-        """The verdict, or the rejection that it is the reason of."""
+        """The verdict, or the rejection with this verdict."""
         verdict = Verdict(
             tuple(Violation(**dict(violation)) for violation in self.violations),
             tuple(Notice(**dict(warning)) for warning in self.warnings),
@@ -114,7 +114,7 @@ class GradedModel(ReplyModel):
 
 
 class FaultModel(ReplyModel):
-    """A fault that a grader may report of itself or of a metric."""
+    """A fault of a grader or of a metric."""
 
     type: Literal["fault"]
     kind: Literal["memory", "crashed", "metric", "competition", "storage", "internal"]
@@ -126,7 +126,7 @@ class FaultModel(ReplyModel):
 
 
 class ProblemModel(ReplyModel):
-    """One thing that is wrong with a competition's folder."""
+    """A problem of a competition's folder."""
 
     file: _Name
     key: _Name
@@ -134,7 +134,7 @@ class ProblemModel(ReplyModel):
 
 
 class CheckModel(ReplyModel):
-    """What trying a competition showed."""
+    """The result of checking a competition."""
 
     type: Literal["check"]
     problems: Annotated[tuple[ProblemModel, ...], Field(max_length=MOST)]

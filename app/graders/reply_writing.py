@@ -1,4 +1,4 @@
-"""A grader's results in the forms of a reply: texts printable, lists cut to their bound."""
+"""Convert a grader's results to reply models: printable texts, and lists of limited length."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ Answer = Graded | Rejected | GraderFault | CompetitionCheck | Verdict
 def answer_model(
     answer: Answer, most: int = MOST
 ) -> GradedModel | VerdictModel | FaultModel | CheckModel:
-    """The form of an answer, with at most `most` entries in each list.
+    """The reply model of an answer, with at most `most` entries in each list.
 
     Raises:
-        ValueError: a fault is of a kind that the server alone finds.
+        ValueError: the fault is of a kind that only the server reports.
     """
     match answer:
         case Graded():
@@ -70,7 +70,7 @@ def answer_model(
 
 
 def _warnings(warnings: Sequence[Notice], most: int = MOST) -> tuple[NoticeModel, ...]:
-    """The form of warnings."""
+    """The reply models of warnings."""
     return tuple(
         NoticeModel(code=warning.code, message=printable(warning.message, MESSAGE))
         for warning in warnings[:most]

@@ -1,4 +1,4 @@
-"""A grader's handler of requests for competitions with a built-in metric: no foreign code runs."""
+"""Handles requests for competitions with a built-in metric: no foreign code runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GradeHandler:
         )
 
     def handle(self, request: Request) -> bytes:
-        """Do one job; gives the reply as it is sent."""
+        """Do one job. Returns the bytes of the reply."""
         return _reply(request, answer_of(lambda: self._answer(request)), self._versions.counts())
 
     def _answer(self, request: Request) -> Answer:
@@ -51,7 +51,7 @@ class ValidateHandler:
         )
 
     def handle(self, request: Request) -> bytes:
-        """Do one job; gives the reply as it is sent."""
+        """Do one job. Returns the bytes of the reply."""
         return _reply(request, answer_of(lambda: self._answer(request)), self._forms.counts())
 
     def _answer(self, request: Request) -> Answer:
@@ -70,6 +70,6 @@ def _load(version_dir: Path) -> version_loader.LoadedVersion:
     if version_loader.has_own_metric(version_dir):
         raise ValueError("a competition with a metric.py is graded in processes of its own")
     loaded = version_loader.load_version(version_dir)
-    # Decoding takes several times what stays, and no grading needs so much again.
+    # Decoding takes several times the memory of its result, and no grading needs as much.
     give_back_memory()
     return loaded

@@ -1,4 +1,4 @@
-"""What comes back from a grader: a grade, a refusal, or a fault of ours."""
+"""The results of a grader: a grade, a rejection, or a fault."""
 
 from __future__ import annotations
 
@@ -9,33 +9,33 @@ from app.domain.verdict import Verdict
 from app.grading.graded import Graded
 
 GraderFaultKind = Literal[
-    "timeout",  # the job took longer than it may
-    "memory",  # the job asked for more memory than it may
-    "crashed",  # the grader died under the job
+    "timeout",  # the job took longer than its limit
+    "memory",  # the job asked for more memory than its limit
+    "crashed",  # the grader died during the job
     "metric",  # the metric raised, or returned something that is not a finite number
     "competition",  # the competition's files cannot be used
-    "storage",  # a stored file is missing, or is not what was stored
+    "storage",  # a stored file is missing or has changed
     "internal",  # an error in Podium's own code, or a file that is not there
     "isolation",  # isolation is required for a metric.py, and this machine lacks a part of it
     "server_died",  # the server died while it graded the file
     "not_started",  # no grader could be started for the job
-    "worker_lost",  # the worker that graded it died, or was not heard of for too long
+    "worker_lost",  # the worker that graded it died, or sent no heartbeat for too long
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The file's fault: it is not a valid submission."""
+    """The file is not a valid submission."""
 
     verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)
 class GraderFault:
-    """Our fault or the competition's: nothing was decided about the file.
+    """A fault of Podium or of the competition: there is no verdict on the file.
 
-    `place` says where, as a file, a line and a type of error. It never holds the text of an
-    error: that could quote an answer.
+    `place` is a file, a line and a type of error. It never has the text of an error, which could
+    quote an answer.
     """
 
     kind: GraderFaultKind
@@ -47,11 +47,11 @@ GradingResult = Graded | Rejected | GraderFault
 
 @dataclass(frozen=True, slots=True)
 class CompetitionCheck:
-    """What trying a competition showed, before it is imported.
+    """The result of checking a competition before its import.
 
-    `problems` are `{file, key, message}`, and an empty tuple means that the competition can be
-    used. `answers_score` is what the answers score when they are submitted, `sample_score` what
-    the sample submission scores; None where it did not come to that.
+    `problems` are `{file, key, message}`; if there are none, the competition can be used.
+    `answers_score` is the score of the answers as a submission, `sample_score` that of the sample
+    submission; None where it was not computed.
     """
 
     problems: tuple[dict[str, str], ...]

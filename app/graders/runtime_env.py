@@ -1,10 +1,10 @@
-"""How the libraries in a grader calculate, the same on every machine, and how they keep memory."""
+"""Environment variables of a grader: the same computation everywhere, and little memory."""
 
 from __future__ import annotations
 
-# NumPy picks code for the processor it finds. Its AVX-512 logarithm differs from the common one in
-# last bits, so a grade would depend on the machine; and its AVX-512 sort is slow on some of them.
-# Names that the processor or the platform does not have are passed over.
+# NumPy selects code by the processor. Its AVX-512 logarithm differs from the common one in the last
+# bits, so a grade would depend on the machine; and its AVX-512 sort is slow on some machines.
+# NumPy ignores names that the processor or the platform does not have.
 COMMON_CODE = {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"}
 
 # One thread for each library: a grader is one process of many, and sums keep their order.
@@ -16,14 +16,14 @@ ONE_THREAD = {
     "JOBLIB_MULTIPROCESSING": "0",
 }
 
-# The same score each time, whatever a metric.py iterates over.
+# The same score each time, even if a metric.py iterates over a set.
 FIXED_HASHES = {"PYTHONHASHSEED": "0"}
 
 NUMERICS = COMMON_CODE | ONE_THREAD | FIXED_HASHES
 
-# Arrow's own allocator keeps what was freed, twice a grading's need, and is no quicker. An arena
-# for each thread would keep as much. Large pages, where the system has them, save a part of the
-# time that fresh memory costs.
+# Arrow's own allocator keeps freed memory, twice as much as a grading needs, and is no faster. An
+# arena for each thread would keep as much. Large pages, where the system has them, make new memory
+# faster.
 MEMORY = {
     "ARROW_DEFAULT_MEMORY_POOL": "system",
     "MALLOC_ARENA_MAX": "2",

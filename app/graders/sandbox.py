@@ -1,10 +1,10 @@
-"""What a grader gives up before it sees an answer, and what a job gives up before a metric.py runs.
+"""The restrictions of a grader before it reads answers, and of a job before a metric.py runs.
 
 The server starts a grader in a session of its own with a clean environment, no standard streams
-and no other open file (see `process.py`); the rest a process can only do to itself, and does here.
-Whatever this machine does not allow is said in notes, never skipped in silence.
+and no other open file (see `process.py`). A process can only apply the other restrictions to
+itself, and does so here. Notes name every restriction that this machine does not allow.
 
-Imports nothing but the standard library: leaving the user namespace needs a process with one
+Imports only the standard library: leaving the user namespace needs a process with one
 thread, and numpy and pyarrow start threads.
 """
 
@@ -20,9 +20,9 @@ from pathlib import Path
 import app
 from app.graders import landlock, seccomp, syscalls
 
-NICENESS = 5  # below the server, so that answering HTTP stays quick while graders are busy
+NICENESS = 5  # below the server, so that HTTP stays fast while graders are busy
 MEGABYTE = 1024 * 1024
-OPEN_FILES = 128  # of a job; each pipe among them may hold memory that no other limit counts
+OPEN_FILES = 128  # of a job; a pipe has memory that no other limit counts
 # Reserved addresses beyond the memory that a job may take: stacks of threads, files of libraries.
 ADDRESSES_MB = 1024
 
@@ -30,9 +30,9 @@ Notes = list[str]
 
 
 def confine(server: int, *, starts_processes: bool = False) -> Notes:
-    """Cut a grader off, for good. `server` is the process id of who must outlive it.
+    """Restrict a grader, permanently. It ends when `server`, a process id, ends.
 
-    `starts_processes` is for a grader that starts a process for each job, and locks that one in.
+    `starts_processes` is for a grader that starts and restricts a process for each job.
     """
     notes: Notes = []
     os.nice(NICENESS)
@@ -54,10 +54,10 @@ def confine(server: int, *, starts_processes: bool = False) -> Notes:
 
 
 class JobWalls:
-    """The walls around a job of one competition: made ready once, put up in each job's process.
+    """The walls around the jobs of one competition: prepared once, applied in each job's process.
 
     A job may run the competition's code. It reads only `readable` and Python's own files. It may
-    reserve the addresses of `memory_mb` beyond what its process begins with; None sets no limit.
+    reserve addresses of `memory_mb` more than its process starts with; None sets no limit.
     """
 
     def __init__(self, readable: Iterable[Path], memory_mb: int | None) -> None:
@@ -70,19 +70,19 @@ class JobWalls:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """The open files that a job's process needs to put the walls up."""
+        """The open files that a job's process needs to apply the walls."""
         return () if self._rules is None else (self._rules,)
 
     def close(self) -> None:
-        """Give back what was made ready."""
+        """Close the prepared files."""
         for descriptor in self.descriptors:
             os.close(descriptor)
 
     def put_up(self) -> Notes:
-        """Lock this process in, for good. Says what this machine did not allow.
+        """Apply the walls to this process, permanently. Returns notes of failed restrictions.
 
         Raises:
-            RuntimeError: the process has more than one thread, and only one would be locked in.
+            RuntimeError: the process has more than one thread; only one would be restricted.
         """
         if sys.platform == "linux" and len(os.listdir("/proc/self/task")) != 1:  # noqa: PTH208
             raise RuntimeError("a job's process has a thread before it is locked in")
@@ -104,14 +104,14 @@ class JobWalls:
         self._filter = seccomp.Filter(may_open_to_write=self._rules is not None)
 
     def _limit_addresses(self) -> None:
-        # A second bound, of all memory together: files that are mapped count here too.
+        # A second limit, of all memory together: mapped files count here too.
         if self._memory_mb is not None:
             beyond = (self._memory_mb + ADDRESSES_MB) * MEGABYTE
             _limit(resource.RLIMIT_AS, _status("VmSize") + beyond)
 
 
 def limit_memory(megabytes: int) -> Notes:
-    """Let this process take `megabytes` more than it has now; call it once all is warm."""
+    """Limit this process to `megabytes` more than it has now; call it after the warm-up."""
     notes: Notes = []
     attempt(notes, "memory", "rlimit", lambda: _limit_data(megabytes))
     return notes
@@ -121,11 +121,11 @@ def die_with(parent: int) -> None:
     """End when the process that started this one ends; `parent` is its process id."""
     syscalls.die_with_parent()
     if os.getppid() != parent:
-        os._exit(0)  # it died before it could be watched
+        os._exit(0)  # the parent died before prctl took effect
 
 
 def python_files() -> list[Path]:
-    """What Python reads to import modules, and the libraries of the system that they load."""
+    """The files that Python reads to import modules, and the system libraries that these load."""
     prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, "/", "/usr"}
     below = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib64")]
     own = [Path(path) for name, path in sysconfig.get_paths().items() if "lib" in name]
@@ -144,7 +144,7 @@ def python_files() -> list[Path]:
 
 
 def attempt(notes: Notes, wall: str, how: str, step: Callable[[], object]) -> bool:
-    """Do a step, and note for which wall and why it failed where it did."""
+    """Do a step; on failure, note the wall and the reason."""
     try:
         step()
     except (OSError, ValueError) as error:
@@ -154,7 +154,7 @@ def attempt(notes: Notes, wall: str, how: str, step: Callable[[], object]) -> bo
 
 
 def _go_before_the_server() -> None:
-    """Should the machine run out of memory, have a grader killed and not the server."""
+    """Make the kernel kill a grader before the server when memory runs out."""
     if sys.platform == "linux":
         Path("/proc/self/oom_score_adj").write_text("500")
 
@@ -164,7 +164,7 @@ def _leave_namespaces() -> None:
     flags = syscalls.CLONE_NEWNET | syscalls.CLONE_NEWIPC
     if os.geteuid() == 0:
         syscalls.unshare(flags)
-    else:  # whoever is root in a namespace of his own may leave the others
+    else:  # root of a new user namespace may leave the other namespaces
         syscalls.unshare(syscalls.CLONE_NEWUSER | flags)
 
 
@@ -180,6 +180,6 @@ def _limit(what: int, value: int) -> None:
 
 
 def _status(name: str) -> int:
-    """A size of this process in bytes, as /proc/self/status has it."""
+    """A size of this process in bytes, from /proc/self/status."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))

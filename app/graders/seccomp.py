@@ -1,10 +1,10 @@
-"""A filter of system calls: a list of those that a grader may make; all others fail with EPERM.
+"""A seccomp filter: it lists the system calls that a grader may make; others fail with EPERM.
 
-The list names what Python, NumPy, pandas, pyarrow, SciPy and scikit-learn need to calculate and to
-read files. Whatever a later kernel adds is refused until it is listed here.
+The list names what Python, NumPy, pandas, pyarrow, SciPy and scikit-learn need to compute and to
+read files. System calls of later kernels are refused until they are listed here.
 
 Sources: seccomp(2), the kernel's tables of system calls; for the choice, the default profile of
-Docker, less all that a calculation does not need.
+Docker, without the calls that a computation does not need.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ sysinfo 99 179        uname 63 160          time 201 -            gettimeofday 9
 clock_gettime 228 113 clock_getres 229 114  getrandom 318 278     arch_prctl 158 -
 umask 95 166
 """
-# Allowed with some arguments only: see `_conditional`.
+# Allowed only with some arguments: see `_conditional`.
 _CONDITIONAL_CALLS = """
 mmap 9 222  open 2 -  openat 257 56  prlimit64 302 261  fcntl 72 25  ioctl 16 29  prctl 157 167
 clone 56 220  clone3 435 435  kill 62 129  tgkill 234 131
 """
 # On the socket to the server that a grader was started with; none can be made.
 _CHANNEL_CALLS = "sendto 44 206  recvfrom 45 207"
-# What a process needs that starts others, locks them in and waits for them.
+# For a process that starts others, restricts them and waits for them.
 _STARTING_CALLS = """
 clone 56 220  fork 57 -  vfork 58 -  wait4 61 260  waitid 247 95  kill 62 129  prctl 157 167
 capget 125 90  capset 126 91  seccomp 317 277  landlock_create_ruleset 444 444
@@ -73,7 +73,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _FILE_COMMANDS = (0, 1, 2, 3, 4, 1030, 1032)
 # FIONCLEX, FIOCLEX, FIONBIO, FIONREAD, TCGETS, TIOCGWINSZ.
 _DEVICE_COMMANDS = (0x5450, 0x5451, 0x5421, 0x541B, 0x5401, 0x5413)
-_OWN_PROCESS = 0xFFFFFFFE  # stands for the id of the process that the filter is put into force in
+_OWN_PROCESS = 0xFFFFFFFE  # replaced by the id of the process that applies the filter
 _NAMES_OF_THREADS = (15, 16, 0x53564D41)  # PR_SET_NAME, PR_GET_NAME, PR_SET_VMA
 
 Step = tuple[int, int, int, int]
@@ -96,7 +96,7 @@ class _Program(ctypes.Structure):
 
 
 class Filter:
-    """A filter, made once and put into force by any process of those that are forked from here."""
+    """A filter, made once and applied by any process that is forked from this one."""
 
     def __init__(
         self,
@@ -105,9 +105,9 @@ class Filter:
         may_start_processes: bool = False,
         may_open_to_write: bool = True,
     ) -> None:
-        """Choose what is allowed beyond calculating and reading files.
+        """Choose the calls that are allowed besides computing and reading files.
 
-        `has_channel` is for a grader that speaks to the server through a socket.
+        `has_channel` is for a grader that has a socket to the server.
         `may_start_processes` is for a parent of graders that runs no competition's code.
         `may_open_to_write=False` is a second wall where Landlock is missing; it refuses the null
         device too.
@@ -138,18 +138,18 @@ class Filter:
                 block = _conditional(name, may_open_to_write=may_open_to_write)
                 steps += [(_EQUAL, 0, len(block), number), *block]
         steps.append((_GIVE, 0, 0, _ERROR | errno.EPERM))
-        self._own = [place for place, step in enumerate(steps) if step[3] == _OWN_PROCESS]
+        self._own = [index for index, step in enumerate(steps) if step[3] == _OWN_PROCESS]
         self._steps = (_Instruction * len(steps))(*(_Instruction(*step) for step in steps))
         self._program = _Program(len(steps), self._steps)
 
     def put_into_force(self) -> None:
-        """Refuse, from now on and for all threads, every system call that is not on the list.
+        """Refuse every system call that is not listed, in all threads, permanently.
 
         Raises:
             OSError: the kernel refuses it.
         """
-        for place in self._own:
-            self._steps[place].operand = os.getpid()
+        for index in self._own:
+            self._steps[index].operand = os.getpid()
         program = ctypes.byref(self._program)
         failed = checked(syscall(self._seccomp, _SET_MODE_FILTER, _ALL_THREADS, program))
         if failed:
@@ -157,9 +157,9 @@ class Filter:
 
 
 def _conditional(name: str, *, may_open_to_write: bool) -> list[Step]:
-    """The steps that decide about one system call by its arguments' lower halves."""
+    """The filter's steps for a system call that is checked by its arguments' lower halves."""
     match name:
-        case "mmap":  # no memory that the limits of a process do not count
+        case "mmap":  # the limits of a process do not count shared memory
             return [
                 (_LOAD, 0, 0, _ARGUMENTS + 3 * 8),
                 (_AND, 0, 0, _SHARED_ANONYMOUS),
@@ -184,7 +184,7 @@ def _conditional(name: str, *, may_open_to_write: bool) -> list[Step]:
                 (_GIVE, 0, 0, _ALLOW),
                 (_GIVE, 0, 0, _ERROR | errno.EPERM),
             ]
-        case "clone3":  # its flags cannot be seen from here; the C library then takes clone
+        case "clone3":  # a filter cannot read its flags; the C library then calls clone
             return [(_GIVE, 0, 0, _ERROR | errno.ENOSYS)]
         case "fcntl":
             return _one_of(1, _FILE_COMMANDS)

@@ -1,7 +1,7 @@
-"""The self-test of the walls: a process locks itself in as a job does, and tries what is forbidden.
+"""The self-test of the walls: a process restricts itself like a job, and tries forbidden actions.
 
-Every attempt that succeeds is named. What an attempt would change is chosen so that success does
-no harm. Imports nothing but the standard library, as `sandbox` does.
+It reports every action that succeeds. The actions are chosen so that success does no harm. It
+imports only the standard library, like `sandbox`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from app.graders import sandbox, syscalls
 from app.graders.isolation import Isolation
 
-# keyctl's number, and what asks for the id of the session's keyring.
+# The number of keyctl, and its operation that returns the id of the session's keyring.
 _KEYCTL = {"x86_64": 250, "aarch64": 219}
 _SESSION_KEYRING = (0, -3, 0)
 _PRIVATE_KEY, _READ_ONLY_MODE, _PAGE = 0, 0o600, 4096
@@ -29,18 +29,18 @@ Attempts = dict[str, Callable[[], object]]
 
 
 def isolation(server: int) -> Isolation:
-    """Which walls hold around a job of this machine, tried in a process that is ended afterwards.
+    """Find the walls that this machine puts around a job, in a process made for the test.
 
-    `server` is the process that must be out of reach. Call it before this process gives up what it
-    needs to start another one, and before any thread runs. The walls `memory` and `orphans` are
-    of the grader itself: they are not part of this.
+    `server` is the process that a job must not reach. Call this before the process gives up the
+    right to start others, and before any thread runs. The walls `memory` and `orphans` belong to
+    the grader itself and are not tested here.
     """
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             result = _try_everything(server)
-        except BaseException as error:  # whatever breaks: nothing is promised then
+        except BaseException as error:  # after any error no wall is promised
             result = {"": [type(error).__name__]}
         os.write(writer, json.dumps(result).encode())
         os._exit(0)
@@ -59,7 +59,7 @@ def isolation(server: int) -> Isolation:
 
 
 def _try_everything(server: int) -> dict[str, list[str]]:
-    """For each wall why it is not there; an empty list where every attempt was refused."""
+    """For each wall the attempts that succeeded; an empty list where all were refused."""
     target = Path(__file__)
     descriptor = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
     walls = _attempts(server, target, descriptor)  # while a temporary directory can be found
@@ -175,13 +175,13 @@ def _works(step: Callable[[], object]) -> bool:
     try:
         step()
     except OSError as error:
-        # A name that is not there was looked for: the call itself was allowed.
+        # The error is about a name that does not exist: the call itself was allowed.
         return error.errno in {errno.ENOENT, errno.ENODATA}
     return True
 
 
 def _connect(family: socket.AddressFamily, address: str) -> None:
-    """Connecting UDP looks for a route and sends nothing."""
+    """Connect UDP, which looks up a route and sends nothing."""
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         probe.connect((address, 9))
 

@@ -1,4 +1,4 @@
-"""The few system calls that Python has no function for. Linux only; elsewhere they raise OSError.
+"""System calls that Python has no function for. Linux only; elsewhere they raise OSError.
 
 Sources: the manual pages prctl(2), unshare(2), capget(2), malloc_trim(3).
 """
@@ -28,15 +28,15 @@ def unshare(flags: int) -> None:
 
 
 def gain_no_privileges() -> None:
-    """Give up, for good, what set-uid programs would grant."""
+    """Give up the privileges of set-uid programs, permanently."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def drop_capabilities() -> None:
-    """Give up every capability; root keeps the one to read files, if it has that one.
+    """Give up every capability; root keeps the one to read files, if it has it.
 
-    Root in a container often has a part of root's capabilities only. Asking for one that is not
-    permitted would fail as a whole, so only permitted ones are asked for.
+    Root in a container often has only some capabilities. A request that includes one that is not
+    permitted fails completely, so only permitted ones are requested.
     """
     header = (ctypes.c_uint32 * 2)(_CAPABILITIES_VERSION_3, 0)
     data = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice 32 of each
@@ -52,7 +52,7 @@ def die_with_parent() -> None:
 
 
 def give_back_memory() -> None:
-    """Return to the system what was freed. Only glibc has a call for it: malloc_trim(3)."""
+    """Return freed memory to the system. Only glibc has a function for it: malloc_trim(3)."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(ctypes.c_size_t(0))
@@ -71,23 +71,23 @@ def libc() -> ctypes.CDLL:
 
 
 def prctl(option: int, *arguments: int) -> None:
-    """Change how this process is treated: see the manual page of the same name."""
+    """Change a setting of this process: see the manual page of the same name."""
     padded = (*arguments, 0, 0, 0, 0)[:4]
     checked(libc().prctl(ctypes.c_int(option), *(ctypes.c_ulong(a) for a in padded)))
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """Call a system call by its number; gives -1 and sets errno where it fails."""
+    """Call a system call by its number. Returns -1 and sets errno on failure."""
     wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     result: int = libc().syscall(ctypes.c_long(number), *wide)
     return result
 
 
 def checked(result: int) -> int:
-    """The result of a call.
+    """Return the result of a call.
 
     Raises:
-        OSError: it is negative; the error is the one of errno.
+        OSError: the result is negative; the error is that of errno.
     """
     if result < 0:
         number = ctypes.get_errno()

@@ -1,4 +1,4 @@
-"""What graders do with one submission file."""
+"""The tasks of graders: grade and validate one submission file."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from app.grading.check import check, read_ids
 from app.grading.grade import grade
 from app.grading.graded import Graded
 
-# The environment that holds libraries to one thread holds for Arrow too. Its CSV reader gives the
-# same columns by however many threads, and those who wait for a large file gain by a second one.
+# The environment of a grader limits libraries to one thread, Arrow too. Its CSV reader gives the
+# same columns with any number of threads, and a second one makes large files faster.
 _PARSING_THREADS = min(2, os.cpu_count() or 1)
 
 
 def warm_up() -> None:
-    """Do once what is slow the first time: reading and checking a CSV file."""
+    """Read and check a CSV file once, because the first time is slow."""
     pa.set_cpu_count(_PARSING_THREADS)
-    # No grader is interrupted from a keyboard; and the thread that waits for that would start again
-    # in every process that is forked.
+    # A grader gets no interrupts from a keyboard, and Arrow's thread for them would start again in
+    # every process that is forked.
     pa.enable_signal_handlers(False)
     form = SubmissionForm.model_validate({"id": "id", "columns": {"x": {"kind": "number"}}})
     data = b"id,x\na,1.5\nb,2\n"
@@ -37,16 +37,16 @@ def grade_submission(loaded: LoadedVersion, file: Path, sha256: str) -> Graded:
     """Grade one submission file.
 
     Raises:
-        Rejection: the file's fault.
+        Rejection: the file is invalid.
         MetricFault: the metric failed.
-        DamagedFile: it is not there, or has other bytes than `sha256` (if given) says.
+        DamagedFile: it is missing, or its SHA-256 is not `sha256` (if given).
     """
     data = partial(read_file, file, sha256)
     return grade(data, loaded.competition, loaded.answers, loaded.leaderboard, loaded.scorer)
 
 
 def validate_submission(loaded: LoadedForm, file: Path) -> Verdict:
-    """Check one submission file's form. No answers are in reach."""
+    """Check one submission file's form, without answers."""
     try:
         return Verdict(warnings=loaded.checker.check(file.read_bytes).warnings)
     except Rejection as rejection:
@@ -54,10 +54,10 @@ def validate_submission(loaded: LoadedForm, file: Path) -> Verdict:
 
 
 def read_file(file: Path, sha256: str) -> bytes:
-    """The file's bytes. A disk that lost some of them must not look like an agent's mistake.
+    """The file's bytes. Damage by a disk must not look like an agent's mistake.
 
     Raises:
-        DamagedFile: it is not there, or has other bytes than `sha256` (if given) says.
+        DamagedFile: it is missing, or its SHA-256 is not `sha256` (if given).
     """
     try:
         data = file.read_bytes()

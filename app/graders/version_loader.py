@@ -1,4 +1,4 @@
-"""A competition version, read from its directory: the one place where answers files are opened.
+"""Load a competition version from its directory. Only this module opens answers files.
 
 A version's directory is `<data>/competitions/<slug>/<hash>/`, so its parent's name is the slug.
 """
@@ -27,13 +27,13 @@ _BYTES_OF_A_TEAM = 64  # on a leaderboard: two Python floats, each in a sequence
 class MetricMemoryError(BaseException):
     """A metric asked for more memory than a grader may take.
 
-    Not an `Exception`: what scores takes every exception for the metric's own failure.
+    Not an `Exception`, because the scorer reports every exception as the metric's failure.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedForm:
-    """What validating needs, and nothing that is private."""
+    """The public parts of a version, for validation."""
 
     checker: Checker
     ids: PublicIds
@@ -41,7 +41,7 @@ class LoadedForm:
 
 @dataclass(frozen=True, slots=True)
 class LoadedCompetition:
-    """All that grading by a metric.py needs but that metric: nothing of its code was run."""
+    """A version with a metric.py, decoded, without running the metric.py."""
 
     competition: Competition
     metric_source: str
@@ -51,7 +51,7 @@ class LoadedCompetition:
 
 @dataclass(frozen=True, slots=True)
 class LoadedVersion:
-    """All that grading needs, decoded."""
+    """A version, decoded for grading."""
 
     competition: Competition
     scorer: Scorer
@@ -72,7 +72,7 @@ def load_form(version_dir: Path) -> LoadedForm:
 
 
 def load_version(version_dir: Path) -> LoadedVersion:
-    """Read and decode everything, the private answers among it. A metric.py is run here.
+    """Read and decode a version with its private answers. This runs a metric.py.
 
     Raises:
         BadCompetition: one of the files cannot be used.
@@ -89,12 +89,12 @@ def load_version(version_dir: Path) -> LoadedVersion:
 
 
 def form_bytes(loaded: LoadedForm) -> int:
-    """The memory that a form holds, roughly."""
-    return 2 * loaded.ids.nbytes  # the ids, and what finds them
+    """The approximate memory of a form, in bytes."""
+    return 2 * loaded.ids.nbytes  # the ids and their index
 
 
 def version_bytes(loaded: LoadedVersion | LoadedCompetition) -> int:
-    """The memory that a version holds, roughly."""
+    """The approximate memory of a version, in bytes."""
     board = loaded.leaderboard
     teams = len(board.scores) if board is not None and board.scores is not None else 0
     return loaded.answers.nbytes + teams * _BYTES_OF_A_TEAM
@@ -104,7 +104,7 @@ def load_competition(version_dir: Path) -> Competition:
     """The competition that `competition.toml` declares.
 
     Raises:
-        BadCompetition: with every problem of the file.
+        BadCompetition: it is invalid; the error lists every problem.
     """
     return parse_competition(version_dir.parent.name, _text(version_dir, TOML))
 
@@ -128,7 +128,7 @@ def read_sample(version_dir: Path) -> bytes:
 
 
 def load_without_metric(version_dir: Path) -> LoadedCompetition:
-    """Read and decode a version with a metric.py, and run nothing of that.
+    """Read and decode a version with a metric.py, without running the metric.py.
 
     Raises:
         BadCompetition: one of the files cannot be used.
@@ -138,7 +138,7 @@ def load_without_metric(version_dir: Path) -> LoadedCompetition:
     source = _text(version_dir, METRIC_FILE)
     answers = decode_answers(read_answers(version_dir, competition), competition, ids)
     for part in filter(None, (answers.private, answers.public)):
-        part.frame()  # made here once, and not in the process of each job
+        part.frame()  # made once here, not in the process of each job
     return LoadedCompetition(
         competition, source, answers, load_leaderboard(version_dir, competition)
     )
@@ -150,7 +150,7 @@ def has_own_metric(version_dir: Path) -> bool:
 
 
 def load_scorer(version_dir: Path, competition: Competition) -> Scorer:
-    """The metric, built in or from `metric.py`, whose code is run here.
+    """The metric, built in or from `metric.py`. This runs the code of a metric.py.
 
     Raises:
         BadCompetition: there is no such metric, or it cannot be loaded.
@@ -160,7 +160,7 @@ def load_scorer(version_dir: Path, competition: Competition) -> Scorer:
 
 
 def make_scorer(competition: Competition, metric_source: str | None) -> Scorer:
-    """The metric, built in or of this source, which tells a lack of memory apart.
+    """The metric, built in or of this source; a lack of memory raises `MetricMemoryError`.
 
     Raises:
         BadCompetition: there is no such metric, or it cannot be loaded.
@@ -169,13 +169,13 @@ def make_scorer(competition: Competition, metric_source: str | None) -> Scorer:
     prepare = scorer.prepare
     return replace(
         scorer,
-        function=_telling_memory_apart(scorer.function),
-        prepare=None if prepare is None else _telling_memory_apart(prepare),
+        function=_raising_memory_error(scorer.function),
+        prepare=None if prepare is None else _raising_memory_error(prepare),
     )
 
 
 def load_leaderboard(version_dir: Path, competition: Competition) -> Leaderboard | None:
-    """The human board, from `leaderboard.csv` or from the lines in the toml; None without either.
+    """The human board, from `leaderboard.csv` or from the medal lines; None without either.
 
     Raises:
         BadCompetition: the file has no readable `score` column.
@@ -193,7 +193,7 @@ def read_answers(version_dir: Path, competition: Competition) -> bytes:
     return _bytes(version_dir, f"private/{competition.answers.file}")
 
 
-def _telling_memory_apart(function: Callable[..., Any]) -> Callable[..., Any]:
+def _raising_memory_error(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         try:
             return function(*arguments)
@@ -207,15 +207,15 @@ def _text(version_dir: Path, name: str) -> str:
     try:
         return _bytes(version_dir, name).decode("utf-8")
     except UnicodeDecodeError:
-        raise _problem(name, "the file is not UTF-8") from None
+        raise _bad_file(name, "the file is not UTF-8") from None
 
 
 def _bytes(version_dir: Path, name: str) -> bytes:
     try:
         return (version_dir / name).read_bytes()
     except FileNotFoundError:
-        raise _problem(name, "the file is missing") from None
+        raise _bad_file(name, "the file is missing") from None
 
 
-def _problem(file: str, message: str) -> BadCompetition:
+def _bad_file(file: str, message: str) -> BadCompetition:
     return BadCompetition([{"file": file, "key": "", "message": message}])

@@ -1,1 +1,1 @@
-"""From the bytes of a submission to its score: pure, and the only judge of a file's form."""
+"""Grading: checks the bytes of a submission and computes its score. Pure: no I/O."""

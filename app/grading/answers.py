@@ -1,4 +1,4 @@
-"""The private answers: decoded once by the rules of submissions, cut into the parts that count."""
+"""The private answers: decoded once, by the rules of submissions, and split into their parts."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class Part:
 
     @cached_property
     def arrays(self) -> MetricInput:
-        """What a built-in metric receives as `y_true`."""
+        """The `y_true` of a built-in metric."""
         decoded = self._checked.decoded
         part = decoded if self.rows is None else decoded.take(self.rows)
-        arrays = part.arrays(decoded.books())
+        arrays = part.arrays(decoded.labels())
         if isinstance(arrays, np.ndarray):
-            # Kept for all submissions to come: no metric may write into it.
+            # All later submissions use the same array: no metric may write into it.
             arrays = arrays.view()
             arrays.flags.writeable = False
         return arrays
@@ -56,12 +56,12 @@ class Part:
         return frame.drop(columns=[USAGE_COLUMN], errors="ignore").reset_index(drop=True)
 
     def frame(self) -> pd.DataFrame:
-        """What a custom metric receives as `answers`; its own to change."""
-        # pandas copies a column when it is written to, and only then.
+        """The `answers` of a custom metric, which may change them."""
+        # pandas copies a column only when it is written to.
         return self._frame.copy(deep=False)
 
     def truth(self, *, frames: bool, prepare: Callable[[Any], Any] | None) -> Any:
-        """What a metric receives first: a frame or arrays, or what `prepare` made of them once."""
+        """The first argument of a metric: a frame or arrays, or the result of `prepare` of them."""
         if prepare is None:
             return self.frame() if frames else self.arrays
         if self._prepared is None or self._prepared[0] is not prepare:
@@ -70,7 +70,7 @@ class Part:
 
 
 class Answers:
-    """Decoded answers, aligned to the public ids, and the checker for submissions to them."""
+    """Decoded answers in the order of the public ids, and the checker for submissions."""
 
     def __init__(
         self,
@@ -86,16 +86,16 @@ class Answers:
         self._checked = checked
         self._sizes = sizes or {}
         self.ids = checked.ids
-        self.books = checked.decoded.books()
-        known = {name: known_names(names) for name, names in self.books.items()}
+        self.labels = checked.decoded.labels()
+        known = {name: known_names(names) for name, names in self.labels.items()}
         found = {name: texts for name, texts in known.items() if texts is not None}
         self.checker = Checker(form, checked.ids, optional=optional, known=found, texts=frames)
         self.has_usage = private is not None
         self.private = Part(checked, private)
         self.public = None if public is None or not len(public) else Part(checked, public)
         texts = sum(int(column.nbytes) for column in checked.texts.values())
-        # The columns as decoded, once more cut into parts, as texts, and twice the ids; all of it
-        # again as a DataFrame; and what finds names.
+        # The decoded columns, a copy split into parts, the texts, the ids twice; all of it again as
+        # a DataFrame; and the indexes of labels.
         parts = (2 if self.has_usage else 1) * checked.decoded.nbytes
         ids = checked.ids.nbytes + (0 if optional is None else optional.nbytes)
         self.nbytes = parts + texts + 2 * ids + (parts + texts + ids if frames else 0)
@@ -105,7 +105,7 @@ class Answers:
         """Check and decode a submission.
 
         Raises:
-            Rejection: with every problem of the file.
+            Rejection: the file is invalid; it lists every problem.
         """
         return check_fit(self._checked, self._sizes, self.checker.check(data))
 
@@ -113,14 +113,12 @@ class Answers:
 def decode_answers(
     data: bytes, competition: Competition, ids: PublicIds, *, frames: bool = True
 ) -> Answers:
-    """Decode the answers file.
+    """Decode the answers file; without `frames`, which custom metrics need, only declared columns.
 
-    Without `frames` no metric can ask for DataFrames: only what is declared is kept, which in a
-    test set with its features is a small part. Rows that `Usage` calls Ignored must be there, but
-    their values need not make sense.
+    Rows whose `Usage` is Ignored must be there, but their values are not checked.
 
     Raises:
-        BadCompetition: with every problem of the file.
+        BadCompetition: the file is invalid; it lists every problem.
     """
     file = f"private/{competition.answers.file}"
     aliases = answer_aliases(competition)
@@ -134,9 +132,9 @@ def decode_answers(
         return frames or name in needed or _means_usage(name)
 
     checker = Checker(form, ids, keep=keep, aliases=aliases)
-    # Unscored rows known by a prediction column may hold what is no prediction: to be skipped.
-    is_plain = not set(competition.answers.unscored) & set(competition.form.columns)
-    checked = checker.check_fast(data) if is_plain else None
+    # A row that a prediction column marks as unscored may have no valid prediction: skip it.
+    is_fast = not set(competition.answers.unscored) & set(competition.form.columns)
+    checked = checker.check_fast(data) if is_fast else None
     skipped: list[int] | None = None
     if checked is None:
 
@@ -158,9 +156,11 @@ def decode_answers(
     unscored = _unscored(checked, competition, skipped)
     kept = checked if frames else replace(checked, texts={})
     if USAGE_COLUMN not in checked.texts:
-        scored = None if unscored is None else _some(np.flatnonzero(~unscored), file, "scored")
+        scored = (
+            None if unscored is None else _require_rows(np.flatnonzero(~unscored), file, "scored")
+        )
         return Answers(kept, competition.form, None, scored, sizes, optional, frames=frames)
-    usages = pc.index_in(_plain(checked.texts[USAGE_COLUMN]), value_set=_USAGES)
+    usages = pc.index_in(_normalized_usage(checked.texts[USAGE_COLUMN]), value_set=_USAGES)
     if usages.null_count:
         row = pc.index(usages.is_null(), True).as_py() + 1
         message = f"expected Public, Private or Ignored in every row; row {row} has something else"
@@ -169,12 +169,12 @@ def decode_answers(
     codes = codes if checked.order is None else codes[checked.order]
     counts = np.True_ if unscored is None else ~unscored
     public, private = (np.flatnonzero((codes == code) & counts) for code in (0, 1))
-    private = _some(private, file, "Private")
+    private = _require_rows(private, file, "Private")
     return Answers(kept, competition.form, public, private, sizes, optional, frames=frames)
 
 
 def _needed_texts(competition: Competition) -> set[str]:
-    """The columns beside the declared ones that say how answers are to be read."""
+    """The columns besides the declared ones that are needed to read the answers."""
     masks = [c for c in competition.form.columns.values() if isinstance(c, MaskColumn)]
     sizes = [key for mask in masks for key in (mask.height, mask.width) if isinstance(key, str)]
     return {USAGE_COLUMN, *competition.answers.unscored, *sizes}
@@ -184,9 +184,9 @@ def _means_usage(name: str) -> bool:
     return name.strip().casefold() == USAGE_COLUMN.casefold()
 
 
-def _some(rows: IntArray, file: str, what: str) -> IntArray:
+def _require_rows(rows: IntArray, file: str, usage: str) -> IntArray:
     if not len(rows):
-        message = f"no row is {what}, so nothing decides the score"
+        message = f"no row is {usage}, so nothing decides the score"
         raise BadCompetition([{"file": file, "key": USAGE_COLUMN, "message": message}])
     return rows
 
@@ -194,7 +194,7 @@ def _some(rows: IntArray, file: str, what: str) -> IntArray:
 def _unscored(
     checked: CheckedFile, competition: Competition, skipped: list[int] | None
 ) -> NDArray[np.bool_] | None:
-    """For each row in the order of the ids, whether `[answers] unscored` names it; None: none."""
+    """For each row in the order of the ids, whether it is unscored; None where no row is."""
     if not competition.answers.unscored:
         return None
     rows = np.zeros(checked.ids.rows, dtype=bool)
@@ -212,7 +212,7 @@ def _unscored(
     return rows if checked.order is None else rows[checked.order]
 
 
-def _plain(usages: pa.ChunkedArray) -> pa.ChunkedArray:
+def _normalized_usage(usages: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.utf8_lower(pc.utf8_trim_whitespace(usages))
 
 
@@ -225,13 +225,13 @@ def answer_form(competition: Competition) -> SubmissionForm:
 
 
 def answer_aliases(competition: Competition) -> dict[str, str]:
-    """Names in the answers file, each with our name of the column."""
+    """Column names in the answers file, each with the name in the submission."""
     renamed = {there: here for here, there in competition.answers.columns.items()}
     return competition.form.aliases | renamed
 
 
 def ignored_cells(columns: Mapping[str, Sequence[str | None]], competition: Competition) -> Any:
-    """For each row of an answers file, whether it counts nowhere."""
+    """For each row of an answers file, whether no score counts it."""
     height = max((len(cells) for cells in columns.values()), default=0)
     ignored = np.zeros(height, dtype=bool)
     for name, texts in competition.answers.unscored.items():
@@ -243,7 +243,7 @@ def ignored_cells(columns: Mapping[str, Sequence[str | None]], competition: Comp
 
 
 def is_ignored(usage: str) -> bool:
-    """Whether a cell of the column `Usage` says that the row counts nowhere.
+    """Whether a cell of the column `Usage` is Ignored, so that no score counts the row.
 
     >>> is_ignored(" ignored"), is_ignored("Public")
     (True, False)

@@ -1,4 +1,4 @@
-"""The answers written as a submission, which must then score perfectly."""
+"""The answers as a submission, which must get the perfect score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.grading.violations import FoundViolations
 def answers_as_submission(data: bytes, competition: Competition) -> bytes:
     """The ids and prediction columns of an answers file as a submission's CSV, cells as written.
 
-    Ignored rows may hold anything, so they get the values of the first row that counts.
+    The values of ignored rows may be invalid, so those of the first scored row replace them.
 
     Raises:
         BadCompetition: the answers file is no CSV or lacks a column.
@@ -24,16 +24,16 @@ def answers_as_submission(data: bytes, competition: Competition) -> bytes:
     aliases = answer_aliases(competition)
     violations = FoundViolations()
     try:
-        sheet = read_text_table(
+        table = read_text_table(
             decode_text(data), form.id, tuple(form.columns), violations, keep_unknown=True,
             aliases=aliases,
         )  # fmt: skip
     except Rejection as rejection:
         raise bad_file(file, rejection) from None
-    if violations or sheet is None:
+    if violations or table is None:
         raise bad_file(file, Rejection(violations.violations))
-    columns = [[cell or "" for cell in sheet.columns[n]] for n in (*form.id, *form.columns)]
-    ignored = ignored_cells(sheet.columns, competition).tolist()
+    columns = [[cell or "" for cell in table.columns[n]] for n in (*form.id, *form.columns)]
+    ignored = ignored_cells(table.columns, competition).tolist()
     if True in ignored and False in ignored:
         counted = ignored.index(False)
         for cells in columns[len(form.id) :]:
@@ -50,7 +50,7 @@ def _line(cells: tuple[str, ...]) -> str:
 
 
 def _quoted(cell: str) -> str:
-    r"""A cell as CSV has it.
+    r"""A cell in CSV format.
 
     >>> _quoted('say "hi", twice'), _quoted("plain")
     ('"say ""hi"", twice"', 'plain')

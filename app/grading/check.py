@@ -1,8 +1,8 @@
-"""The check of a file's form: bytes in, decoded columns in the order of the public ids out.
+"""Check a file's form: read its bytes and decode its columns, in the order of the public ids.
 
-Two ways lead there. The fast one reads with pyarrow and decodes whole columns, and gives up at the
-first oddity. The exact one reads every cell as text and finds all that is wrong. A file that the
-fast way accepts is one that the exact way accepts, with the same values to the last bit.
+There are two checks. The fast check reads with pyarrow, decodes complete columns and gives up at
+the first problem. The exact check reads every cell as text and finds every problem. Every file
+that the fast check accepts, the exact check accepts too, with the same values to the last bit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from app.grading.columns.decoded import Decoded, Values, from_arrow
 from app.grading.columns.numbers import fill_booleans, fill_numbers, is_fast_number
 from app.grading.ids.fixed_width_index import KnownTexts
 from app.grading.ids.id_keys import Matching
-from app.grading.ids.public_ids import IdsDifferError, PublicIds, row_numbers
+from app.grading.ids.public_ids import IdsDifferError, IntArray, PublicIds, row_numbers
 from app.grading.reading.fast_reader import FastReader
 from app.grading.reading.text_table import read_text_table
 from app.grading.reading.utf8 import decode_text
@@ -34,7 +34,7 @@ from app.metrics.arrays import BoolArray
 
 SAMPLE_FILE = "public/sample_submission.csv"
 
-# A file's bytes; or what gives them, each time anew, so that they need not stay in memory.
+# A file's bytes, or a function that reads them again, so that they need not stay in memory.
 CheckedSource = Callable[[], bytes]
 FileData: TypeAlias = bytes | memoryview | pa.Buffer | CheckedSource
 
@@ -42,8 +42,8 @@ FileData: TypeAlias = bytes | memoryview | pa.Buffer | CheckedSource
 class Checker:
     """Checks submissions of one form against one set of public ids.
 
-    It never sees answers: `known`, by column, are only the names to look for first. `texts` says
-    whether columns that are not number-like are also kept as written.
+    It never sees answers: `known` has, by column, only the labels to look for first. With `texts`,
+    columns that are not number-like are also kept as written.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Checker:
         self._known = known or {}
         self._texts = texts
         self._optional = optional
-        self._is_needed = None if optional is None else _among(optional, ids)
+        self._is_needed = None if optional is None else _is_among(optional, ids)
         self.schema = Schema(form)
         self.ids = ids
         self._keep = keep
@@ -74,24 +74,22 @@ class Checker:
         """Check and decode a submission.
 
         Raises:
-            Rejection: with every problem of the file.
+            Rejection: the file is invalid; it lists every problem.
         """
         read = data if callable(data) else partial(bytes, data)
         checked = self.check_fast(read)
         return self.check_exactly(read()) if checked is None else checked
 
     def check_fast(self, data: bytes | CheckedSource) -> CheckedFile | None:
-        """The fast way; None when the file has anything unusual about it."""
-        # No name for the bytes here: with the reader's they are let go of.
+        """The fast check; None when anything in the file is unusual."""
+        # No variable keeps the bytes here, so the reader can free them.
         table = self._reader.read(data() if callable(data) else data)
         if table is None or (table.notices and self.schema.form.unknown_columns == "refuse"):
             return None
         ids = len(self.ids.columns)
         try:
-            columns = list(self._needed_rows(self._with_ids(table.columns)))
-            if len(columns[0]) != self.ids.rows:
-                return None
-            order = self.ids.order(columns[:ids])
+            columns = list(self._with_ids(table.columns))
+            order = self._order(columns[:ids])
         except IdsDifferError:
             return None
         named = zip(table.names, columns[len(columns) - len(table.names) :], strict=True)
@@ -106,10 +104,10 @@ class Checker:
         return CheckedFile(self.schema, self.ids, decoded, notices, texts, order)
 
     def check_exactly(self, data: bytes, rows_to_skip: RowsToSkip | None = None) -> CheckedFile:
-        """The exact way.
+        """The exact check.
 
         Raises:
-            Rejection: with every problem of the file.
+            Rejection: the file is invalid; it lists every problem.
         """
         return check_exactly(
             self.schema,
@@ -122,84 +120,96 @@ class Checker:
         )
 
     def _with_ids(self, columns: Sequence[pa.ChunkedArray]) -> Sequence[pa.ChunkedArray]:
-        """The columns, with the numbers of the rows before them where those are the ids."""
+        """The columns; row numbers are put first where the position of a row is its id."""
         if self.schema.form.id:
             return columns
         return [pa.chunked_array([row_numbers(len(columns[0]))]), *columns]
 
-    def _needed_rows(self, columns: Sequence[pa.ChunkedArray]) -> Sequence[pa.ChunkedArray]:
-        """The columns without the rows of ids that need not be there."""
+    def _order(self, submitted: Sequence[pa.ChunkedArray]) -> IntArray | None:
+        """The rows of the file in the order of the ids; None if they are in order already.
+
+        Raises:
+            IdsDifferError: an id is unknown, missing or repeated.
+        """
         if self._optional is None or self._is_needed is None:
-            return columns
-        needed = self._is_needed[self._optional.positions(columns[: len(self.ids.columns)])]
-        if needed.all():
-            return columns
+            return self.ids.order(submitted)
+        positions = self._optional.positions(submitted)
+        if np.bincount(positions).max() > 1:
+            raise IdsDifferError
+        needed = self._is_needed[positions]
+        rows = np.flatnonzero(needed)
         mask = pa.array(needed)
-        return [column.filter(mask) for column in columns]
+        order = self.ids.order([column.filter(mask) for column in submitted])
+        return rows if order is None else rows[order]
 
     def _decode(self, columns: list[pa.ChunkedArray]) -> Decoded | None:
-        """Decode the columns; each is taken out, and need not stay beside what it becomes."""
+        """Decode the columns. Each is removed from the list, so that its memory can be freed."""
         schema = self.schema
         columns.reverse()
-        numbers = np.empty((self.ids.rows, len(schema.bounds)), order="F")
+        numbers = np.empty((len(columns[0]), len(schema.bounds)), order="F")
         others: dict[str, Values] = {}
-        place = 0
+        index = 0
         for name, column in schema.form.columns.items():
             cells = columns.pop()
             bounds = schema.bounds.get(name)
             if bounds is None:
-                values = from_arrow(column, schema.books[name], cells, self._known.get(name))
+                values = from_arrow(column, schema.labels[name], cells, self._known.get(name))
                 if values is None:
                     return None
                 others[name] = values
                 continue
-            out = numbers[:, place]
-            place += 1
+            out = numbers[:, index]
+            index += 1
             fill = fill_booleans if column.kind == "boolean" else fill_numbers
             if not fill(cells, out) or not bounds.admit(out):
                 return None
-        if schema.summed and not schema.sums_to_one(numbers).all():
-            return None
+        if schema.summed:
+            sums = schema.row_sums(numbers)
+            if not schema.sums_to_one(sums).all():
+                return None
+            schema.divide_by_sums(numbers, sums)
         return Decoded(numbers, others)
 
 
-def _among(every: PublicIds, some: PublicIds) -> BoolArray:
+def _is_among(every: PublicIds, some: PublicIds) -> BoolArray:
     """For each of the ids `every`, whether it is one of `some`."""
     found = pc.is_in(every.keys(), value_set=some.keys())
     return np.asarray(found.to_numpy(zero_copy_only=False), dtype=bool)
 
 
 def check(data: FileData, form: SubmissionForm, ids: PublicIds) -> CheckedFile:
-    """Check one submission; `Checker` is for many.
+    """Check one submission. To check many, make one `Checker`.
 
     Raises:
-        Rejection: with every problem of the file.
+        Rejection: the file is invalid; it lists every problem.
     """
     return Checker(form, ids).check(data)
 
 
 def read_ids(data: bytes, form: SubmissionForm, file: str = SAMPLE_FILE) -> PublicIds:
-    """The public ids, from the sample submission. Only its id columns are looked at.
+    """The public ids, from the id columns of the sample submission.
 
-    Where the position of a row is its id, only the number of rows is.
+    Where the position of a row is its id, only the rows are counted.
 
     Raises:
-        BadCompetition: it is no CSV, lacks an id column, or its ids are empty or repeated.
+        BadCompetition: it is no CSV, lacks an id column, or an id is empty or repeated.
     """
     names = form.id or tuple(form.columns)[:1]
     table = FastReader(dict.fromkeys(names, pa.string()), aliases=form.aliases).read(data)
-    # The fast reader takes a blank line for a row of empty cells; the exact one knows better.
+    # The fast reader reads a blank line as a row of empty cells; the exact reader skips it.
     if table is not None and not any(_has_blank(column) for column in table.columns):
         columns = list(table.columns)
     else:
         violations = FoundViolations()
         try:
-            sheet = read_text_table(decode_text(data), names, (), violations, aliases=form.aliases)
+            text_table = read_text_table(
+                decode_text(data), names, (), violations, aliases=form.aliases
+            )
         except Rejection as rejection:
             raise bad_file(file, rejection) from None
-        if violations or sheet is None:
+        if violations or text_table is None:
             raise bad_file(file, Rejection(violations.violations))
-        columns = [pa.array(sheet.columns[name], pa.string()) for name in names]
+        columns = [pa.array(text_table.columns[name], pa.string()) for name in names]
     if not form.id:
         columns = [row_numbers(len(columns[0]))]
     try:
@@ -215,7 +225,7 @@ def _has_blank(column: pa.ChunkedArray) -> bool:
 
 
 def bad_file(file: str, rejection: Rejection) -> BadCompetition:
-    """The problems of a competition's own file, without examples from it."""
+    """The error for an invalid file of a competition, without examples from the file."""
     return BadCompetition(
         [
             {"file": file, "key": violation.column or "", "message": violation.message}

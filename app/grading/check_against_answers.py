@@ -1,7 +1,7 @@
-"""What of a file's form only the answers can tell: sizes of images, and the items to be ordered.
+"""Checks that need the answers: masks against sizes of images, and lists against their items.
 
-Both are public facts, seen in the images or in the sample submission, but no file that agents get
-holds them in a form of ours.
+Sizes and items are public, in the images or the sample submission, but only the answers have them
+in a form that Podium reads.
 """
 
 from __future__ import annotations

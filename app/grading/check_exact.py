@@ -1,4 +1,4 @@
-"""The exact check: every cell read as text, everything that is wrong found and counted."""
+"""The exact check: reads every cell as text, and finds and counts every problem."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.grading.violations import FoundViolations, ViolationKind
 
 RowsToSkip = Callable[[dict[str, Cells]], Sequence[int]]
 
-_WHAT = {True: "id", False: "row"}
+_ROW_NOUN = {True: "id", False: "row"}
 _BAD_SUM = ViolationKind(
     ViolationCode.PROBABILITIES_DO_NOT_SUM_TO_ONE,
     "row has probabilities that do not sum to one",
@@ -38,46 +38,46 @@ def check_exactly(
     aliases: Mapping[str, str] | None = None,
     optional: PublicIds | None = None,
 ) -> CheckedFile:
-    """Check and decode a file, looking at every cell.
+    """Check and decode a file cell by cell.
 
-    `rows_to_skip` may name rows (from 0), by all columns read, whose values are not looked at.
+    `rows_to_skip` gets the columns and returns the rows (from 0) whose values are not checked.
 
     Raises:
-        Rejection: with every problem of the file.
+        Rejection: the file is invalid; it lists every problem.
     """
     text = decode_text(data)
     violations = FoundViolations()
-    sheet = read_text_table(
+    table = read_text_table(
         text,
         schema.form.id,
         tuple(schema.form.columns),
         violations,
-        # Enough to tell what is wrong; a file of a billion short rows must not fill the memory.
+        # A bound on memory: a file may have a billion short rows.
         most_rows=2 * (optional or ids).rows + 10_000,
         keep_unknown=keep_unknown,
         aliases=aliases,
     )
-    if sheet is None:
+    if table is None:
         raise Rejection(violations.violations, violations.notices)
-    if schema.form.unknown_columns == "refuse" and sheet.header.unknown and not keep_unknown:
-        unknown = [name for name in sheet.header.unknown if name]
+    if schema.form.unknown_columns == "refuse" and table.header.unknown and not keep_unknown:
+        unknown = [name for name in table.header.unknown if name]
         violations.add(
             ViolationCode.BAD_FORMAT,
             "there are columns of no class: keep the columns of the sample submission",
             examples=unknown,
         )
-    order = _check_rows(schema, ids, sheet, violations, optional)
+    order = _check_rows(schema, ids, table, violations, optional)
     if rows_to_skip is not None:
-        skipped = rows_to_skip(sheet.columns)
-        for cells in (sheet.columns.get(name, []) for name in schema.form.columns):
+        skipped = rows_to_skip(table.columns)
+        for cells in (table.columns.get(name, []) for name in schema.form.columns):
             for row in skipped if cells else ():
                 cells[row] = None
-    decoded = _decode(schema, sheet, violations)
+    decoded = _decode(schema, table, violations)
     if violations or order is None:
         raise Rejection(violations.violations, violations.notices)
     texts = {
         name: pa.chunked_array([pa.array(cells, pa.string())])
-        for name, cells in sheet.columns.items()
+        for name, cells in table.columns.items()
         if schema.is_raw(name)
     }
     return CheckedFile(schema, ids, decoded.take(order), tuple(violations.notices), texts, order)
@@ -86,48 +86,50 @@ def check_exactly(
 def _check_rows(
     schema: Schema,
     ids: PublicIds,
-    sheet: TextTable,
+    table: TextTable,
     violations: FoundViolations,
     optional: PublicIds | None,
 ) -> IntArray | None:
-    """Compare the number of rows and the ids; the order of rows if all is well."""
-    is_whole = not sheet.is_cut and not sheet.is_broken
-    may_differ = schema.form.optional_ids and not sheet.is_cut and sheet.rows > 0
-    if not may_differ and (sheet.is_cut or (is_whole and sheet.rows != ids.rows)):
-        found = f"more than {sheet.rows}" if sheet.is_cut else str(sheet.rows)
-        expected = "1 row" if ids.rows == 1 else f"{ids.rows} rows"
+    """Compare the number of rows and the ids. Returns the order of rows; None on any problem."""
+    is_complete = not table.is_cut and not table.is_broken
+    may_differ = schema.form.optional_ids and not table.is_cut and table.rows > 0
+    if not may_differ and (table.is_cut or (is_complete and table.rows != ids.rows)):
+        found = f"more than {table.rows}" if table.is_cut else str(table.rows)
+        # Not the number of answers: where ids are optional, that is private.
+        count = (optional or ids).rows
+        expected = "1 row" if count == 1 else f"{count} rows"
         violations.add(
             ViolationCode.ROW_COUNT,
-            f"expected {expected}, one for every {_WHAT[bool(schema.form.id)]} of the sample "
-            f"submission, found {found if sheet.rows else 'only a header'}",
+            f"expected {expected}, one for every {_ROW_NOUN[bool(schema.form.id)]} of the sample "
+            f"submission, found {found if table.rows else 'only a header'}",
         )
-    if sheet.rows == 0 or not all(name in sheet.columns for name in schema.form.id):
+    if table.rows == 0 or not all(name in table.columns for name in schema.form.id):
         return None
     if not schema.form.id:
-        return None if sheet.rows != ids.rows else np.arange(ids.rows, dtype=np.int64)
-    cells = [sheet.columns[name] for name in schema.form.id]
-    # Without answers in reach, an id that is not there may be one that need not be.
+        return None if table.rows != ids.rows else np.arange(ids.rows, dtype=np.int64)
+    cells = [table.columns[name] for name in schema.form.id]
+    # The validation has no answers, so any missing id may be an optional one.
     may_miss = schema.form.optional_ids and optional is None
     return check_ids(
         schema.form.id,
         cells,
         ids,
         violations,
-        is_whole=is_whole and not may_miss,
+        is_complete=is_complete and not may_miss,
         optional=optional,
     )
 
 
-def _decode(schema: Schema, sheet: TextTable, violations: FoundViolations) -> Decoded:
-    numbers = np.full((sheet.rows, len(schema.bounds)), np.nan, order="F")
+def _decode(schema: Schema, table: TextTable, violations: FoundViolations) -> Decoded:
+    numbers = np.full((table.rows, len(schema.bounds)), np.nan, order="F")
     others: dict[str, Values] = {}
-    place = 0
+    index = 0
     for name, column in schema.form.columns.items():
-        cells = sheet.columns.get(name)
+        cells = table.columns.get(name)
         if isinstance(column, NumberLike):
             if cells is not None:
-                numbers[:, place] = numbers_from_cells(name, column, cells, violations)
-            place += 1
+                numbers[:, index] = numbers_from_cells(name, column, cells, violations)
+            index += 1
         elif cells is not None:
             others[name] = from_cells(name, column, cells, violations)
     if schema.summed:
@@ -136,12 +138,16 @@ def _decode(schema: Schema, sheet: TextTable, violations: FoundViolations) -> De
 
 
 def _check_sums(schema: Schema, numbers: FloatArray, violations: FoundViolations) -> None:
-    """Only rows whose probabilities are all good are summed; bad ones are reported as such."""
-    known = ~np.isnan(numbers[:, schema.summed]).any(axis=1)
-    for row in np.flatnonzero(known & ~schema.sums_to_one(numbers)).tolist():
-        total = float(numbers[row, schema.summed].sum())
+    """Report rows that do not sum to one, and divide the probabilities of the others by their sum.
+
+    A row with an invalid probability is not summed: that probability is reported already.
+    """
+    sums = schema.row_sums(numbers)
+    for row in np.flatnonzero(~np.isnan(sums) & ~schema.sums_to_one(sums)).tolist():
         advice = (
-            f"they sum to {total:.6g}; divide each by the sum of its row "
+            f"they sum to {sums[row]:.6g}; divide each by the sum of its row "
             f"(a difference of {PROBABILITY_SUM_TOLERANCE:g} is allowed)"
         )
         violations.count(_BAD_SUM, None, row + 1, advice=advice)
+    if not violations:
+        schema.divide_by_sums(numbers, sums)

@@ -1,4 +1,4 @@
-"""What is wrong with the ids of a file: found one by one, for files that did not simply match."""
+"""Match the ids of a file with the public ids, and report every id that differs."""
 
 from __future__ import annotations
 
@@ -34,65 +34,75 @@ def check_ids(
     ids: PublicIds,
     violations: FoundViolations,
     *,
-    is_whole: bool = True,
+    is_complete: bool = True,
     optional: PublicIds | None = None,
 ) -> IntArray | None:
-    """Match submitted ids with the public ones, recording every difference.
+    """Match submitted ids with the public ids, and record every difference.
 
-    Where the file could not be read to its end (`is_whole` is false) no id is called missing.
-    Rows of ids that are only among `optional` are passed over.
+    Where the file could not be read to its end (`is_complete` is false) no id is reported missing.
+    Rows whose ids are only among `optional` are ignored.
     Returns the rows of the file in the order of the public ids, None when they do not match.
     """
-    try:
-        texts = [pa.chunked_array([pa.array(cells, pa.string())]) for cells in columns]
-        order = ids.order(texts)
-        return np.arange(ids.rows, dtype=np.int64) if order is None else order
-    except IdsDifferError:
-        pass  # which of them differ, and how, is found below
+    # A row that is too short to have its id cannot match, and no array of texts has such cells.
+    if not any(None in cells for cells in columns):
+        try:
+            texts = [pa.chunked_array([pa.array(cells, pa.string())]) for cells in columns]
+            order = ids.order(texts)
+            return np.arange(ids.rows, dtype=np.int64) if order is None else order
+        except IdsDifferError:
+            pass  # the differences are found below
     column = names[0] if len(names) == 1 else None
-    place_of = {key: place for place, key in enumerate(ids.texts())}
-    others = frozenset() if optional is None else frozenset(optional.texts())
+    index_of = {key: index for index, key in enumerate(ids.texts())}
+    others = set() if optional is None else set(optional.texts()).difference(index_of)
+    seen: set[str] = set()
     row_of = np.full(ids.rows, -1, dtype=np.int64)
     unknown: list[tuple[int, str]] = []
     repeats = 0
     columns = _as_matched(columns, ids)
     for row, cells in enumerate(zip(*columns, strict=True)):
         key = _key(names, cells, row + 1, violations)
-        place = None if key is None else place_of.get(key)
-        if place is not None and row_of[place] < 0:
-            row_of[place] = row
-        elif place is not None or (key is not None and first_row_of(key) in place_of):
+        index = None if key is None else index_of.get(key)
+        if index is not None and row_of[index] < 0:
+            row_of[index] = row
+        elif index is not None or key in seen or first_row_of(key or "") in index_of:
             repeats += 1
             violations.count(_DUPLICATE, column, row + 1, show_id(key or ""))
-        elif key is not None and key not in others:
+        elif key in others:
+            seen.add(key)
+        elif key is not None:
             unknown.append((row + 1, key))
     missing = np.flatnonzero(row_of < 0)
     if unknown:
-        advice = _about_unknown([key for _, key in unknown[:100]], missing, ids)
+        # With optional ids, which of them are missing tells which have an answer.
+        hidden = missing[:0] if optional is not None else missing
+        advice = _about_unknown([key for _, key in unknown[:100]], hidden, optional or ids)
         for row, key in unknown:
             violations.count(_UNKNOWN, column, row, show_id(key), advice)
-    if len(missing) and is_whole:
+    if len(missing) and is_complete and optional is not None:
+        message = "ids are missing: write a row for every id of the sample submission"
+        violations.add(ViolationCode.MISSING_ID, message, column)
+    elif len(missing) and is_complete:
         many = f"{len(missing)} ids are missing" if len(missing) > 1 else "1 id is missing"
         where = "" if column is None else f" in column {column!r}"
         violations.add(
             ViolationCode.MISSING_ID,
             f"{many}{where}: every id of the sample submission needs a row",
             column,
-            examples=[show_id(ids.key(place)) for place in missing[:EXAMPLES].tolist()],
+            examples=[show_id(ids.key(index)) for index in missing[:EXAMPLES].tolist()],
         )
-    if unknown or repeats or (len(missing) and is_whole):
+    if unknown or repeats or (len(missing) and is_complete):
         return None
     return row_of[row_of >= 0]
 
 
 def _as_matched(columns: Sequence[Cells], ids: PublicIds) -> Sequence[Cells]:
-    """The cells as one column of the texts that are matched, where those are not the ids."""
+    """The cells as one column of keys, where ids are not compared as written."""
     if ids.matching == EXACT_MATCHING:
         return columns
-    whole = [row for row, cells in enumerate(zip(*columns, strict=True)) if all(cells)]
-    texts = [pa.array([cells[row] for row in whole], pa.string()) for cells in columns]
+    complete = [row for row, cells in enumerate(zip(*columns, strict=True)) if all(cells)]
+    texts = [pa.array([cells[row] for row in complete], pa.string()) for cells in columns]
     keys: Cells = ["" if "" in cells else None for cells in zip(*columns, strict=True)]
-    for row, key in zip(whole, ids.matching.keys(texts).to_pylist(), strict=True):
+    for row, key in zip(complete, ids.matching.keys(texts).to_pylist(), strict=True):
         keys[row] = key
     return [keys]
 
@@ -100,22 +110,22 @@ def _as_matched(columns: Sequence[Cells], ids: PublicIds) -> Sequence[Cells]:
 def _key(
     names: Sequence[str], cells: Sequence[str | None], row: int, violations: FoundViolations
 ) -> str | None:
-    """The id of a row; None for one that is empty, or that the row is too short to have."""
-    whole = True
+    """The id of a row; None where it is empty, or the row is too short to have it."""
+    is_filled = True
     for name, cell in zip(names, cells, strict=False):
         if not cell:
-            whole = False
+            is_filled = False
             if cell is not None:
                 violations.count(_EMPTY, name, row)
-    return JOINT.join(cell or "" for cell in cells) if whole else None
+    return JOINT.join(cell or "" for cell in cells) if is_filled else None
 
 
 def _about_unknown(unknown: Sequence[str], missing: IntArray, ids: PublicIds) -> str:
-    """Why ids may be unknown: they were read as numbers, or differ in case or spaces."""
-    submitted = {_plain(key): key for key in reversed(unknown)}
-    for place in missing.tolist():
-        expected = ids.key(place)
-        found = submitted.get(_plain(expected))
+    """Advice on unknown ids: programs read them as numbers, or they differ in case or spaces."""
+    submitted = {_normalized(key): key for key in reversed(unknown)}
+    for index in missing.tolist():
+        expected = ids.key(index)
+        found = submitted.get(_normalized(expected))
         if found is None:
             continue
         pair = (
@@ -127,7 +137,7 @@ def _about_unknown(unknown: Sequence[str], missing: IntArray, ids: PublicIds) ->
             f"the ids look re-typed, {pair}: "
             "read and write ids as text (in pandas: read_csv(..., dtype={column: str}))"
         )
-    looks = ", ".join(repr(shorten(show_id(ids.key(place)))) for place in range(min(2, ids.rows)))
+    looks = ", ".join(repr(shorten(show_id(ids.key(index)))) for index in range(min(2, ids.rows)))
     return f"ids look like {looks}"
 
 
@@ -137,10 +147,10 @@ def _same_but_for_case(one: str, other: str) -> bool:
     ]
 
 
-def _plain(key: str) -> str:
-    """What is left of an id when spaces, case and the way of writing a number are ignored.
+def _normalized(key: str) -> str:
+    """An id without the differences of spaces, case and number format.
 
-    >>> _plain("007") == _plain("7.0"), _plain(" Ab ") == _plain("ab")
+    >>> _normalized("007") == _normalized("7.0"), _normalized(" Ab ") == _normalized("ab")
     (True, True)
     """
     parts = [part.strip().casefold() for part in key.split(JOINT)]

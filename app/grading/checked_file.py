@@ -1,4 +1,4 @@
-"""A file of good form, decoded."""
+"""A valid file, decoded."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from app.metrics.arrays import Boxes, Masks
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FromFile:
-    """What a metric's DataFrame carries in `attrs["file"]`.
+    """The value of `attrs["file"]` of a metric's DataFrame.
 
-    `rows` says which row of its file each row was; `arrays` has the columns of boxes and masks as
-    they were decoded, which spares parsing their texts again.
+    `rows` has the row of the file for each row; `arrays` has the decoded columns of boxes and
+    masks, so that a metric need not parse their texts again.
     """
 
     rows: IntArray
     arrays: Mapping[str, Boxes | Masks]
 
     def __deepcopy__(self, memo: object) -> FromFile:
-        # pandas copies what a frame carries at every turn; nobody changes this.
+        # pandas copies `attrs` at every operation, and nothing changes this object.
         return self
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedFile:
-    """A submission (or answers) of good form, its rows in the order of the public ids.
+    """A valid submission, or valid answers, with rows in the order of the public ids.
 
-    `texts` holds the columns that are not number-like as written and in the file's order; `order`
-    the rows of the file in the order of the ids, None where that is the same.
+    `texts` has the columns that are not number-like, as written and in the order of the file.
+    `order` has the rows of the file in the order of the ids; None where the two orders are equal.
     """
 
     schema: Schema
@@ -48,15 +48,15 @@ class CheckedFile:
     order: IntArray | None
 
     def frame(self, rows: IntArray | None = None) -> pd.DataFrame:
-        """All columns, of these rows or of all: numbers as float64, everything else as written."""
+        """All columns, of some rows or of all: numbers as float64, everything else as written."""
         columns: dict[str, pd.Series] = {}
         # Where positions are the ids the files have no such column, and the frame has none.
         for name, ids in zip(self.schema.form.id, self.ids.columns, strict=False):
             columns[name] = _series(ids, rows)
-        places = {name: place for place, name in enumerate(self.schema.bounds)}
+        indexes = {name: index for index, name in enumerate(self.schema.bounds)}
         for name in (*self.schema.form.columns, *self.texts):
-            if name in places:
-                values = self.decoded.numbers[:, places[name]]
+            if name in indexes:
+                values = self.decoded.numbers[:, indexes[name]]
                 columns[name] = pd.Series(values.copy() if rows is None else values[rows])
             elif name not in columns:
                 columns[name] = _series(self.texts[name], self._rows_of_file(rows))

@@ -1,4 +1,4 @@
-"""A competition's own metric.py: loaded from its source, and faults told without its words."""
+"""Load a competition's own metric.py from its source, and name its errors without their texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ METRIC_FILE = "metric.py"
 class CustomMetric:
     """The functions of a metric.py.
 
-    What `prepare(answers)` makes once of the answers is what `score` gets in their place.
+    `prepare` is called once with the answers; `score` then gets its result in their place.
     """
 
     score: Callable[..., Any]
@@ -30,7 +30,7 @@ class CustomMetric:
 def load_metric(source: str, name: str) -> CustomMetric:
     """The function `score(answers, submission)` of a metric.py, and `prepare(answers)` if any.
 
-    The module is run here: do that only where foreign code may run.
+    The code of the module runs here: call this only in a process that may run foreign code.
 
     Raises:
         BadCompetition: it does not compile, fails while it is loaded, or has no function `score`.
@@ -38,14 +38,14 @@ def load_metric(source: str, name: str) -> CustomMetric:
     module_name = "podium_metric_" + re.sub(r"\W", "_", name)
     module = ModuleType(module_name)
     module.__file__ = METRIC_FILE
-    # Dataclasses and pickle look a class's module up by its name.
+    # Dataclasses and pickle find a class's module by its name.
     sys.modules[module_name] = module
     problem = None
     try:
-        exec(compile_metric(source), module.__dict__)  # noqa: S102 - its purpose
+        exec(compile_metric(source), module.__dict__)  # noqa: S102 - running metric.py is the purpose
     except SyntaxError as error:
         problem = (f"line {error.lineno}", f"this is not Python: {error.msg}")
-    except (Exception, SystemExit) as error:  # whatever foreign code raises
+    except (Exception, SystemExit) as error:  # foreign code may raise anything
         problem = ("", f"it fails while it is loaded: {where(error)}")
     score, prepare = getattr(module, "score", None), getattr(module, "prepare", None)
     if problem is None and not callable(score):
@@ -60,7 +60,7 @@ def load_metric(source: str, name: str) -> CustomMetric:
 
 @lru_cache(maxsize=1)
 def compile_metric(source: str) -> CodeType:
-    """The code of a metric.py. Nothing of it is run here.
+    """Compile a metric.py, without running it.
 
     Raises:
         SyntaxError, ValueError: it is not Python.
@@ -69,7 +69,7 @@ def compile_metric(source: str) -> CodeType:
 
 
 def where(error: BaseException) -> str:
-    """The kind of an exception and the line it comes from; its text may hold answers, so not that.
+    """The type of an exception and its line. Not its text, which may contain answers.
 
     >>> try:
     ...     [][0]

@@ -1,4 +1,4 @@
-"""Grading: a submission's bytes to its scores and its standing among humans."""
+"""Grade a submission: its scores, and its standing on the human leaderboard."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def grade(
     """Grade one submission.
 
     Raises:
-        Rejection: the file's fault, with every problem found.
-        MetricFault: the competition's fault, without any value of the answers.
+        Rejection: the file is invalid; it lists every problem.
+        MetricFault: the metric failed; the message has no value of the answers.
         ValueError: the answers are those of another competition.
     """
     if answers.checker.schema.form is not competition.form and (

@@ -1,4 +1,4 @@
-"""What a grading gives. Apart from what grades, so that a server need not load that."""
+"""The result of a grading, in a module of its own: the server need not import the graders' code."""
 
 from __future__ import annotations
 

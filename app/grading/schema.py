@@ -1,4 +1,4 @@
-"""The declared form, worked out once for all files: which columns are numbers, bounds, books."""
+"""The declared form, prepared once for all files: columns of numbers, their bounds, labels."""
 
 from __future__ import annotations
 
@@ -7,22 +7,24 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from app.domain.form import SubmissionForm
-from app.grading.columns.decoded import declared_book
+from app.grading.columns.decoded import declared_labels
 from app.grading.columns.numbers import Bounds, FloatArray, NumberLike
+from app.metrics.probabilistic import SUM_ROUNDING
 
-# Three decimals a column are commonly kept, and float32 softmax outputs sum to 1 within 1e-6.
+# Probabilities rounded to three decimals are within it. Rows whose sum is off by more than
+# SUM_ROUNDING are divided by it, so a sum above 1 gains nothing.
 PROBABILITY_SUM_TOLERANCE = 1e-3
 
 
 class Schema:
-    """A form and what follows from it."""
+    """A form, with the bounds of its numbers, its labels and its columns of probabilities."""
 
     def __init__(self, form: SubmissionForm) -> None:
         self.form = form
-        self.books: dict[str, pa.StringArray | None] = {
-            name: declared_book(column) for name, column in form.columns.items()
+        self.labels: dict[str, pa.StringArray | None] = {
+            name: declared_labels(column) for name, column in form.columns.items()
         }
-        # Number-like columns only, in the order in which they stand in the matrix of numbers.
+        # Number-like columns only, in the order of the matrix of numbers.
         self.bounds = {
             name: Bounds.of(column)
             for name, column in form.columns.items()
@@ -38,10 +40,21 @@ class Schema:
         """Whether a column is kept as written, because it is neither an id nor number-like."""
         return name not in self.form.id and name not in self.bounds
 
-    def sums_to_one(self, numbers: FloatArray) -> NDArray[np.bool_]:
-        """For each row, whether its probabilities sum to one within the tolerance."""
+    def row_sums(self, numbers: FloatArray) -> FloatArray:
+        """The sum of each row's probabilities."""
+        # Both checks must get the same sum to the last bit, so the order of addition is fixed.
         sums = np.zeros(len(numbers))
         for place in self.summed:
             sums += numbers[:, place]
-        sums -= 1.0
-        return np.asarray(np.abs(sums, out=sums) <= PROBABILITY_SUM_TOLERANCE)
+        return sums
+
+    def sums_to_one(self, sums: FloatArray) -> NDArray[np.bool_]:
+        """For each row's sum, whether it is one within the tolerance."""
+        return np.asarray(np.abs(sums - 1.0) <= PROBABILITY_SUM_TOLERANCE)
+
+    def divide_by_sums(self, numbers: FloatArray, sums: FloatArray) -> None:
+        """Divide the rows whose sum is off by more than rounding by their sum, in place."""
+        is_off = np.abs(sums - 1.0) > SUM_ROUNDING
+        if is_off.any():
+            for place in self.summed:
+                np.divide(numbers[:, place], sums, out=numbers[:, place], where=is_off)

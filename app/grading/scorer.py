@@ -18,7 +18,7 @@ from app.metrics import METRICS, bind, problems
 
 
 class ScoreFunction(Protocol):
-    """Answers and predictions of the same rows to a number: arrays, or DataFrames if custom."""
+    """Scores predictions against the answers of the same rows: arrays, or DataFrames if custom."""
 
     def __call__(self, answers: Any, submission: Any, /) -> float:
         """The score."""
@@ -28,7 +28,8 @@ class ScoreFunction(Protocol):
 class Scorer:
     """A metric, and whether it takes DataFrames (a competition's own) or arrays (a built-in).
 
-    `prepare`, if there, makes of each part of the answers, once, what the function then gets.
+    `prepare`, if there, is called once for each part of the answers; the function then gets its
+    result in place of the answers.
     """
 
     name: str
@@ -45,7 +46,7 @@ class Scorer:
         if self.takes_frames:
             return self.score_rows(part, checked.frame(part.rows))
         decoded = checked.decoded if part.rows is None else checked.decoded.take(part.rows)
-        return self.score_rows(part, decoded.arrays(answers.books))
+        return self.score_rows(part, decoded.arrays(answers.labels))
 
     def score_rows(self, part: Part, predictions: Any) -> float:
         """The score of the predictions for the rows of one part: arrays, or a DataFrame if custom.
@@ -57,9 +58,9 @@ class Scorer:
         try:
             truth = part.truth(frames=self.takes_frames, prepare=self.prepare)
             score = self.function(truth, predictions)
-        except (Exception, SystemExit) as error:  # whatever a metric raises
+        except (Exception, SystemExit) as error:  # a metric may raise anything
             fault = where(error)
-        # Raised outside of the handler, so that no traceback drags the metric's words along.
+        # Raised outside the handler, so that no traceback has the metric's message.
         if fault is not None:
             raise MetricFault(f"the metric {self.name} failed: {fault}")
         if isinstance(score, bool) or not isinstance(score, numbers.Real):

@@ -1,4 +1,4 @@
-"""What is collected while a file is checked: every problem once, with its count and first row."""
+"""The problems found in a file: each once, with its count and first row."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from app.domain.verdict import Notice, Violation, ViolationCode
 
 EXAMPLES = 5
-EXAMPLE_LENGTH = 60  # characters; a cell may hold megabytes
+EXAMPLE_LENGTH = 60  # characters; a cell may have megabytes
 
 
 @dataclass(frozen=True, slots=True)
 class ViolationKind:
-    """One way in which single values or rows are wrong: its code, and its words for one and many.
+    """A kind of problem of single values or rows: its code, and its message for one and for many.
 
-    The words never hold a value from the file, because the same words describe answers.
+    A message never has a value from the file, because the same messages describe answers.
     """
 
     code: ViolationCode
@@ -52,7 +52,7 @@ class _Tally:
 
 
 class FoundViolations:
-    """All that was found in one file. What is counted makes one violation per code and column."""
+    """The problems of one file. Counted problems make one violation for each code and column."""
 
     def __init__(self) -> None:
         self._tallies: dict[tuple[ViolationCode, str | None], _Tally] = {}
@@ -64,7 +64,7 @@ class FoundViolations:
 
     @property
     def violations(self) -> tuple[Violation, ...]:
-        """Everything found, in the order of first discovery."""
+        """All violations, in the order in which they were found first."""
         return tuple(f if isinstance(f, Violation) else f.violation() for f in self._found)
 
     def add(
@@ -75,7 +75,7 @@ class FoundViolations:
         row: int | None = None,
         examples: Iterable[str] = (),
     ) -> None:
-        """Record a problem that is said in one sentence of its own."""
+        """Record a problem that has a message of its own."""
         cut = tuple(shorten(text) for text in list(examples)[:EXAMPLES])
         self._found.append(Violation(code, message, column, row, cut))
 
@@ -87,7 +87,7 @@ class FoundViolations:
         example: str = "",
         advice: str = "",
     ) -> None:
-        """Count one more case of a kind; the first case's advice is the one that is given."""
+        """Count one more case of a kind. The violation has the advice of the first case."""
         key = (kind.code, column)
         tally = self._tallies.get(key)
         if tally is None:

@@ -1,1 +1,1 @@
-"""From folders and archives into a staged competition: checked, complete and safe to keep."""
+"""Read competitions from folders and archives, and results from files; check both."""

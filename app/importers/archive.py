@@ -21,11 +21,11 @@ from app.importers.tar_stream import TarStream
 from app.importers.zip_directory import central_directory_bytes
 
 MAX_FILES = 200_000
-CHUNK = 1 << 20
-LONGEST_PATH = LONGEST_NAME + 120  # a slug and public/ stand before the name
-HEADER_BYTES = 2048  # of a tar, per member, on the average
-DIRECTORY_BYTES = 200  # of a zip's directory, per member, on the average
-# What the standard library raises while it reads a damaged archive.
+CHUNK_BYTES = 1 << 20
+LONGEST_PATH = LONGEST_NAME + 120  # with a slug and public/ before the name
+HEADER_BYTES = 2048  # of a tar, per member, on average
+DIRECTORY_BYTES = 200  # of a zip's directory, per member, on average
+# Errors of the standard library on a damaged archive.
 DAMAGE = (
     zipfile.BadZipFile,
     tarfile.TarError,
@@ -44,22 +44,22 @@ def unpack_archive(
     max_bytes: int,
     max_files: int = MAX_FILES,
     slug: str | None = None,
-    on_file: Callable[[str, int], None] | None = None,
+    progress: Callable[[str, int], None] | None = None,
 ) -> Path:
-    """Unpack `file` below the directory `into`; the competition folder's path is returned.
+    """Unpack `file` below the directory `into`. Returns the path of the competition folder.
 
-    The archive holds one folder, whose name is the slug; or the folder's files at its top, and
-    then `slug` must be given. `on_file` hears each member's name and bytes. Nothing is left below
-    `into` when this fails.
+    The archive has one folder, whose name is the slug; or the folder's files at its top, and then
+    `slug` must be given. `progress` is called with the name and bytes of each member. On failure
+    nothing is left below `into`.
 
     Raises:
         BadCompetition: the archive is damaged, encrypted, too large, or has a member that is not
-            a plain file at a plain place below its folder.
+            a plain file with a valid name below its folder.
     """
     tree = into / ".unpacking"  # no slug starts with a dot
     try:
-        unpack_files(file, tree, max_bytes=max_bytes, max_files=max_files, on_file=on_file)
-        return _placed(tree, into, slug)
+        unpack_files(file, tree, max_bytes=max_bytes, max_files=max_files, progress=progress)
+        return _move_into_place(tree, into, slug)
     finally:
         shutil.rmtree(tree, ignore_errors=True)
 
@@ -70,16 +70,16 @@ def unpack_files(
     *,
     max_bytes: int,
     max_files: int = MAX_FILES,
-    on_file: Callable[[str, int], None] | None = None,
+    progress: Callable[[str, int], None] | None = None,
 ) -> None:
-    """Unpack any archive of plain files into the new directory `into`, whatever its folders are.
+    """Unpack any archive of plain files into the new directory `into`.
 
     Raises:
         BadCompetition: as `unpack_archive`.
     """
     into.mkdir(parents=True)
-    unpacking = _Unpacking(into, max_bytes, max_files, on_file)
-    with file.open("rb") as stream, _damage_is_the_archives_fault():
+    unpacking = _Unpacking(into, max_bytes, max_files, progress)
+    with file.open("rb") as stream, _damage_as_bad_competition():
         if is_zip(stream):
             _unpack_zip(stream, unpacking)
         else:
@@ -87,69 +87,69 @@ def unpack_files(
 
 
 def is_zip(stream: IO[bytes]) -> bool:
-    """Whether a file starts as a zip archive does, an empty one included."""
+    """Whether a file starts like a zip archive; an empty zip too."""
     start = stream.read(4)
     stream.seek(0)
     return start in (b"PK\x03\x04", b"PK\x05\x06")
 
 
 class _Unpacking:
-    """Where members go, what is there already, and how much more may come."""
+    """The target of the members, the names so far, and the limits."""
 
     def __init__(
         self,
         tree: Path,
         max_bytes: int,
         max_files: int,
-        on_file: Callable[[str, int], None] | None,
+        progress: Callable[[str, int], None] | None,
     ) -> None:
         self.tree = tree
         self.max_bytes = max_bytes
         self.max_files = max_files
-        self.on_file = on_file
+        self.progress = progress
         self.bytes = 0
         self.members = 0
         self.files: set[str] = set()
         self.folders: set[str] = set()
 
     def admits(self, name: str) -> bool:
-        """Count one member and check its name; False when it is passed over."""
+        """Count one member and check its name. Returns False if the member is to be skipped."""
         self.members += 1
         if self.members > self.max_files:
-            raise _refusal("archive", f"more than {self.max_files} files")
+            raise _bad_archive("archive", f"more than {self.max_files} files")
         fault = name_fault(name, LONGEST_PATH)
         if is_junk(name) and fault in (None, "a name may not start with a dot"):
             return False
         if fault:
-            raise _refusal(name, fault)
+            raise _bad_archive(name, fault)
         return True
 
     def add(self, name: str, source: IO[bytes]) -> None:
         """Write one file."""
         parents = [name[:i] for i, character in enumerate(name) if character == "/"]
         if name in self.files:
-            raise _refusal(name, "this file is in the archive twice")
+            raise _bad_archive(name, "this file is in the archive twice")
         if name in self.folders or not self.files.isdisjoint(parents):
-            raise _refusal(name, "one name is both a file and a folder")
+            raise _bad_archive(name, "one name is both a file and a folder")
         self.files.add(name)
         self.folders.update(parents)
         target = self.tree / name
         target.parent.mkdir(parents=True, exist_ok=True)
         before = self.bytes
         with target.open("xb") as out:
-            while chunk := source.read(CHUNK):
+            while chunk := source.read(CHUNK_BYTES):
                 self.bytes += len(chunk)
                 if self.bytes > self.max_bytes:
-                    raise _refusal("archive", f"unpacks to more than {self.max_bytes} bytes")
+                    raise _bad_archive("archive", f"unpacks to more than {self.max_bytes} bytes")
                 out.write(chunk)
-        if self.on_file is not None:
-            self.on_file(name, self.bytes - before)
+        if self.progress is not None:
+            self.progress(name, self.bytes - before)
 
 
 def _unpack_zip(stream: IO[bytes], unpacking: _Unpacking) -> None:
     limit = DIRECTORY_BYTES * unpacking.max_files + (1 << 16)
     if central_directory_bytes(stream) > limit:
-        raise _refusal("archive", f"more than {unpacking.max_files} files")
+        raise _bad_archive("archive", f"more than {unpacking.max_files} files")
     with zipfile.ZipFile(stream) as archive:
         for member in archive.infolist():
             name = member.orig_filename.removeprefix("./")
@@ -157,18 +157,18 @@ def _unpack_zip(stream: IO[bytes], unpacking: _Unpacking) -> None:
             if name == "":
                 continue
             if not (name.isascii() or member.flag_bits & 0x800):
-                raise _refusal(name, "the name is not marked as UTF-8")
+                raise _bad_archive(name, "the name is not marked as UTF-8")
             if not unpacking.admits(name.removesuffix("/")):
                 continue
             mode = stat.S_IFMT(member.external_attr >> 16)
             if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
-                raise _refusal(name, "a link or device; only files and folders are taken")
+                raise _bad_archive(name, "a link or device; only files and folders are accepted")
             if member.flag_bits & 1:
-                raise _refusal(name, "is encrypted; pack it without a password")
+                raise _bad_archive(name, "is encrypted; pack it without a password")
             if is_folder:
                 continue
             if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-                raise _refusal(name, "is compressed in another way than deflate")
+                raise _bad_archive(name, "is not compressed by deflate")
             with archive.open(member) as source:
                 unpacking.add(name, source)
 
@@ -189,53 +189,58 @@ def _unpack_tar(stream: IO[bytes], unpacking: _Unpacking) -> None:
             if member.isdir():
                 continue
             if not member.isreg() or member.issparse():
-                raise _refusal(name, "a link, device or pipe; only files and folders are taken")
+                raise _bad_archive(
+                    name, "a link, device or pipe; only files and folders are accepted"
+                )
             source = archive.extractfile(member)
-            if source is None:  # cannot be: it is a regular file
-                raise _refusal(name, "cannot be read")
+            if source is None:  # never: it is a regular file
+                raise _bad_archive(name, "cannot be read")
             unpacking.add(name, source)
     blocks.finish()
 
 
-def _placed(tree: Path, into: Path, slug: str | None) -> Path:
+def _move_into_place(tree: Path, into: Path, slug: str | None) -> Path:
     tops = sorted(tree.iterdir())
     if not tops:
-        raise _refusal("archive", "there is no file in it")
+        raise _bad_archive("archive", "there is no file in it")
     if any(top.is_file() for top in tops):
         if slug is None:
-            raise _refusal(
+            raise _bad_archive(
                 "archive",
-                f"{tops[0].name} lies at its top: put everything into one folder that is named "
-                "as the competition, or say the slug",
+                f"{tops[0].name} is at its top: put everything into one folder that has the "
+                "competition's name, or give the slug",
             )
         name, folder = slug, tree
     elif len(tops) > 1:
         names = ", ".join(shown(top.name) for top in tops[:5])
-        raise _refusal("archive", f"holds {len(tops)} folders ({names}); one is expected")
+        raise _bad_archive("archive", f"holds {len(tops)} folders ({names}); one is expected")
     else:
         name, folder = tops[0].name, tops[0]
         if slug is not None and name != slug:
-            raise _refusal("archive", f"its folder is {shown(name)}, but the slug given is {slug}")
+            raise _bad_archive(
+                "archive", f"its folder is {shown(name)}, but the slug given is {slug}"
+            )
     if not SLUG.fullmatch(name):
-        raise _refusal(
+        raise _bad_archive(
             "archive", f"{shown(name)!r} is not a slug: letters, digits and hyphens, at most 100"
         )
     return folder.rename(into / name)
 
 
-def _refusal(file: str, message: str) -> BadCompetition:
+def _bad_archive(file: str, message: str) -> BadCompetition:
     return BadCompetition([problem(file, "", message)])
 
 
 @contextmanager
-def _damage_is_the_archives_fault() -> Iterator[None]:
+def _damage_as_bad_competition() -> Iterator[None]:
     try:
         yield
     except (*DAMAGE, OSError) as error:
-        # zipfile seeks to wherever a damaged header says; all else of the system is our trouble.
+        # A damaged header can make zipfile seek to an invalid place; other errors of the system
+        # are not the archive's.
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
         reason = shown(str(error)) or type(error).__name__
-        raise _refusal(
-            "archive", f"is neither a whole .zip nor a whole .tar or .tar.gz ({reason})"
+        raise _bad_archive(
+            "archive", f"is neither a complete .zip nor a complete .tar or .tar.gz ({reason})"
         ) from None

@@ -21,8 +21,8 @@ def parse_checksums(text: str) -> dict[str, str]:
     {'private/a.csv': '00000000000000000000000000000000'}
     """
     try:
-        # Every scalar stays text: a sum of digits alone is no number.
-        document = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 (it makes texts, lists and mappings only)
+        # Every scalar stays text: a sum of only digits must not become a number.
+        document = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 (BaseLoader makes only texts, lists and mappings)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
     sums = dict(_leaves(document, ())) if isinstance(document, dict) else {}

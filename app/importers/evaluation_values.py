@@ -1,4 +1,4 @@
-"""The values in MLAgentBench's results: of the right type, or refused with their place."""
+"""Check the values in MLAgentBench's results. Errors name the place of the value."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ MOST_RUNS = 10_000
 
 
 def refuse_constant(name: str) -> Any:
-    """Refuse NaN and the infinities, which JSON does not have."""
+    """Reject NaN and the infinities, which JSON does not have."""
     raise ValueError(f"{name} is no number; a run without a score has {NO_SCORE:g}")
 
 
 def check_place(place: str) -> None:
-    """Refuse a key that is no path of a trace file."""
+    """Reject a key that is no path of a trace file."""
     if not place.strip() or len(place) > MOST_PLACE or not place.isprintable():
         shown = place[:60].encode("ascii", "backslashreplace").decode()
-        raise refusal(shown, f"it is no path of a trace file, of at most {MOST_PLACE} characters")
+        raise bad_evaluation(
+            shown, f"it is no path of a trace file, of at most {MOST_PLACE} characters"
+        )
 
 
 def as_number(place: str, name: str, value: Any) -> float | None:
@@ -31,22 +33,22 @@ def as_number(place: str, name: str, value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise refusal(f"{place}.{name}", f"{_short(value)} is not a number")
+        raise bad_evaluation(f"{place}.{name}", f"{_short(value)} is not a number")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise refusal(f"{place}.{name}", "the number is too large")
+        raise bad_evaluation(f"{place}.{name}", "the number is too large")
     return number
 
 
 def as_list(place: str, name: str, value: Any) -> list[Any]:
     """A list that is not too long."""
     if not isinstance(value, list):
-        raise refusal(f"{place}.{name}", f"{_short(value)} is not a list")
+        raise bad_evaluation(f"{place}.{name}", f"{_short(value)} is not a list")
     if len(value) > MOST_SCORES:
-        raise refusal(f"{place}.{name}", f"it has more than {MOST_SCORES:,} values")
+        raise bad_evaluation(f"{place}.{name}", f"it has more than {MOST_SCORES:,} values")
     return value
 
 
@@ -55,22 +57,24 @@ def as_steps(place: str, value: Any) -> list[int]:
     found = as_list(place, "score_steps", value)
     for at, each in enumerate(found):
         if isinstance(each, bool) or not isinstance(each, int) or not 0 <= each < 2**53:
-            raise refusal(
+            raise bad_evaluation(
                 f"{place}.score_steps.{at}", f"{_short(each)} is not the number of a step"
             )
         if at and each <= found[at - 1]:
-            raise refusal(f"{place}.score_steps.{at}", f"step {each} comes after {found[at - 1]}")
+            raise bad_evaluation(
+                f"{place}.score_steps.{at}", f"step {each} comes after {found[at - 1]}"
+            )
     return found
 
 
 def as_kind(place: str, name: str, item: Mapping[str, Any], kind: type, *, default: Any) -> Any:
-    """A value of this kind; `default` where there is none."""
+    """A value of this type; `default` where there is none."""
     value = item.get(name)
     if value is None:
         return default
     if not isinstance(value, kind):
         wanted = {bool: "true or false", str: "a text", dict: "an object"}[kind]
-        raise refusal(f"{place}.{name}", f"{_short(value)} is not {wanted}")
+        raise bad_evaluation(f"{place}.{name}", f"{_short(value)} is not {wanted}")
     return value
 
 
@@ -78,8 +82,8 @@ def _short(value: Any) -> str:
     return repr(value)[:80]
 
 
-def refusal(place: str, reason: str) -> BadEvaluation:
-    """The error that says where the file ceases to be one, and why."""
+def bad_evaluation(place: str, reason: str) -> BadEvaluation:
+    """The error for an invalid file, with the place and the reason."""
     where = f"at {place}: " if place else ""
     return BadEvaluation(
         f"The results of MLAgentBench are refused {where}{reason}.", place=place, reason=reason

@@ -1,4 +1,4 @@
-"""Stage a competition folder: copy it, check that it is whole and does not contradict itself."""
+"""Stage a competition folder: copy it, and check that it is complete and consistent."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.errors import BadCompetition
 from app.importers.leaderboard import checked_leaderboard
 from app.importers.names import problem
 from app.importers.tree import (
-    PLACES,
+    FOLDERS,
     TOP_FILES,
     SourceFile,
     StagedFile,
@@ -27,11 +27,11 @@ from app.importers.tree import (
 )
 
 MAX_FILES = 200_000
-ONE_DISK = 1 << 40  # bytes: of folders on one's own disk, only the disk is the bound
+ONE_DISK = 1 << 40  # bytes; for folders on the local disk only its size is the limit
 DESCRIPTION = "description.md"
 METRIC = "metric.py"
 SAMPLE = "public/sample_submission.csv"
-# What people read and how the files came about: it decides no grade.
+# Files for people, and the record of how files were made: they change no grade.
 NOT_HASHED = frozenset({"README.md", "prepare.py", "provenance.json"})
 
 
@@ -46,10 +46,10 @@ class PublicFile:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """A competition folder, copied to `directory` and found good as far as files tell.
+    """A competition folder, copied to `directory` and checked, apart from its metric and answers.
 
-    `toml` is competition.toml as written, `files` are the public ones and `copies` all that lie in
-    `directory`. `lint` holds warnings only.
+    `toml` is competition.toml as written, `files` are the public files and `copies` all files in
+    `directory`. `lint` has only warnings.
     """
 
     slug: str
@@ -71,16 +71,16 @@ def stage_folder(
     *,
     max_bytes: int,
     max_files: int = MAX_FILES,
-    on_file: Callable[[str, int], None] | None = None,
+    progress: Callable[[str, int], None] | None = None,
 ) -> Staged:
     """Copy the competition folder `source`, whose name is the slug, into `staging` and check it.
 
-    `staging` must not exist or be empty; it holds nothing when this fails. `max_bytes` bounds all
-    files together, unpacked. `on_file` hears the path and bytes of each file copied. The metric
-    and the answers' values are not looked at: that is the graders' inspection.
+    `staging` must not exist or be empty; on failure it is left empty. `max_bytes` limits all files
+    together, unpacked. `progress` is called with the path and bytes of each file copied. A grader
+    checks the metric and the values of the answers later.
 
     Raises:
-        BadCompetition: with the problems found, each with its file.
+        BadCompetition: the folder is invalid; the error lists the problems with their files.
     """
     if not source.is_dir():
         raise BadCompetition([problem(source.name, "", "is not a folder")])
@@ -89,7 +89,7 @@ def stage_folder(
         raise FileExistsError(f"{staging} is not empty")
     try:
         entries = list_files(source, max_files=max_files)
-        return _stage(source.absolute().name, entries, staging, max_bytes, on_file)
+        return _stage(source.absolute().name, entries, staging, max_bytes, progress)
     except BaseException:
         for left in staging.iterdir():
             shutil.rmtree(left) if left.is_dir() else left.unlink()
@@ -97,12 +97,12 @@ def stage_folder(
 
 
 def stage_for_grading(source: Path, staging: Path) -> tuple[Competition, CompetitionStatus]:
-    """Copy into `staging` only what a grader reads of the folder `source`, checked as an import is.
+    """Copy into `staging` the files of `source` that a grader reads, and check them as an import.
 
-    Of the public files that is the sample submission.
+    Of the public files a grader reads only the sample submission.
 
     Raises:
-        BadCompetition: with the problems found, each with its file.
+        BadCompetition: the folder is invalid; the error lists the problems with their files.
     """
     staging.mkdir(parents=True, exist_ok=True)
     entries = [
@@ -115,9 +115,9 @@ def stage_for_grading(source: Path, staging: Path) -> tuple[Competition, Competi
 
 
 def content_hash(files: Iterable[StagedFile]) -> str:
-    """SHA-256 over all that decides what an agent is shown and how it is graded.
+    """SHA-256 over all files that agents see or that decide their grades.
 
-    A line `path`, NUL, SHA-256 for each file, sorted by path; packed files count as unpacked.
+    Each file gives a line `path`, NUL, SHA-256, sorted by path; packed files count as unpacked.
     """
     digest = hashlib.sha256()
     for file in sorted(files, key=lambda file: file.path):
@@ -131,26 +131,26 @@ def _stage(
     entries: list[SourceFile],
     staging: Path,
     max_bytes: int,
-    on_file: Callable[[str, int], None] | None,
+    progress: Callable[[str, int], None] | None,
 ) -> Staged:
     copies: dict[str, StagedFile] = {}
-    room = max_bytes
+    remaining = max_bytes
 
     def copy(entry: SourceFile, limit: int) -> None:
-        nonlocal room
+        nonlocal remaining
         too_large = (
             f"is larger than {limit} bytes"
-            if limit <= room
+            if limit <= remaining
             else f"with it the folder's files are larger than {max_bytes} bytes together"
         )
         copied = copies[entry.staged] = copy_file(
-            entry, staging, max_bytes=min(room, limit), too_large=too_large
+            entry, staging, max_bytes=min(remaining, limit), too_large=too_large
         )
-        room -= copied.bytes
-        if on_file is not None:
-            on_file(copied.path, copied.bytes)
+        remaining -= copied.bytes
+        if progress is not None:
+            progress(copied.path, copied.bytes)
 
-    # The small files first: a mistake in them is told before gigabytes are copied.
+    # The small files first: their mistakes are reported before gigabytes are copied.
     for entry in (e for e in entries if e.path in TOP_FILES):
         copy(entry, TOP_FILES[entry.path])
     toml = _text(staging, copies, TOML)
@@ -185,16 +185,16 @@ def _stage(
 
 
 def _status(competition: Competition, paths: set[str]) -> CompetitionStatus:
-    """Whether the answers are there; what must be there beside them is checked too."""
+    """Whether the answers are there. Also checks the files that must be there with them."""
     if competition.is_measured:
         return _status_of_measured(paths)
     answers = f"private/{competition.answers.file}"
     if answers in paths:
         if SAMPLE not in paths:
-            message = f"is missing beside {answers}: it says which ids a submission has"
+            message = f"is missing, though {answers} is there: it has the ids of a submission"
             raise BadCompetition([problem(SAMPLE, "", message)])
         return CompetitionStatus.READY
-    others = sorted(path for path in paths if path.startswith(f"{PLACES[1]}/"))
+    others = sorted(path for path in paths if path.startswith(f"{FOLDERS[1]}/"))
     if others:
         message = f"is missing, though {others[0]} is there; [answers] file names the answers"
         raise BadCompetition([problem(answers, "", message)])
@@ -202,11 +202,11 @@ def _status(competition: Competition, paths: set[str]) -> CompetitionStatus:
 
 
 def _status_of_measured(paths: set[str]) -> CompetitionStatus:
-    """Ready as it is: what only grading needs must not be there."""
+    """Always ready. Files that only grading needs must not be there."""
     problems = [
         problem(path, "", "has no use here: the metric is measured, and nothing is submitted")
         for path in sorted(paths)
-        if path in (METRIC, SAMPLE, LEADERBOARD) or path.startswith(f"{PLACES[1]}/")
+        if path in (METRIC, SAMPLE, LEADERBOARD) or path.startswith(f"{FOLDERS[1]}/")
     ]
     if problems:
         raise BadCompetition(problems)

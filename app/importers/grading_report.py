@@ -1,6 +1,6 @@
-"""MLE-bench's `grading_report.json`: read whole or refused with the place; checked, not believed.
+"""Read MLE-bench's `grading_report.json`, completely or not at all, and recompute its results.
 
-Three forms are read: the report with its totals, a bare list of competition reports (as summaries
+There are three forms: the report with its totals, a bare list of competition reports (as summaries
 have them), and a single competition report (as `mlebench grade-sample` prints it).
 """
 
@@ -41,7 +41,7 @@ TOTALS: Mapping[str, Callable[[ReportEntry], bool]] = {
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
-    """One thing that a report says and Podium does not find; `place` is where it says so."""
+    """A difference between a report and Podium's result; `place` is its place in the report."""
 
     place: str
     competition: str | None
@@ -53,7 +53,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class ReportEntry:
-    """One competition report: as it came (`document`), and what Podium makes of it."""
+    """A competition report: the original (`document`), and the results recomputed from it."""
 
     place: str
     competition: str
@@ -69,17 +69,17 @@ class ReportEntry:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A grading report, recomputed, with every difference between its words and ours."""
+    """A grading report, recomputed, with every difference from the file."""
 
     entries: tuple[ReportEntry, ...]
     mismatches: tuple[Mismatch, ...]
 
 
 def read_report(data: bytes) -> Report:
-    """Read a grading report and recompute what it says.
+    """Read a grading report and recompute its results.
 
     Raises:
-        BadReport: it is not one; `place` says where it ceases to be.
+        BadReport: the file is no grading report; `place` is the place of the first error.
     """
     document = parse_json(data, _bad, pairs=_once)
     items, where, totals = _find_items(document)
@@ -155,10 +155,10 @@ def _read_entry(place: str, item: Any) -> tuple[ReportEntry, list[Mismatch]]:
         )
         medal, above = standing.medal, bool(standing.above_median)
     elif score is not None:
-        medal, above = _as_told(item)
+        medal, above = _as_stated(item)
         note = "it cannot be recomputed without thresholds and direction: the file's word stands"
-        told = medal.value if medal else None
-        found.append(Mismatch(place, slug, "any_medal", told, None, note))
+        stated = medal.value if medal else None
+        found.append(Mismatch(place, slug, "any_medal", stated, None, note))
     entry = ReportEntry(
         place=place,
         competition=slug,
@@ -180,7 +180,7 @@ def _read_entry(place: str, item: Any) -> tuple[ReportEntry, list[Mismatch]]:
 
 
 def flags_of(made: bool, valid: bool, medal: Medal | None, above_median: bool) -> dict[str, bool]:
-    """The flags of a competition report, as MLE-bench names and means them."""
+    """The flags of a competition report, with the names and meaning of MLE-bench."""
     return {
         "any_medal": medal is not None,
         "gold_medal": medal is Medal.GOLD,
@@ -192,7 +192,7 @@ def flags_of(made: bool, valid: bool, medal: Medal | None, above_median: bool) -
     }
 
 
-def _as_told(item: Mapping[str, Any]) -> tuple[Medal | None, bool]:
+def _as_stated(item: Mapping[str, Any]) -> tuple[Medal | None, bool]:
     medal = next((each for each in Medal if item.get(f"{each.value}_medal")), None)
     return medal, bool(item.get("above_median"))
 

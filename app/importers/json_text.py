@@ -1,4 +1,4 @@
-"""JSON as people send it: what it is instead is said, and where; nothing is guessed."""
+"""Parse JSON that people send. Errors name the place and the reason."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-Refuse = Callable[[str, str], Exception]  # the error for a place and a reason
+ErrorAt = Callable[[str, str], Exception]  # the error for a place and a reason
 Pairs = list[tuple[str, Any]]
 
 
 def parse_json(
     data: bytes,
-    refuse: Refuse,
+    error_at: ErrorAt,
     *,
     pairs: Callable[[Pairs], dict[str, Any]],
     constant: Callable[[str], Any] | None = None,
 ) -> Any:
-    """The document in `data`; `pairs` makes the objects, `constant` what NaN and Infinity become.
+    """Parse the document in `data`; `pairs` makes objects, `constant` handles NaN and Infinity.
 
     Raises:
-        What `refuse` gives: it is not JSON, or not UTF-8, or `pairs` or `constant` raised
-            ValueError.
+        The error of `error_at`: it is not JSON, or not UTF-8, or `pairs` or `constant`
+            raised ValueError.
     """
     if data.startswith(b"version https://git-lfs"):
-        raise refuse("line 1", "this is a Git LFS pointer, not the file: run `git lfs pull`")
+        raise error_at("line 1", "this is a Git LFS pointer, not the file: run `git lfs pull`")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise refuse(f"byte {error.start}", "it is not UTF-8") from None
+        raise error_at(f"byte {error.start}", "it is not UTF-8") from None
     try:
         return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise refuse(place, f"it is not JSON: {error.msg}") from None
+        raise error_at(place, f"it is not JSON: {error.msg}") from None
     except (RecursionError, ValueError) as error:
-        raise refuse("", f"it cannot be read: {error}") from None
+        raise error_at("", f"it cannot be read: {error}") from None
 
 
 def storable(value: Any) -> Any:
-    """The same without NaN, infinities, NULs and half surrogate pairs: databases take none."""
+    """The value without NaN, infinities, NULs and lone surrogates, which databases reject."""
     if isinstance(value, dict):
         return {storable(key): storable(each) for key, each in value.items()}
     if isinstance(value, list):

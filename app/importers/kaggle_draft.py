@@ -1,4 +1,4 @@
-"""A competition folder of what Kaggle tells, and a list of what a person must still fill in."""
+"""Draft a competition folder from Kaggle's pages, with a list of the parts to fill in by hand."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ KINDS = "number, probability, integer, boolean, label, text, list, mask or boxes
 
 
 def description_of(about: About, pages: dict[str, str]) -> str:
-    """The task in Kaggle's words: description, evaluation and data pages, one after another."""
+    """The task in Kaggle's text: description, evaluation and data pages, one after another."""
     parts = [pages[name].strip() for name in DESCRIPTION_PAGES if pages.get(name, "").strip()]
     return "\n\n".join(parts or [f"# {about.title}"]) + "\n"
 
 
 def write_draft(folder: Path, about: About, pages: dict[str, str], archive: Path) -> list[str]:
-    """Write the folder; what is left to do is returned, and stands in its README."""
+    """Write the folder. Returns the list of things left to do, which is also in its README."""
     folder.mkdir(parents=True)
     header = _sample_header(archive)
     ids, columns = header[:1] or ["id"], header[1:] or ["target"]
@@ -46,7 +46,7 @@ def write_draft(folder: Path, about: About, pages: dict[str, str], archive: Path
         "",
         "[leaderboard]",
         f"source = {_quoted('kaggle:' + about.slug)}",
-        f"captured_at = {date.today().isoformat()}",  # noqa: DTZ011 (the day it is here)
+        f"captured_at = {date.today().isoformat()}",  # noqa: DTZ011 (the local date)
     ]
     (folder / TOML).write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "description.md").write_text(description_of(about, pages), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Kaggle's leaderboard file: a CSV (perhaps in a zip, perhaps with a BOM) as our own board."""
+"""Convert Kaggle's leaderboard file: a CSV, maybe with a BOM, maybe in a zip."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SCORE, RANK = "score", "rank"
 
 @dataclass(frozen=True, slots=True)
 class KaggleLeaderboard:
-    """A leaderboard.csv made of Kaggle's; names of teams and people are left behind.
+    """A leaderboard.csv made from Kaggle's, without names of teams and people.
 
-    `without_score` teams stood on it without a score.
+    `without_score` is the number of teams without a score.
     """
 
     csv_text: str
@@ -35,17 +35,17 @@ def read_kaggle_leaderboard(file: Path) -> KaggleLeaderboard:
     """Read Kaggle's leaderboard download, or a CSV with a column `score` in any case.
 
     Raises:
-        BadCompetition: it is no such file.
+        BadCompetition: the file is neither.
     """
     name, data = _content(file)
     try:
         text = data.decode("utf-8-sig")
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise _refusal(name, f"is not a CSV file: {error}") from None
+        raise _bad_file(name, f"is not a CSV file: {error}") from None
     header = [cell.strip().lower() for cell in rows[0]] if rows else []
     if header.count(SCORE) != 1:
-        raise _refusal(name, "has no column Score")
+        raise _bad_file(name, "has no column Score")
     column = header.index(SCORE)
     body = [row for row in rows[1:] if len(row) > column]
     if RANK in header and all(row[header.index(RANK)].isdigit() for row in body):
@@ -64,17 +64,17 @@ def read_kaggle_leaderboard(file: Path) -> KaggleLeaderboard:
 
 def _content(file: Path) -> tuple[str, bytes]:
     if file.stat().st_size > MAX_BYTES:
-        raise _refusal(file.name, f"is larger than {MAX_BYTES} bytes")
+        raise _bad_file(file.name, f"is larger than {MAX_BYTES} bytes")
     if not zipfile.is_zipfile(file):
         return file.name, file.read_bytes()
     with zipfile.ZipFile(file) as archive:
         members = [one for one in archive.infolist() if one.filename.lower().endswith(".csv")]
         if len(members) != 1:
-            raise _refusal(file.name, "does not hold one CSV file")
+            raise _bad_file(file.name, "does not hold one CSV file")
         if members[0].file_size > MAX_BYTES:
-            raise _refusal(file.name, f"unpacks to more than {MAX_BYTES} bytes")
+            raise _bad_file(file.name, f"unpacks to more than {MAX_BYTES} bytes")
         return members[0].filename, archive.read(members[0])
 
 
-def _refusal(name: str, message: str) -> BadCompetition:
+def _bad_file(name: str, message: str) -> BadCompetition:
     return BadCompetition([problem(name or FILE, "", message)])

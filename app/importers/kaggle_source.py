@@ -1,4 +1,4 @@
-"""Kaggle, or another Podium, through the `kaggle` package: what it tells and what it gives."""
+"""Read competitions from Kaggle, or from another Podium, with the `kaggle` package."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOST_PAGES = 25  # of the file list; beyond that the size is a lower bound
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What is told of a competition before anything is downloaded."""
+    """A competition's metadata, known before its files are downloaded."""
 
     slug: str
     title: str
@@ -36,18 +36,18 @@ class About:
     has_entered: bool
     files: int
     bytes: int
-    is_all: bool  # whether the files were all counted
+    is_all: bool  # whether all files were counted
 
 
 class KaggleSource:
-    """A connection. `tell` hears of pauses."""
+    """A connection. `report` is called with a message before each pause."""
 
-    def __init__(self, tell: Report) -> None:
-        self._tell = tell
+    def __init__(self, report: Report) -> None:
+        self._report = report
         self._api = _authenticated()
 
     def about(self, slug: str) -> About:
-        """What is told of the competition.
+        """The competition's metadata.
 
         Raises:
             NotFound: there is none.
@@ -84,12 +84,12 @@ class KaggleSource:
         )
 
     def pages(self, slug: str) -> dict[str, str]:
-        """The competition's pages by lower-case name; HTML or Markdown, as they are."""
+        """The competition's pages by lower-case name; HTML or Markdown, unchanged."""
         found = self._call(lambda: self._api.competition_list_pages(slug))
         return {page.name.lower(): page.content or "" for page in found or () if page.name}
 
     def download(self, slug: str, folder: Path) -> Path:
-        """All files as one archive; what an interrupted download left in `folder` is used."""
+        """Download all files as one archive; continues an interrupted download in `folder`."""
         folder.mkdir(parents=True, exist_ok=True)
         before = set(folder.iterdir())
         self._call(lambda: self._api.competition_download_files(slug, str(folder), quiet=True))
@@ -101,7 +101,7 @@ class KaggleSource:
         raise NotFound(f"{slug} has no files that can be downloaded.")
 
     def leaderboard(self, slug: str, folder: Path) -> Path:
-        """The leaderboard, in the zip that it comes in."""
+        """Download the leaderboard as a zip."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{slug}.zip"
         path.unlink(missing_ok=True)
@@ -109,7 +109,7 @@ class KaggleSource:
         return path
 
     def _call(self, ask: Callable[[], Result]) -> Result:
-        """Ask, and ask again after a pause where it may help: the package does not."""
+        """Call the package, with retries after pauses, because the package does not retry."""
         import requests
 
         for attempt in range(1, ATTEMPTS + 1):
@@ -119,22 +119,22 @@ class KaggleSource:
             except requests.HTTPError as error:
                 status = error.response.status_code if error.response is not None else 0
                 if status != 429 and status < 500:
-                    raise _refusal(status, str(error)) from None
+                    raise _error_of(status, str(error)) from None
                 reason, pause = str(error), _retry_after(error.response)
             except (requests.ConnectionError, requests.Timeout) as error:
                 reason, pause = str(error), None
             if attempt < ATTEMPTS:
                 seconds = min(LONGEST_PAUSE, 2.0**attempt if pause is None else pause)
-                self._tell(f"{reason[:200]} Asking again in {seconds:g} s.")
+                self._report(f"{reason[:200]} Asking again in {seconds:g} s.")
                 time.sleep(seconds)
         raise Unavailable(f"Gave up after {ATTEMPTS} attempts: {reason[:500]}")
 
 
 def reach_podium(url: str, key: str) -> None:
-    """Let the package speak to another Podium instead of Kaggle; before the first `Source`.
+    """Make the package use another Podium instead of Kaggle; before the first `KaggleSource`.
 
-    The package has no setting for an address: it knows localhost, and the HTTP proxy in the
-    environment. This process must have asked Kaggle nothing yet.
+    The package has no setting for an address, only for localhost and an HTTP proxy. This process
+    must not have used the package before.
     """
     for name in ("NO_PROXY", "no_proxy", "KAGGLE_USERNAME", "KAGGLE_KEY"):
         os.environ.pop(name, None)
@@ -145,7 +145,7 @@ def reach_podium(url: str, key: str) -> None:
 
 
 def _authenticated() -> Any:
-    # Importing the package already reads credentials and, without any, prints a page of advice.
+    # The package reads credentials when it is imported; without any it prints a page of advice.
     with _quiet():
         from kaggle.api.kaggle_api_extended import KaggleApi
 
@@ -165,9 +165,9 @@ def _authenticated() -> Any:
 
 @contextlib.contextmanager
 def _quiet() -> Any:
-    """Keep the package's words off standard output, which may be our JSON."""
+    """Keep the package's output off standard output, which may be JSON of a command."""
     arguments = sys.argv
-    sys.argv = arguments[:1]  # the package looks for its own options there
+    sys.argv = arguments[:1]  # the package parses its own options from it
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             yield
@@ -175,7 +175,7 @@ def _quiet() -> Any:
         sys.argv = arguments
 
 
-def _refusal(status: int, message: str) -> Exception:
+def _error_of(status: int, message: str) -> Exception:
     if status == 401:
         return Unauthorized(f"The credentials were refused: {message[:500]}")
     if status == 404:

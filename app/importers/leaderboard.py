@@ -1,4 +1,4 @@
-"""The human board of a competition folder: linted, and compared with what the toml says."""
+"""The human board of a competition folder: linted, and compared with competition.toml."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def checked_leaderboard(
     """The competition's board, full where its `leaderboard.csv` is given, and the lint's warnings.
 
     Raises:
-        BadCompetition: the file cannot be read, the lint finds errors, or competition.toml says
-            something else than the file.
+        BadCompetition: the file cannot be read, the lint finds errors, or competition.toml
+            contradicts the file.
     """
     declared = competition.leaderboard
     higher = competition.metric.higher_is_better
@@ -35,23 +35,23 @@ def checked_leaderboard(
         findings = lint_lines(
             lines, teams=declared.teams, higher_is_better=higher, rule=declared.rule
         )
-        _refuse_errors(TOML, "leaderboard", findings)
+        _raise_lint_errors(TOML, "leaderboard", findings)
         return leaderboard_of(competition, None), findings
     scores = read_scores(csv_text)
     findings = lint_leaderboard(scores, higher_is_better=higher, rule=declared.rule)
-    _refuse_errors(FILE, SCORE, findings)
+    _raise_lint_errors(FILE, SCORE, findings)
     board = Leaderboard.full(scores, higher_is_better=higher, rule=declared.rule)
-    _refuse_contradictions(board, declared.teams, lines)
+    _raise_contradictions(board, declared.teams, lines)
     return board, findings
 
 
-def _refuse_errors(file: str, key: str, findings: list[LintFinding]) -> None:
+def _raise_lint_errors(file: str, key: str, findings: list[LintFinding]) -> None:
     errors = [problem(file, key, f.message) for f in findings if f.severity == "error"]
     if errors:
         raise BadCompetition(errors)
 
 
-def _refuse_contradictions(board: Leaderboard, teams: int | None, lines: MedalLines) -> None:
+def _raise_contradictions(board: Leaderboard, teams: int | None, lines: MedalLines) -> None:
     found: list[tuple[str, float | None, float | None]] = [("teams", teams, board.teams)]
     found += [(name, getattr(lines, name), getattr(board.lines, name)) for name in STATED]
     problems = [

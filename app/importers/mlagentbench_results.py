@@ -1,9 +1,8 @@
-"""The JSON that MLAgentBench's evaluation writes: read whole or refused with the place.
+"""Read the JSON that MLAgentBench's evaluation writes, completely or not at all.
 
-An object whose keys are paths of trace files and whose values tell one run each. What its numbers
-mean is MLAgentBench's convention (eval.py and plot.py there): a final score of -1 is none, and so
-is a 0 among the scores of steps, where it stands for an evaluation that broke down. What does not
-fit together is listed, never mended in silence.
+It is an object whose keys are paths of trace files and whose values are runs. By MLAgentBench's
+convention (eval.py and plot.py there) a final score of -1 means no score, and a 0 among the scores
+of steps means a failed evaluation. Inconsistencies are listed, never corrected silently.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from app.importers.evaluation_values import (
     as_list,
     as_number,
     as_steps,
+    bad_evaluation,
     check_place,
-    refusal,
     refuse_constant,
 )
 from app.importers.grading_report import Mismatch
 from app.importers.json_text import Pairs, parse_json, storable
 
-# In the order in which one of several counts: what the agent had no part in comes first.
+# Of several errors the first in this order counts; those that are not the agent's come first.
 KINDS: Mapping[str, Failure] = {
     "oom_error": Failure.OUT_OF_MEMORY,
     "connection_error": Failure.CONNECTION,
@@ -45,8 +44,8 @@ FIELDS = (
 class EvaluatedRun:
     """One run: its key (`place`), its scores by step, its final score, and how it ended.
 
-    A step is None where the file does not tell which one a score is of. `blank_steps` counts the
-    evaluated steps without a score. `document` is the entry as it came.
+    A step is None where the step of a score is not known. `blank_steps` counts the evaluated steps
+    without a score. `document` is the entry as it is in the file.
     """
 
     place: str
@@ -70,17 +69,17 @@ def read_evaluation(data: bytes, competition: str, *, higher_is_better: bool) ->
     """Read the results of one task.
 
     Raises:
-        BadEvaluation: the file is not what MLAgentBench writes, has a number that is none, says
-            two things of one run, or its scores are negative where lower is better.
+        BadEvaluation: the file is not of MLAgentBench's form, a number is not finite, a run has
+            two results, or a score is negative where lower is better.
     """
     repeated: list[str] = []
-    document = parse_json(data, refusal, pairs=_pairs(repeated), constant=refuse_constant)
+    document = parse_json(data, bad_evaluation, pairs=_pairs(repeated), constant=refuse_constant)
     if not isinstance(document, dict):
-        raise refusal("", "it is not an object whose keys are paths of trace files")
+        raise bad_evaluation("", "it is not an object whose keys are paths of trace files")
     if not document:
-        raise refusal("", "there are no results in it")
+        raise bad_evaluation("", "there are no results in it")
     if len(document) > MOST_RUNS:
-        raise refusal("", f"it has more than {MOST_RUNS:,} runs")
+        raise bad_evaluation("", f"it has more than {MOST_RUNS:,} runs")
     reader = _Reader(competition, higher_is_better)
     for key in repeated:
         reader.note(key, key, 2, 1, "the same entry twice; it counts once")
@@ -88,16 +87,18 @@ def read_evaluation(data: bytes, competition: str, *, higher_is_better: bool) ->
     runs = []
     for place in sorted(document):
         check_place(place)
-        plain = posixpath.normpath(place)
-        if plain in known:
-            raise refusal(place, f"one run with two results: {known[plain]!r} is the same file")
-        known[plain] = place
+        normalized = posixpath.normpath(place)
+        if normalized in known:
+            raise bad_evaluation(
+                place, f"one run with two results: {known[normalized]!r} is the same file"
+            )
+        known[normalized] = place
         runs.append(reader.read(place, document[place]))
     return Evaluation(tuple(runs), tuple(reader.mismatches))
 
 
 class _Reader:
-    """Reads entries and gathers what does not fit together."""
+    """Reads entries and collects inconsistencies."""
 
     def __init__(self, competition: str, higher_is_better: bool) -> None:
         self._competition = competition
@@ -113,23 +114,23 @@ class _Reader:
     def read(self, place: str, item: Any) -> EvaluatedRun:
         """One entry."""
         if not isinstance(item, dict):
-            raise refusal(place, "the results of a run are an object")
+            raise bad_evaluation(place, "the results of a run are an object")
         for name in ("final_score", "score"):
             if name not in item:
-                raise refusal(f"{place}.{name}", "it is not there")
+                raise bad_evaluation(f"{place}.{name}", "it is not there")
         for name in FIELDS:
             if name not in item:
                 self.note(place, name, None, None, "the file does not say")
         if item.get("path", place) != place:
             self.note(place, "path", item["path"], place, "the key and the path differ")
-        said = as_number(place, "final_score", item["final_score"])
-        final = self._final(place, said)
+        stated = as_number(place, "final_score", item["final_score"])
+        final = self._final(place, stated)
         scores = [
             as_number(f"{place}.score", str(at), each)
             for at, each in enumerate(as_list(place, "score", item["score"]))
         ]
         numbers = as_steps(place, item.get("score_steps", []))
-        body = self._body(place, scores, numbers, said if final is not None else None)
+        body = self._body(place, scores, numbers, stated if final is not None else None)
         if len(body) == len(numbers):
             numbered: list[tuple[int | None, float | None]] = list(zip(numbers, body, strict=True))
         else:
@@ -143,7 +144,7 @@ class _Reader:
             self.note(place, "submitted_final_answer", submitted, True, note)
         if final is None and submitted:
             note = "a final answer was submitted, but has no score: the run failed"
-            self.note(place, "final_score", said, None, note)
+            self.note(place, "final_score", stated, None, note)
         return EvaluatedRun(
             place=place,
             steps=tuple((at, score) for at, score in steps if score is not None),
@@ -154,15 +155,15 @@ class _Reader:
             document=storable(item),
         )
 
-    def _final(self, place: str, said: float | None) -> float | None:
-        if said is None or said == NO_SCORE:
+    def _final(self, place: str, stated: float | None) -> float | None:
+        if stated is None or stated == NO_SCORE:
             return None
-        if said == 0 and not self._higher_is_better:
+        if stated == 0 and not self._higher_is_better:
             note = "0 where lower is better is no measurement: taken as no score"
-            self.note(place, "final_score", said, None, note)
+            self.note(place, "final_score", stated, None, note)
             return None
-        self._refuse_negative(f"{place}.final_score", said)
-        return said
+        self._reject_negative(f"{place}.final_score", stated)
+        return stated
 
     def _body(
         self,
@@ -171,7 +172,7 @@ class _Reader:
         numbers: list[int],
         final: float | None,
     ) -> list[float | None]:
-        """The scores of steps: all but the last, which is the final one's again."""
+        """The scores of steps: all but the last, which repeats the final score."""
         if final is None:
             return scores
         if scores and scores[-1] == final:
@@ -184,12 +185,12 @@ class _Reader:
     def _is_score(self, place: str, score: float | None) -> bool:
         if score is None or score in (0.0, NO_SCORE):
             return False
-        self._refuse_negative(f"{place}.score", score)
+        self._reject_negative(f"{place}.score", score)
         return True
 
-    def _refuse_negative(self, place: str, score: float) -> None:
+    def _reject_negative(self, place: str, score: float) -> None:
         if score < 0 and not self._higher_is_better:
-            raise refusal(
+            raise bad_evaluation(
                 place,
                 f"{score!r} is negative, but in {self._competition} lower is better and scores "
                 "are never negative (-1 alone stands for no score): is this the file of another "
@@ -201,31 +202,31 @@ class _Reader:
         if seconds is not None and seconds < 0:
             self.note(place, "total_time", seconds, None, "a negative time is not known")
             return None
-        return seconds or None  # 0 is what MLAgentBench writes where it found no time
+        return seconds or None  # MLAgentBench writes 0 where it found no time
 
     def _failure(self, place: str, item: Mapping[str, Any], final: float | None) -> Failure:
         error = as_kind(place, "error", item, str, default="")
         extra = as_kind(place, "extra", item, dict, default={})
         for name, value in extra.items():
             if not isinstance(value, bool):
-                raise refusal(f"{place}.extra.{name}", f"{value!r} is not true or false")
+                raise bad_evaluation(f"{place}.extra.{name}", f"{value!r} is not true or false")
             if value and name not in KINDS:
                 note = "this kind of error is not known here: it is kept and counts for nothing"
                 self.note(place, f"extra.{name}", value, None, note)
         if error and not extra.get("error", False):
             self.note(place, "extra.error", extra.get("error"), True, "there is an error's text")
-        told = [kind for name, kind in KINDS.items() if extra.get(name)]
-        if error and Failure.CRASH not in told:
-            told.append(Failure.CRASH)
-        if len(told) > 1:
-            kinds = [kind.value for kind in told]
-            self.note(place, "extra", kinds, told[0].value, "several errors: the first counts")
-        if final is not None and told and told[0] not in INFRASTRUCTURE:
+        errors = [kind for name, kind in KINDS.items() if extra.get(name)]
+        if error and Failure.CRASH not in errors:
+            errors.append(Failure.CRASH)
+        if len(errors) > 1:
+            kinds = [kind.value for kind in errors]
+            self.note(place, "extra", kinds, errors[0].value, "several errors: the first counts")
+        if final is not None and errors and errors[0] not in INFRASTRUCTURE:
             note = "it did not keep the run from a final score: no failure"
-            self.note(place, "extra", told[0].value, Failure.NONE.value, note)
+            self.note(place, "extra", errors[0].value, Failure.NONE.value, note)
             return Failure.NONE
-        if told:
-            return told[0]
+        if errors:
+            return errors[0]
         return Failure.NONE if final is not None else Failure.NO_SUBMISSION
 
 

@@ -1,18 +1,18 @@
-"""Which file names Podium takes from outside, whether from a folder or out of an archive."""
+"""The file names that Podium accepts from folders and archives."""
 
 from __future__ import annotations
 
 LONGEST_NAME = 200  # characters of a path below public/ or private/
-LONGEST_PART = 255  # bytes between two slashes: what Linux file systems take
-# What Python and macOS leave in folders unasked; it never belongs to a competition.
+LONGEST_PART = 255  # bytes between two slashes: the limit of Linux file systems
+# Files that Python and macOS leave in folders; they never belong to a competition.
 JUNK = frozenset({"__pycache__", ".DS_Store", "__MACOSX"})
 SHOWN = 60  # characters of a bad name repeated in a message
 
 
 def name_fault(name: str, longest: int = LONGEST_NAME) -> str | None:
-    """Why `name`, a relative path with `/` between its parts, is refused; None when it is fine.
+    """Why `name`, a relative path with `/` between its parts, is rejected; None if it is valid.
 
-    Public files are served under these names, so they must be plain everywhere.
+    Public files are served under these names, so they must be valid on every system.
 
     >>> name_fault("public/images/1.png") is None
     True
@@ -53,7 +53,7 @@ def is_junk(name: str) -> bool:
 
 
 def shown(name: str) -> str:
-    """`name` as a message may repeat it: printable and not too long.
+    """`name` in a form for messages: printable and not too long.
 
     >>> shown("a" + chr(0))
     'a?'

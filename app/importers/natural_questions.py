@@ -1,4 +1,4 @@
-"""The answers of TensorFlow 2.0 Question Answering: JSON lines of annotations to rows of a CSV."""
+"""Convert the answers of TensorFlow 2.0 Question Answering from JSON lines to CSV."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def answers_csv(data: bytes) -> bytes:
     first annotation counts, as in MLE-bench.
 
     Raises:
-        ValueError: a line is not as expected.
+        ValueError: a line is no example with an annotation.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""MLE-bench's `run_group_experiments.csv`: which run groups are whose."""
+"""MLE-bench's `run_group_experiments.csv`: the run groups of each experiment."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ COLUMNS = ["experiment_id", "run_group"]
 
 
 def read_run_groups(data: bytes) -> dict[str, list[str]]:
-    r"""The run groups of each experiment, sorted: the order of the file's rows decides nothing.
+    r"""The run groups of each experiment, sorted by name.
 
-    A group's name begins with its time, so that the sorted ones are in the order they were run.
+    A group's name begins with its time, so this is the order in which the groups were run.
 
     Raises:
-        Invalid: with the line and the reason.
+        Invalid: the file is invalid; the error names the line and the reason.
 
     >>> read_run_groups(b"experiment_id,run_group\na,2024-02\na,2024-01\n")
     {'a': ['2024-01', '2024-02']}

@@ -1,4 +1,4 @@
-"""A competition folder's files: which are there, and copies of them, without following links."""
+"""List and copy the files of a competition folder, without following links."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from typing import IO, cast
 from app.errors import BadCompetition
 from app.importers.names import is_junk, name_fault, problem
 
-CHUNK = 1 << 20
 MEGABYTE = 1 << 20
+CHUNK_BYTES = MEGABYTE
 UNPACKED = ".csv.gz"  # below public/ and private/: NAME.csv.gz stands for NAME.csv
-PLACES = ("public", "private")
-# The files beside them, and how large each may be.
+FOLDERS = ("public", "private")
+# The files next to these folders, and the greatest size of each in bytes.
 TOP_FILES = {
     "competition.toml": MEGABYTE,
     "description.md": 4 * MEGABYTE,
@@ -41,18 +41,18 @@ class SourceFile:
 
     @property
     def is_unpacked(self) -> bool:
-        """Whether it is kept unpacked."""
+        """Whether it is stored unpacked."""
         return "/" in self.path and self.path.endswith(UNPACKED)
 
     @property
     def staged(self) -> str:
-        """The path that it is kept at."""
+        """Its path in the staging directory."""
         return self.path.removesuffix(".gz") if self.is_unpacked else self.path
 
 
 @dataclass(frozen=True, slots=True)
 class StagedFile:
-    """A file in the staging directory; `sha256` in hexadecimal, `bytes` as it is kept."""
+    """A file in the staging directory; `sha256` in hexadecimal, `bytes` as stored."""
 
     path: str
     bytes: int
@@ -63,7 +63,7 @@ def list_files(source: Path, *, max_files: int) -> list[SourceFile]:
     """Every file of a competition folder, sorted by path.
 
     Raises:
-        BadCompetition: with everything that is at no known place or no plain file.
+        BadCompetition: a file is at no known place or is no plain file; the error lists all.
     """
     entries: list[SourceFile] = []
     problems: list[dict[str, str]] = []
@@ -94,7 +94,7 @@ def list_files(source: Path, *, max_files: int) -> list[SourceFile]:
 
 
 def copy_file(entry: SourceFile, staging: Path, *, max_bytes: int, too_large: str) -> StagedFile:
-    """Copy one file into `staging`, unpacked where `Entry.staged` says so, synced to disk.
+    """Copy one file into `staging`, unpacked if it is packed, and synced to disk.
 
     Raises:
         BadCompetition: it has more than `max_bytes` (then the message is `too_large`), is damaged,
@@ -103,7 +103,7 @@ def copy_file(entry: SourceFile, staging: Path, *, max_bytes: int, too_large: st
     target = staging / entry.staged
     target.parent.mkdir(parents=True, exist_ok=True)
     digest, size = hashlib.sha256(), 0
-    with _open_plain(entry) as stored, target.open("xb") as out:
+    with _open_regular(entry) as stored, target.open("xb") as out:
         stream = cast(IO[bytes], gzip.GzipFile(fileobj=stored)) if entry.is_unpacked else stored
         while chunk := _read(stream, entry):
             size += len(chunk)
@@ -127,14 +127,14 @@ def sync_folders(staging: Path) -> None:
 
 
 def _fault(path: str, found: os.DirEntry[str]) -> str | None:
-    place, _, below = path.partition("/")
+    top, _, below = path.partition("/")
     if found.is_symlink():
         return "is a symbolic link; put the file itself here"
-    if place in TOP_FILES and not below:
+    if top in TOP_FILES and not below:
         return None if found.is_file(follow_symlinks=False) else "must be a plain file"
-    if place not in PLACES:
-        known = ", ".join((*TOP_FILES, *(f"{p}/" for p in PLACES)))
-        return f"has no place in a competition folder, which holds {known}; remove it"
+    if top not in FOLDERS:
+        known = ", ".join((*TOP_FILES, *(f"{p}/" for p in FOLDERS)))
+        return f"does not belong in a competition folder, which has {known}; remove it"
     if not below:
         return None if found.is_dir(follow_symlinks=False) else "must be a folder"
     fault = name_fault(below)
@@ -163,8 +163,8 @@ def _collisions(entries: Iterable[SourceFile]) -> list[dict[str, str]]:
     ]
 
 
-def _open_plain(entry: SourceFile) -> IO[bytes]:
-    # The folder may change under us: a link is not followed, and a pipe is not waited for.
+def _open_regular(entry: SourceFile) -> IO[bytes]:
+    # The folder may change meanwhile: this neither follows a link nor waits for a pipe.
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         stream = os.fdopen(os.open(entry.file, flags), "rb")
@@ -184,7 +184,7 @@ def _open_plain(entry: SourceFile) -> IO[bytes]:
 
 def _read(stream: IO[bytes], entry: SourceFile) -> bytes:
     try:
-        return stream.read(CHUNK)
+        return stream.read(CHUNK_BYTES)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        message = f"is no whole gzip file ({error})"
+        message = f"is no complete gzip file ({error})"
         raise BadCompetition([problem(entry.path, "", message)]) from None

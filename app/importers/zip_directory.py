@@ -1,4 +1,4 @@
-"""How large a zip's table of contents is, known before `zipfile` reads all of it into memory."""
+"""The size of a zip's central directory, found before `zipfile` reads all of it into memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 from typing import IO
 
 END = struct.Struct("<4s4H2LH")  # end of central directory; its sixth field is the size in bytes
-LOCATOR = struct.Struct("<4sLQL")  # says that a zip64 end record stands before it
+LOCATOR = struct.Struct("<4sLQL")  # follows a zip64 end record
 END64 = struct.Struct("<4sQ2H2L4Q")  # its ninth field is the size in bytes
 LONGEST_COMMENT = 1 << 16  # bytes, after the end record
 
@@ -15,7 +15,7 @@ LONGEST_COMMENT = 1 << 16  # bytes, after the end record
 def central_directory_bytes(stream: IO[bytes]) -> int:
     """Bytes of the directory that `zipfile` would read; 0 when it finds none. The file is rewound.
 
-    The records are looked for where `zipfile` looks (PKWARE's APPNOTE, 4.3.14 to 4.3.16).
+    The records are searched where `zipfile` searches them (PKWARE's APPNOTE, 4.3.14 to 4.3.16).
     """
     length = stream.seek(0, os.SEEK_END)
     tail_start = max(0, length - LONGEST_COMMENT - END.size - LOCATOR.size - END64.size)

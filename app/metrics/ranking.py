@@ -14,7 +14,7 @@ from app.metrics.arrays import IntArray, Lists, items_in_rows, row_of_each
 from app.metrics.registry import metric
 
 _LONG = 1500  # items of a row, up to which each pair is looked at
-_CELLS = 1 << 18  # of rows looked at together: a table that the processor's cache holds
+_CELLS = 1 << 18  # of rows compared at once: a table that fits into the processor's cache
 
 
 @metric(kinds={"list"})
@@ -58,7 +58,7 @@ def mean_average_precision_at_k_score(
 
 @metric(kinds={"list"})
 def top_k_error(y_true: Lists, y_pred: Lists, *, k: Annotated[int, Field(ge=1)]) -> float:
-    """The share of rows whose first `k` ranked items hold none of the answers' items.
+    """The share of rows whose first `k` ranked items have none of the answers' items.
 
     >>> relevant = Lists(np.array([1, 2]), np.array([0, 1, 2]))
     >>> top_k_error(relevant, Lists(np.array([1, 2, 9, 2]), np.array([0, 2, 4])), k=1)
@@ -174,7 +174,7 @@ def _descending_pairs(offsets: IntArray, places: IntArray, rows: IntArray) -> in
     widest = int(sizes.max())
     column = np.arange(widest)[:, None]
     is_filled = column < sizes
-    # Filled up with what is larger than every place: such an end makes no descending pair.
+    # Padded with a number larger than every place, which makes no descending pair.
     table = np.full((widest, len(rows)), widest, dtype=np.int16)
     table[is_filled] = places[(offsets[:-1][rows] + column)[is_filled]]
     return sum(int(np.count_nonzero(table[:j] > table[j])) for j in range(1, widest))

@@ -1,4 +1,4 @@
-"""The one registry of metrics: what each takes, and whether a competition uses it rightly."""
+"""The registry of metrics: their kinds, columns and parameters, and checks of their use."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _parameters(function: Callable[..., float]) -> dict[str, Parameter]:
 
 
 def _parameter_problems(found: Metric, parameters: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the given parameters."""
+    """The problems of the given parameters."""
     messages = []
     for name, value in parameters.items():
         if name not in found.parameters:

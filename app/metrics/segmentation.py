@@ -75,7 +75,7 @@ def mask_fbeta_score(
     true = sum_by_row(y_true.lengths, y_true.offsets)
     square = beta * beta
     scores = (1.0 + square) * shared
-    # Missed and falsely marked pixels, with what was found: beta² |A| + |B|.
+    # Missed, falsely marked and found pixels together: beta² |A| + |B|.
     scores = np.divide(scores, square * true + (total - true), out=scores, where=shared > 0)
     return float(scores.sum()) / len(scores)
 

@@ -1,1 +1,1 @@
-"""Results as documents, flat rows and Markdown, for every program that shows them."""
+"""Reports: results as JSON documents, flat rows and Markdown."""

@@ -1,4 +1,4 @@
-"""Reports over the same attempts: pass@k, two experiments compared, a suite's item table."""
+"""Reports of pass@k, of the comparison of two experiments, and of a suite's items."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from app.statistics.item_analysis import Item
 from app.statistics.pass_at_k import PassAtK
 
 
-def pass_at_k_report(basis: ResultContext, found: Sequence[PassAtK], rate: str) -> Report:
+def pass_at_k_report(context: ResultContext, found: Sequence[PassAtK], rate: str) -> Report:
     """An experiment's pass@k."""
     document = {
-        **context_document(basis), "rate": rate, "pass_at_k": [asdict(one) for one in found],
+        **context_document(context), "rate": rate, "pass_at_k": [asdict(one) for one in found],
     }  # fmt: skip
     rows = [
         {
-            "experiment": basis.experiment.name,
-            "suite": basis.filters.suite,
+            "experiment": context.experiment.name,
+            "suite": context.filters.suite,
             "rate": rate,
             "k": one.k,
             "mean": one.mean,
             "bootstrap95_low": one.bootstrap95[0] if one.bootstrap95 else None,
             "bootstrap95_high": one.bootstrap95[1] if one.bootstrap95 else None,
-            **context_columns(basis),
+            **context_columns(context),
         }
         for one in found
     ]
@@ -38,13 +38,13 @@ def pass_at_k_report(basis: ResultContext, found: Sequence[PassAtK], rate: str) 
             ["k", "pass@k (%)", "bootstrap 95 %"],
             [[one.k, f"{one.mean:.2f}", interval_cell(one.bootstrap95)] for one in found],
         )
-        return f"{table}\n{markdown_list(footnotes(basis))}"
+        return f"{table}\n{markdown_list(footnotes(context))}"
 
     return Report(document, rows, markdown)
 
 
 def comparison_report(a: ResultContext, b: ResultContext, found: Comparison, rate: str) -> Report:
-    """Two experiments side by side."""
+    """The comparison of two experiments."""
     document = {
         "a": context_document(a),
         "b": context_document(b),

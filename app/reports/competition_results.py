@@ -1,4 +1,4 @@
-"""Report of all attempts at one competition."""
+"""The report of all attempts at one competition."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from app.statistics.percentiles import PERCENTILES
 def competition_report(
     slug: str,
     convention: str,
-    facts: CompetitionInfo,
-    lines: Sequence[CompetitionResult],
+    info: CompetitionInfo,
+    results: Sequence[CompetitionResult],
 ) -> Report:
     """All attempts at a competition."""
-    rows = [asdict(line) for line in lines]
+    rows = [asdict(line) for line in results]
     document = {
         "competition": slug,
-        "complexity": facts.complexity,
-        "flags": [{"competition": slug, "code": code, "note": note} for code, note in facts.flags],
+        "complexity": info.complexity,
+        "flags": [{"competition": slug, "code": code, "note": note} for code, note in info.flags],
         "percentile_convention": convention,
         "percentile_source": PERCENTILES[convention].source,
         "items": rows,
@@ -37,9 +37,9 @@ def competition_report(
                 [one.experiment, one.seed, cell(one.score), one.medal or "",
                  cell(one.percentile), cell(one.improvement), one.state,
                  f"{cell(one.reported_score)} {one.reported_sort or ''}".strip()]
-                for one in lines
+                for one in results
             ],
         )  # fmt: skip
-        return f"{table}\n{markdown_list([f'{code}: {note}' for code, note in facts.flags])}"
+        return f"{table}\n{markdown_list([f'{code}: {note}' for code, note in info.flags])}"
 
     return Report(document, rows, markdown)

@@ -21,14 +21,14 @@ HEADINGS = {
 NOT_KNOWN = "not known"
 
 
-def medal_rates_report(basis: ResultContext, groups: Rates) -> Report:
+def medal_rates_report(context: ResultContext, groups: Rates) -> Report:
     """An experiment's medal rates."""
 
     def markdown() -> str:
-        return _rates_markdown(basis, groups)
+        return _rates_markdown(context, groups)
 
-    document = _rates_document(basis, groups)
-    return Report(document, _rates_rows(basis, groups), markdown)
+    document = _rates_document(context, groups)
+    return Report(document, _rates_rows(context, groups), markdown)
 
 
 def board_report(
@@ -44,9 +44,9 @@ def board_report(
         columns = list(dict.fromkeys(name for _, groups in rows for name in groups))
         table = markdown_table(
             board_header(columns),
-            [board_row(basis, groups, columns) for basis, groups in rows],
+            [board_row(context, groups, columns) for context, groups in rows],
         )
-        lines = [line for basis, _ in rows for line in footnotes(basis)]
+        lines = [line for context, _ in rows for line in footnotes(context)]
         lines += [f"{name} is not counted: {reason}" for name, reason in absent]
         return f"{table}\n{markdown_list(lines)}"
 
@@ -54,9 +54,9 @@ def board_report(
     return Report(document, flat, markdown)
 
 
-def _rates_markdown(basis: ResultContext, groups: Rates) -> str:
-    """The row as MLE-bench's README prints it, all rates below, and what one has to know."""
-    row = markdown_table(board_header(list(groups)), [board_row(basis, groups, list(groups))])
+def _rates_markdown(context: ResultContext, groups: Rates) -> str:
+    """The row in the form of MLE-bench's README, a table of all rates, and footnotes."""
+    row = markdown_table(board_header(list(groups)), [board_row(context, groups, list(groups))])
     titles = [name.replace("_", " ") for name in RATES]
     table = markdown_table(
         ["group", "competitions", *titles],
@@ -65,11 +65,11 @@ def _rates_markdown(basis: ResultContext, groups: Rates) -> str:
             for name, group in groups.items()
         ],
     )
-    return f"{row}\n{table}\n{markdown_list(footnotes(basis))}"
+    return f"{row}\n{table}\n{markdown_list(footnotes(context))}"
 
 
-def _rates_document(basis: ResultContext, groups: Mapping[str, GroupRates]) -> dict[str, Any]:
-    """Medal rates as JSON has them."""
+def _rates_document(context: ResultContext, groups: Mapping[str, GroupRates]) -> dict[str, Any]:
+    """Medal rates for JSON."""
     shown = {
         name: {
             "competitions": group.competitions,
@@ -78,10 +78,10 @@ def _rates_document(basis: ResultContext, groups: Mapping[str, GroupRates]) -> d
         }
         for name, group in groups.items()
     }
-    return {**context_document(basis), "groups": shown}
+    return {**context_document(context), "groups": shown}
 
 
-def _rates_rows(basis: ResultContext, groups: Mapping[str, GroupRates]) -> list[dict[str, Any]]:
+def _rates_rows(context: ResultContext, groups: Mapping[str, GroupRates]) -> list[dict[str, Any]]:
     """Medal rates as flat rows: one for each group and rate."""
     rows = []
     for name, group in groups.items():
@@ -89,11 +89,11 @@ def _rates_rows(basis: ResultContext, groups: Mapping[str, GroupRates]) -> list[
             one = group.rates[rate]
             rows.append(
                 {
-                    "experiment": basis.experiment.name,
-                    "agent": basis.experiment.agent,
-                    "model": basis.experiment.model,
-                    "suite": basis.filters.suite,
-                    "padding": basis.filters.padding.value,
+                    "experiment": context.experiment.name,
+                    "agent": context.experiment.agent,
+                    "model": context.experiment.model,
+                    "suite": context.filters.suite,
+                    "padding": context.filters.padding.value,
                     "group": name,
                     "competitions": group.competitions,
                     "seeds": group.seeds,
@@ -104,14 +104,14 @@ def _rates_rows(basis: ResultContext, groups: Mapping[str, GroupRates]) -> list[
                     "ci95_high": one.ci95[1] if one.ci95 else None,
                     "bootstrap95_low": one.bootstrap95[0] if one.bootstrap95 else None,
                     "bootstrap95_high": one.bootstrap95[1] if one.bootstrap95 else None,
-                    **context_columns(basis),
+                    **context_columns(context),
                 }
             )
     return rows
 
 
 def plus_minus(one: Estimate) -> str:
-    """The mean and its SEM as boards print them.
+    """The mean and its SEM in the form of MLE-bench's board.
 
     >>> plus_minus(Estimate(62.1212, 1.5151, None, None, ()))
     '62.12 ± 1.52'
@@ -132,19 +132,19 @@ def board_header(groups: Sequence[str]) -> list[str]:
 
 
 def board_row(
-    basis: ResultContext, groups: Mapping[str, GroupRates], columns: Sequence[str]
+    context: ResultContext, groups: Mapping[str, GroupRates], columns: Sequence[str]
 ) -> list[str]:
     """An experiment's row: any-medal rate ± SEM in each column."""
     cells = [
         plus_minus(groups[name].rates["any_medal"]) if name in groups else NOT_KNOWN
         for name in board_columns(columns)
     ]
-    hours = (basis.experiment.resources or {}).get("hours")
-    told = NOT_KNOWN if hours is None else f"{hours:g}"
+    hours = (context.experiment.resources or {}).get("hours")
+    running_time = NOT_KNOWN if hours is None else f"{hours:g}"
     return [
-        basis.experiment.agent,
-        basis.experiment.model,
+        context.experiment.agent,
+        context.experiment.model,
         *cells,
-        told,
-        str(len(basis.grid.seeds)),
+        running_time,
+        str(len(context.grid.seeds)),
     ]

@@ -1,4 +1,4 @@
-"""Report of medals over run time, tokens or dollars."""
+"""The report of medals over run time, tokens or dollars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One result in the forms in which HTTP, commands and pages show it."""
+"""A result in the forms that HTTP and commands show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = Mapping[str, Any]
 class Report:
     """A result: `document` for JSON, flat `rows` for CSV and Parquet, and its Markdown.
 
-    The Markdown is written on demand, because most readers ask for JSON.
+    The Markdown is written on demand, because most clients ask for JSON.
     """
 
     document: Any

@@ -1,4 +1,4 @@
-"""Reports of single runs: the outcomes of an experiment's runs, and the scores of one run."""
+"""Reports of runs: the outcomes of an experiment's runs, and the scores of one run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.statistics.efficiency import COSTS
 
 
 def outcomes_report(name: str, threshold: float | None, found: Sequence[RunOutcome]) -> Report:
-    """What each run of an experiment came to."""
+    """The outcome of each run of an experiment."""
     rows = [_outcome_row(one) for one in found]
     document = {"experiment": name, "threshold": threshold, "items": rows}
     shown = ("competition", "seed", "standing", "sort", "score", "best_score", "improvement",
@@ -27,11 +27,11 @@ def outcomes_report(name: str, threshold: float | None, found: Sequence[RunOutco
 
 
 def trajectory_report(found: Trajectory) -> Report:
-    """A run's scores in their order."""
+    """The scores of a run, in their order."""
     run, baseline = found.run, found.competition.baseline
     steps = [asdict(one) for one in found.steps]
     final, first = found.final, found.first_success
-    is_told = baseline is not None and not found.pending
+    is_final = baseline is not None and not found.pending
     document = {
         "run": run.id,
         "experiment": run.experiment,
@@ -44,7 +44,7 @@ def trajectory_report(found: Trajectory) -> Report:
         "pending": found.pending or None,
         "final": asdict(final) if final else None,
         "best": asdict(found.best) if found.best else None,
-        "success": final is not None and bool(final.success) if is_told else None,
+        "success": final is not None and bool(final.success) if is_final else None,
         "ever_success": first is not None if baseline else None,
         "first_success": asdict(first) if first else None,
         "items": steps,

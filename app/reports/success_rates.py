@@ -1,4 +1,4 @@
-"""Report of success rates against baselines."""
+"""The report of success rates against baselines."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def success_report(found: SuccessResults) -> Report:
 
 
 def _success_markdown(found: SuccessResults) -> str:
-    """A line for each group, and what one has to know."""
+    """A line for each group, and footnotes."""
     table = markdown_table(_SUCCESS_HEADER, _success_cells(found))
     return f"{table}\n{markdown_list(_success_footnotes(found))}"
 
 
 def _success_document(found: SuccessResults) -> dict[str, Any]:
-    """Success rates as JSON has them."""
+    """Success rates for JSON."""
     scope = found.scope.filters
     return {
         "experiment": found.experiment.name,
@@ -78,7 +78,7 @@ def _success_rows(found: SuccessResults) -> list[dict[str, Any]]:
             "group": name,
             "competitions": group.competitions,
             "runs": group.runs,
-            **{sort: group.results[sort] for sort in KINDS},
+            **{kind: group.results[kind] for kind in KINDS},
             "without_score": group.without_score,
             "lost": sum(found.lost[name].values()),
             **_rate_columns(group),
@@ -124,7 +124,7 @@ _SUCCESS_HEADER = [
 
 
 def _success_cells(found: SuccessResults) -> list[list[str]]:
-    """The lines of the table that people read: one for each group, all of them last."""
+    """The lines of the Markdown table: one for each group, the group "all" last."""
     names = [*(name for name in found.groups if name != ALL), ALL]
     lines = []
     for name in names:
@@ -135,7 +135,7 @@ def _success_cells(found: SuccessResults) -> list[list[str]]:
             [
                 name,
                 str(group.runs),
-                " / ".join(str(group.results[sort]) for sort in KINDS),
+                " / ".join(str(group.results[kind]) for kind in KINDS),
                 _rate(group.success_rate),
                 _rate(group.ever_success_rate),
                 _improvement(group.average_improvement),
@@ -150,33 +150,35 @@ def _success_cells(found: SuccessResults) -> list[list[str]]:
 
 
 def _success_footnotes(found: SuccessResults) -> list[str]:
-    """What a reader of the rates has to know, a line each."""
+    """Footnotes for readers of the rates, one line each."""
     scope, everything = found.scope.filters, found.groups[ALL]
     where = f"suite {scope.suite}" if scope.suite else "all its competitions"
     own = "each baseline's own threshold"
     limit = own if found.scope.threshold is None else f"{100 * found.scope.threshold:g} %"
-    sorts = ", ".join(f"{everything.results[sort]} {sort}" for sort in KINDS)
+    kinds = ", ".join(f"{everything.results[kind]} {kind}" for kind in KINDS)
     lines = [
         (
             f"{found.experiment.name}: {where}, {everything.competitions} of "
             f"{len(found.competitions)} competitions, {everything.runs} runs. A success improves "
             f"on the baseline by more than {limit}; rates are means over competitions ± SEM."
         ),
-        f"Final scores: {sorts}; {everything.without_score} runs had none and count as failures.",
+        f"Final scores: {kinds}; {everything.without_score} runs had none and count as failures.",
     ]
     if found.lost[ALL]:
         lost = ", ".join(f"{count} {kind}" for kind, count in found.lost[ALL].items())
         lines.append(f"Left out, because they were lost to infrastructure: {lost}.")
     if found.missing_baseline:
-        told = ", ".join(f"{slug} ({runs} runs)" for slug, runs in found.missing_baseline.items())
-        lines.append(f"Left out, because no baseline is known: {told}.")
+        skipped = ", ".join(
+            f"{slug} ({runs} runs)" for slug, runs in found.missing_baseline.items()
+        )
+        lines.append(f"Left out, because no baseline is known: {skipped}.")
     if found.missing:
         how = "count as failures" if scope.padding.value == "fail" else "are left out"
-        told = ", ".join(
+        missing = ", ".join(
             one.competition + ("" if one.seed is None else f" seed {one.seed}") + f" ({one.reason})"
             for one in found.missing
         )
-        lines.append(f"Missing results {how}: {told}.")
+        lines.append(f"Missing results {how}: {missing}.")
     if found.excluded:
         how = "left out" if scope.excluded.value == "drop" else "counted as failures"
         flags = ", ".join(scope.exclude_flags)

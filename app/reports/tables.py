@@ -30,7 +30,7 @@ def to_parquet(rows: Sequence[Row]) -> bytes:
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A Markdown table; bars in cells are kept from breaking it."""
+    """A Markdown table; bars in cells are escaped."""
     lines = [header, ["---"] * len(header), *rows]
     cells = [[str(cell).replace("|", "\\|").replace("\n", " ") for cell in line] for line in lines]
     return "\n".join("| " + " | ".join(line) + " |" for line in cells) + "\n"
@@ -53,7 +53,7 @@ def cell(value: Any) -> str:
 
 
 def interval_cell(interval: tuple[float, float] | None) -> str:
-    """An interval as a cell: `low to high`, or that it is not known.
+    """An interval as a cell: `low to high`, or "not known".
 
     >>> interval_cell((1.0, 2.5)), interval_cell(None)
     ('1.00 to 2.50', 'not known')

@@ -1,1 +1,1 @@
-"""From grades to numbers one can defend: pure functions on frozen values, no I/O."""
+"""Statistics of grades: pure functions on frozen values, without I/O."""

@@ -1,4 +1,4 @@
-"""Attempts, and the grid of seeds x competitions x rates that every statistic starts from."""
+"""Attempts, and the grid of seeds x competitions x rates, the input of every statistic."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ RATES = (
 
 
 class Padding(StrEnum):
-    """What becomes of a (competition, seed) without a result."""
+    """How a (competition, seed) without a result counts."""
 
-    NONE = "none"  # nothing is made up: the statistic is refused, and what is missing is listed
+    NONE = "none"  # the statistic is refused, and the missing results are listed
     FAIL = "fail"  # it counts as a failure: no submission was made
     COMPLETE = "complete"  # a seed that misses any competition is left out
 
 
 class Attempt(NamedTuple):
-    """What one run came to; (experiment, competition, seed) is its key, whatever came first."""
+    """The outcome of one run; (experiment, competition, seed) is its key."""
 
     experiment: str
     competition: str
@@ -50,7 +50,7 @@ class Attempt(NamedTuple):
 
     @property
     def outcomes(self) -> tuple[bool, ...]:
-        """Whether the attempt counts for each of `RATES`; of medals the best one alone counts."""
+        """Whether the attempt counts for each of `RATES`; only the best medal counts."""
         medal = self.medal
         return (
             medal is not None,
@@ -67,7 +67,7 @@ class Attempt(NamedTuple):
 class Grid:
     """One experiment's outcomes: `outcomes[seed, competition, rate]` is 1.0 or 0.0.
 
-    `missing` lists the (competition, seed) that had no result, padded or left out.
+    `missing` lists each (competition, seed) without a result, padded or left out.
     """
 
     competitions: tuple[str, ...]
@@ -76,7 +76,7 @@ class Grid:
     missing: tuple[tuple[str, int], ...]
 
     def positions(self, competitions: Collection[str]) -> list[int]:
-        """Where these competitions are, in the grid's order."""
+        """The indexes of these competitions, in the grid's order."""
         return [at for at, slug in enumerate(self.competitions) if slug in competitions]
 
 
@@ -87,16 +87,15 @@ def make_grid(
     seeds: Collection[int] = (),
     padding: Padding = Padding.NONE,
 ) -> Grid:
-    """The grid of one experiment's attempts at `competitions`; attempts at others are passed over.
+    """The grid of one experiment's attempts at `competitions`; attempts at others are ignored.
 
-    Its seeds are those of the attempts, and the `seeds` that are known to belong to it although
-    they have no result yet. Competitions and seeds are sorted: the order of `attempts` changes
-    nothing.
+    Its seeds are those of the attempts, and `seeds`, which may have no result yet. Competitions
+    and seeds are sorted, so the order of `attempts` does not matter.
 
     Raises:
         ValueError: an attempt is there twice, or attempts of several experiments are mixed.
-        AttemptsMissing: results are missing and nothing may be made up.
-        Conflict: there is nothing to compute from.
+        AttemptsMissing: results are missing, and the padding does not replace them.
+        Conflict: there is no attempt.
     """
     slugs = tuple(sorted(set(competitions)))
     column = {slug: at for at, slug in enumerate(slugs)}
@@ -123,17 +122,17 @@ def make_grid(
         if not there[row[seed], at]
     )
     if missing and padding is Padding.NONE:
-        raise _refusal(missing)
+        raise _missing_error(missing)
     if padding is Padding.COMPLETE:
-        whole = np.flatnonzero(there.all(axis=1)).tolist()
-        if not whole:
-            raise _refusal(missing)
-        numbers = tuple(numbers[at] for at in whole)
-        outcomes = outcomes[whole]
+        complete = np.flatnonzero(there.all(axis=1)).tolist()
+        if not complete:
+            raise _missing_error(missing)
+        numbers = tuple(numbers[at] for at in complete)
+        outcomes = outcomes[complete]
     return Grid(slugs, numbers, outcomes, missing)
 
 
-def _refusal(missing: tuple[tuple[str, int], ...]) -> AttemptsMissing:
+def _missing_error(missing: tuple[tuple[str, int], ...]) -> AttemptsMissing:
     named = first_few([f"{slug} seed {seed}" for slug, seed in missing], 3)
     return AttemptsMissing(
         f"There is no result of {named}. With padding=fail they count as failures, with "

@@ -1,4 +1,4 @@
-"""Two experiments side by side, paired by competition."""
+"""The comparison of two experiments, paired by competition."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ POWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class SignTest:
-    """How often each was ahead; ties decide nothing. `p` is two-sided and exact."""
+    """How often each was ahead; ties do not count. `p` is two-sided and exact."""
 
     a_ahead: int
     b_ahead: int
@@ -27,11 +27,10 @@ class SignTest:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The difference a - b in percentage points, over the competitions both were at.
+    """The difference a - b in percentage points, over the competitions of both.
 
     `detectable` is the smallest true difference that a two-sided paired t test at 5 % finds with
-    a power of 80 %, were the competitions as different from one another as these are. None where
-    fewer than two competitions leave nothing to tell.
+    a power of 80 %, if competitions vary as much as these. None for fewer than two competitions.
     """
 
     competitions: int
@@ -57,7 +56,7 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
     at = RATES.index(rate)
     ours, theirs = (100.0 * grid.outcomes[:, :, at].mean(axis=0) for grid in (a, b))
     differences = ours - theirs
-    # Means of thirds differ in their last bits although they are the same share.
+    # Equal shares of thirds can differ in their last bits.
     differences[np.abs(differences) < 1e-9] = 0.0
     count = differences.size
     mean, sem = mean_and_sem(differences)
@@ -93,15 +92,15 @@ def detectable_difference(
     freedom = count - 1
     critical = float(stdtrit(freedom, 1 - level / 2))
 
-    def lack(shift: float) -> float:
-        # The far tail of the noncentral t is nothing, and beyond SciPy's range NaN.
+    def missing_power(shift: float) -> float:
+        # The far tail of the noncentral t is 0; beyond its range SciPy returns NaN.
         wrong_way = np.nan_to_num(nctdtr(freedom, shift, -critical))
         return float(1.0 - nctdtr(freedom, shift, critical) + wrong_way) - power
 
-    # Here, since it takes half a second that only a comparison needs.
+    # Imported here, because it takes half a second and only comparisons need it.
     from scipy.optimize import brentq
 
     enough = 1.0
-    while lack(enough) < 0:
+    while missing_power(enough) < 0:
         enough *= 2
-    return float(brentq(lack, 0.0, enough)) * sem
+    return float(brentq(missing_power, 0.0, enough)) * sem

@@ -1,7 +1,7 @@
-"""What runs cost: averages, and successes for each unit of cost.
+"""The costs of runs: averages, and successes for each unit of cost.
 
-Only runs whose cost was told are in a number, and how many they are stands beside it. Averages and
-successes per unit weigh every run alike: they are sums over the same runs, divided by one another.
+Each number is over the runs that reported the cost, and comes with the number of these runs.
+Averages and successes per unit weigh all runs equally: they are ratios of sums over the same runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ HOUR = 3600.0
 
 
 class Usage(NamedTuple):
-    """What one run used; None is not known, and is not 0."""
+    """The usage of one run; None means not known, not 0."""
 
     prompt_tokens: float | None = None
     completion_tokens: float | None = None
@@ -33,7 +33,7 @@ class Usage(NamedTuple):
 
 
 COSTS = ("prompt_tokens", "completion_tokens", "tokens", "steps", "seconds", "cost_usd")
-# The name of a rate, what it divides by, and how much of it is one unit.
+# The name of a rate, the cost that it divides by, and the size of one unit.
 PER = (
     ("million_tokens", "tokens", MILLION),
     ("hour", "seconds", HOUR),
@@ -44,7 +44,7 @@ PER = (
 
 @dataclass(frozen=True, slots=True)
 class Average:
-    """The mean over the runs that told it; `mean` is None where none did."""
+    """The mean over the runs that reported it; None where no run did."""
 
     mean: float | None
     runs: int
@@ -52,28 +52,30 @@ class Average:
 
 @dataclass(frozen=True, slots=True)
 class Efficiency:
-    """Averages of each cost, and successes per unit of it (None where nothing was spent)."""
+    """Averages of each cost, and successes per unit of it (None where the cost is 0)."""
 
     averages: dict[str, Average]
     successes_per: dict[str, float | None]
 
 
 def efficiency(runs: Sequence[tuple[Usage, bool]]) -> Efficiency:
-    """What these runs spent, and what that bought; each comes with whether it succeeded.
+    """The efficiency of runs, given the usage of each and whether it succeeded.
 
     >>> found = efficiency([(Usage(cost_usd=1.0), True), (Usage(cost_usd=3.0), False)])
     >>> found.averages["cost_usd"].mean, found.successes_per["dollar"]
     (2.0, 0.25)
     """
-    averages, told = {}, {}
+    averages, known = {}, {}
     for name in COSTS:
-        told[name] = [
-            (spent, success) for one, success in runs if (spent := getattr(one, name)) is not None
+        known[name] = [
+            (amount, success)
+            for usage, success in runs
+            if (amount := getattr(usage, name)) is not None
         ]
-        amounts = [spent for spent, _ in told[name]]
+        amounts = [amount for amount, _ in known[name]]
         averages[name] = Average(fmean(amounts) if amounts else None, len(amounts))
     per: dict[str, float | None] = {}
     for name, cost, unit in PER:
-        total = sum(spent for spent, _ in told[cost]) / unit
-        per[name] = sum(success for _, success in told[cost]) / total if total else None
+        total = sum(amount for amount, _ in known[cost]) / unit
+        per[name] = sum(success for _, success in known[cost]) / total if total else None
     return Efficiency(averages, per)

@@ -1,8 +1,8 @@
 """A mean with its uncertainties: over seeds by the t distribution, over competitions by bootstrap.
 
-The two answer different questions. The interval over seeds says where the mean of many more seeds
-on these same competitions would lie; the bootstrap says how much the mean owes to which
-competitions happened to be in the suite.
+The two answer different questions. The interval over seeds estimates the mean of many more seeds
+on the same competitions; the bootstrap shows how much the mean depends on the choice of
+competitions in the suite.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy.special import stdtrit
 Array = NDArray[np.float64]
 Interval = tuple[float, float]
 RESAMPLES = 10_000
-SEED = 20_240_801  # fixed, so that the same question has the same answer
+SEED = 20_240_801  # fixed, so that the same input has the same result
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def cluster_bootstrap(
 ) -> list[Interval | None]:
     """Percentile intervals (95 %) for the mean over rows of each column of `items`.
 
-    A row is a competition: all seeds of a competition are drawn, or not, together. None for
-    each column where there is but one row.
+    A row is a competition: its seeds are drawn together. None for each column where there is only
+    one row.
     """
     rows, columns = items.shape
     if rows < 2:

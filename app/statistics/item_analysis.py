@@ -1,4 +1,4 @@
-"""What each competition tells about the experiments that were at it."""
+"""Item analysis: how well each competition discriminates between experiments."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class Item:
     """One competition as an item of a test.
 
     `discrimination` is the correlation, over experiments, of the rate here with the rate at all
-    other competitions: negative means that the better agents do worse here, which often is a
-    grader's fault. None where either does not vary. `verdict` is "nobody", "everybody",
+    other competitions: negative means that better agents do worse here, which often shows an
+    error of the grader. None where either rate does not vary. `verdict` is "nobody", "everybody",
     "inverted" or None.
     """
 
@@ -31,7 +31,7 @@ class Item:
 def item_table(grids: Sequence[Grid], rate: str = "any_medal") -> list[Item]:
     """The table over experiments' grids of the same competitions.
 
-    `flips` is the share of experiments, in percent, whose seeds do not agree here.
+    `flips` is the share of experiments, in percent, whose seeds differ here.
 
     Raises:
         ValueError: the grids are not over the same competitions.

@@ -1,4 +1,4 @@
-"""Medals against run time, tokens or dollars, and what choosing the final submission cost."""
+"""Medals over run time, tokens or dollars, and the regret of the final submissions."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ ORDER = {None: 0, Medal.BRONZE: 1, Medal.SILVER: 2, Medal.GOLD: 3}
 
 
 class Choice(StrEnum):
-    """Which of the submissions so far counts."""
+    """The rule that selects one of the submissions so far."""
 
     LAST = "last"  # the latest valid one
     SELECTED = "selected"  # the one the run chose; before that was sent, the latest valid one
     BEST_PUBLIC = "best-public"  # the best public score; the earlier one of equals
-    ORACLE = "oracle"  # the best medal, then the best score: what no agent can know
+    ORACLE = "oracle"  # the best medal, then the best score, which no agent can know
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class TimedSubmission:
 
 @dataclass(frozen=True, slots=True)
 class RunHistory:
-    """A run's valid submissions in the order they came."""
+    """A run's valid submissions, in their order."""
 
     competition: str
     seed: int
@@ -43,7 +43,7 @@ class RunHistory:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The share of runs, in percent, that hold a medal `at` so much."""
+    """The share of runs, in percent, with a medal at the time or usage `at`."""
 
     at: float
     any_medal: float
@@ -52,7 +52,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Regret:
-    """What choosing cost: the oracle's medal rate less that of the choice, in points."""
+    """The medal rate of the oracle minus that of the choice, in percentage points."""
 
     choice: float
     oracle: float
@@ -60,37 +60,37 @@ class Regret:
     runs_that_lost_a_medal: int
 
 
-def chosen(course: RunHistory, choice: Choice, at: float = float("inf")) -> TimedSubmission | None:
+def chosen(history: RunHistory, choice: Choice, at: float = float("inf")) -> TimedSubmission | None:
     """The submission that would count at that moment; None before the first valid one."""
-    so_far = [each for each in course.sent if each.at <= at]
+    so_far = [each for each in history.sent if each.at <= at]
     if not so_far:
         return None
-    return _RULES[choice](so_far, 1.0 if course.higher_is_better else -1.0)
+    return _RULES[choice](so_far, 1.0 if history.higher_is_better else -1.0)
 
 
 def medals_over(
-    courses: Sequence[RunHistory], moments: Sequence[float], choice: Choice
+    histories: Sequence[RunHistory], moments: Sequence[float], choice: Choice
 ) -> list[Point]:
-    """The medal rate at each moment, over all courses; one without a submission has no medal."""
+    """The medal rate at each moment, over all runs; a run without a submission has no medal."""
     points = []
     for at in moments:
-        held = [_medal(chosen(course, choice, at)) for course in courses]
-        count = max(1, len(held))
+        medals = [_medal(chosen(history, choice, at)) for history in histories]
+        count = max(1, len(medals))
         points.append(
             Point(
                 at,
-                100.0 * sum(medal is not None for medal in held) / count,
-                100.0 * held.count(Medal.GOLD) / count,
+                100.0 * sum(medal is not None for medal in medals) / count,
+                100.0 * medals.count(Medal.GOLD) / count,
             )
         )
     return points
 
 
-def selection_regret(courses: Sequence[RunHistory], choice: Choice = Choice.SELECTED) -> Regret:
-    """How much better the runs would stand, had each sent in its best submission as final."""
+def selection_regret(histories: Sequence[RunHistory], choice: Choice = Choice.SELECTED) -> Regret:
+    """The regret of a choice, against the choice of each run's best submission."""
     pairs = [
-        (_medal(chosen(course, choice)), _medal(chosen(course, Choice.ORACLE)))
-        for course in courses
+        (_medal(chosen(history, choice)), _medal(chosen(history, Choice.ORACLE)))
+        for history in histories
     ]
     count = max(1, len(pairs))
     ours = 100.0 * sum(mine is not None for mine, _ in pairs) / count

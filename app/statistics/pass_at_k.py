@@ -1,4 +1,4 @@
-"""pass@k: the chance that the best of k attempts counts."""
+"""pass@k: the probability that at least one of k attempts is a success."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class PassAtK:
 def pass_at_k(attempts: int, successes: int, k: int) -> float:
     """The unbiased estimate 1 - C(n-c, k) / C(n, k) for one competition (Chen et al. 2021).
 
-    It is the share, among all choices of k of the n attempts, that hold at least one success.
-    Whole numbers throughout, divided once at the end.
+    It is the share of all choices of k of the n attempts that have at least one success. Computed
+    in whole numbers, with one division at the end.
 
     Raises:
-        Invalid: k is less than 1 or more than n: n attempts say nothing about the best of more.
+        Invalid: k is less than 1 or more than n.
 
     >>> pass_at_k(3, 1, 1), pass_at_k(3, 1, 2), pass_at_k(3, 1, 3)
     (0.3333333333333333, 0.6666666666666666, 1.0)
@@ -42,7 +42,7 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
 
 
 def passes(grid: Grid, ks: tuple[int, ...], rate: str = "any_medal") -> list[PassAtK]:
-    """pass@k over the grid's competitions for each of `ks`; what counts is one of `RATES`.
+    """pass@k over the grid's competitions for each of `ks`; a success is one of `RATES`.
 
     Raises:
         Invalid: a k is more than the seeds.

@@ -1,7 +1,7 @@
-"""Where a score stands among humans, by each convention that papers use.
+"""Percentiles of a score among human teams, by the conventions of several papers.
 
-All of them are derived from three counts that are stored with every grade: of N teams, how many
-are strictly `better`, `equal` and `worse`. Places count from 1; the place is 1 + better, so ties go
+All are computed from three counts that are stored with every grade: of N teams, how many are
+strictly `better`, `equal` and `worse`. Places count from 1; the place is 1 + better, so ties are
 in the agent's favour, except where a convention says otherwise.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """A named percentile: what it is, who uses it, and its formula."""
+    """A named percentile: its source and its formula."""
 
     source: str
     formula: str
@@ -70,8 +70,8 @@ def percentile(convention: str, better: int, equal: int, worse: int) -> float:
 def between_sample_and_gold(score: float, sample: float, gold: float) -> float | None:
     """0 for the sample submission, 1 at the gold line, cut off at -1.2 and 1.2.
 
-    The convention of upgini's fork of MLE-bench, with its sign written so that a better score is
-    more. None where sample and gold are equal.
+    The convention of upgini's fork of MLE-bench, with a sign by which better scores are larger.
+    None where sample and gold are equal.
     """
     if sample == gold:
         return None

@@ -25,19 +25,19 @@ KINDS = ("graded", "reported", "imported")
 
 
 class SuccessOutcome(NamedTuple):
-    """What one run came to.
+    """The outcome of one run.
 
-    `sort` is one of `SORTS`, None for a run without a final score. `improvement` is a share of the
-    baseline, None where there is no final score or none can be said. `success` is of the final
-    score, `ever` of any score of the run, the final one included.
+    `kind` is one of `KINDS`, None for a run without a final score. `improvement` is a share of the
+    baseline, None without a final score and for a baseline of 0. `success` is that of the final
+    score, `ever` that of any score of the run, the final one included.
     """
 
     competition: str
-    sort: str | None
+    kind: str | None
     improvement: float | None
     success: bool
     ever: bool
-    spent: Usage = Usage()
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class Improvement:
     """The average improvement on the baseline, as a share of it, over runs with a final score.
 
     `mean` is the mean over competitions of their means, `median` the median of these; for one
-    competition, the median over its runs. `runs` are those in it; without any, all is None.
+    competition, the median over its runs. `runs` is their number; without any, the rest is None.
     """
 
     mean: float | None
@@ -71,7 +71,7 @@ class Improvement:
 
 @dataclass(frozen=True, slots=True)
 class GroupSuccess:
-    """What a group's runs came to. `results` counts the runs by the sort of their final score."""
+    """The results of a group's runs. `results` counts runs by the kind of their final score."""
 
     competitions: int
     runs: int
@@ -91,9 +91,8 @@ def success_rates(
 ) -> dict[str, GroupSuccess]:
     """The group "all", and each of `groups` (competitions by name) that has runs.
 
-    `failed` are competitions without a run that count as a rate of 0.
-
-    Rates weigh every competition alike, however many runs it has.
+    `failed` are competitions without a run that count as a rate of 0. Rates weigh all competitions
+    equally, however many runs each has.
     """
     by: dict[str, list[SuccessOutcome]] = {slug: [] for slug in sorted(failed)}
     for one in outcomes:
@@ -111,12 +110,12 @@ def _group(parts: list[list[SuccessOutcome]]) -> GroupSuccess:
     return GroupSuccess(
         competitions=len(parts),
         runs=len(runs),
-        results={sort: sum(one.sort == sort for one in runs) for sort in KINDS},
-        without_score=sum(one.sort is None for one in runs),
+        results={kind: sum(one.kind == kind for one in runs) for kind in KINDS},
+        without_score=sum(one.kind is None for one in runs),
         success_rate=_rate([[one.success for one in part] for part in parts]),
         ever_success_rate=_rate([[one.ever for one in part] for part in parts]),
         average_improvement=_improvement(parts),
-        efficiency=efficiency([(one.spent, one.success) for one in runs]),
+        efficiency=efficiency([(one.usage, one.success) for one in runs]),
     )
 
 
@@ -124,7 +123,7 @@ def _rate(parts: list[list[bool]]) -> Rate | None:
     if not parts:
         return None
     shares = [fmean(part) if part else 0.0 for part in parts]
-    # The variance of a share of n runs is p (1 - p) / (n - 1): what sd / sqrt(n), ddof = 1, gives.
+    # The squared SEM of a share of n runs is p (1 - p) / (n - 1), as by sd / sqrt(n) with ddof = 1.
     spreads = [
         p * (1 - p) / (len(part) - 1) if len(part) > 1 else None
         for p, part in zip(shares, parts, strict=True)
@@ -141,28 +140,32 @@ def _rate(parts: list[list[bool]]) -> Rate | None:
 
 
 def _improvement(parts: list[list[SuccessOutcome]]) -> Improvement:
-    told = [
+    known_values = [
         values
         for part in parts
         if (values := [one.improvement for one in part if one.improvement is not None])
     ]
-    runs = sum(map(len, told))
-    if not told:
+    runs = sum(map(len, known_values))
+    if not known_values:
         return Improvement(None, None, None, 0)
-    if len(told) == 1:
-        mean, sem = mean_and_sem(np.array(told[0]))
-        return Improvement(mean, sem, median(told[0]), runs)
-    means = [fmean(values) for values in told]
-    spreads = [mean_and_sem(np.array(values))[1] for values in told]
+    if len(known_values) == 1:
+        mean, sem = mean_and_sem(np.array(known_values[0]))
+        return Improvement(mean, sem, median(known_values[0]), runs)
+    means = [fmean(values) for values in known_values]
+    spreads = [mean_and_sem(np.array(values))[1] for values in known_values]
     known = [each for each in spreads if each is not None]
-    sem = sqrt(sum(s * s for s in known)) / len(told) if len(known) == len(told) else None
+    sem = (
+        sqrt(sum(s * s for s in known)) / len(known_values)
+        if len(known) == len(known_values)
+        else None
+    )
     return Improvement(fmean(means), sem, median(means), runs)
 
 
 def wilson(successes: int, runs: int, level: float = 0.95) -> Interval:
     """Wilson's score interval for a share, in percent (Wilson 1927).
 
-    Unlike a mean with its SEM it says something where all runs, or none, succeed.
+    Unlike a mean with its SEM it is informative where all runs, or none, succeed.
 
     >>> [round(end, 1) for end in wilson(0, 8)], [round(end, 1) for end in wilson(4, 8)]
     ([0.0, 32.4], [21.5, 78.5])

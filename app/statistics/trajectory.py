@@ -1,4 +1,4 @@
-"""A run's scores in their order: how good the best one was at each of them, and the last."""
+"""The best scores in a sequence of scores of a run."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def best_so_far(scores: Sequence[float], *, higher_is_better: bool) -> list[float]:
-    """At each score the best one up to it.
+    """For each score, the best one up to it.
 
     >>> best_so_far([0.5, 0.7, 0.6], higher_is_better=True)
     [0.5, 0.7, 0.7]
@@ -21,7 +21,7 @@ def best_so_far(scores: Sequence[float], *, higher_is_better: bool) -> list[floa
 
 
 def best_position(scores: Sequence[float], *, higher_is_better: bool) -> int | None:
-    """Where the best score is; the first of equal ones; None where there is none.
+    """The index of the best score, the first of equal ones; None where there is none.
 
     >>> best_position([0.5, 0.7, 0.7], higher_is_better=True)
     1

@@ -51,7 +51,7 @@ def main(*slugs: str) -> None:
     for slug in slugs:
         if slug not in known:
             sys.exit(f"no family is measured at {slug!r}; there are: {', '.join(known)}")
-    warnings.simplefilter("ignore")  # the references' libraries warn of what is meant
+    warnings.simplefilter("ignore")  # libraries of the references warn of intended uses
     print("Families at real size: milliseconds, medians; the ways take turns. Memory: megabytes")
     print(
         f"{'competition':<58}{'rows':>10} {'':<9}{'MB':>7}{'reference':>11}{'podium':>10}"

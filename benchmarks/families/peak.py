@@ -45,7 +45,7 @@ def peak_memory(place: Place) -> Peak:
         at_first = _memory(grader.pid, "VmRSS")
         job = Job("grade", place.version, place.submission)
         grader.ask(job, SECONDS)
-        time.sleep(1.0)  # what was used only once is given back
+        time.sleep(1.0)  # the grader frees memory that it used only once
         watched = psutil.Process(grader.pid).children()[0].pid if has_own_metric else grader.pid
         # The manual page proc(5): writing 5 sets the highest resident size to the present one.
         Path(f"/proc/{watched}/clear_refs").write_text("5")

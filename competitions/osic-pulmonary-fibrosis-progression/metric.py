@@ -23,4 +23,5 @@ def score(prepared: tuple[np.ndarray, np.ndarray], submission: pd.DataFrame) -> 
     last, measured = prepared
     deviation = np.maximum(submission["Confidence"].to_numpy()[last], LEAST_DEVIATION)
     error = np.minimum(np.abs(measured - submission["FVC"].to_numpy()[last]), LARGEST_ERROR)
-    return float(np.mean(-ROOT * error / deviation - np.log(ROOT * deviation)))
+    # The logarithm of the factors one by one: their product may leave the range of a double.
+    return float(np.mean(-ROOT * error / deviation - (np.log(ROOT) + np.log(deviation))))

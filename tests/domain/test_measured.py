@@ -59,7 +59,7 @@ def test_a_graded_one_is_not_measured():
         (SPEED.replace("measured = true", "measured = 1"), "metric.harness", "unknown key"),
         (SPEED + SUBMISSION, "submission", "nothing is submitted"),
         (SPEED + '[answers]\nfile = "a.csv"\n', "answers", "there are none"),
-        (SPEED + BOARD, "leaderboard", "never placed"),
+        (SPEED + BOARD, "leaderboard", "have no place"),
         (
             BIKE.replace('_error"', '_error"\nmeasured = false\nunit = "s"'),
             "metric.unit",

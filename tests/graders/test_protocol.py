@@ -156,4 +156,4 @@ def test_a_number_of_a_million_digits_is_refused_at_once():
 
 
 def test_ready_is_read():
-    assert read(Ready, b'{"trouble": "no"}').isolation is None
+    assert read(Ready, b'{"start_error": "no"}').isolation is None

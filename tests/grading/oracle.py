@@ -6,8 +6,10 @@ It says which codes a file deserves in which columns, or what its values are.
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import math
+import operator
 from typing import Any
 
 from app.domain.form import SubmissionForm
@@ -61,9 +63,15 @@ def judge(data: bytes, form: SubmissionForm, ids: list[str]) -> tuple[Problems, 
     if form.rows_sum_to_one:
         shares = [values[name] for name in form.probability_columns if name in values]
         if len(shares) == len(form.probability_columns):
-            for row in zip(*shares, strict=True):
-                if None not in row and abs(math.fsum(row) - 1) > 1e-3:
+            for number, row in enumerate(zip(*shares, strict=True)):
+                if None in row:
+                    continue
+                if abs(math.fsum(row) - 1) > 1e-3:
                     problems.add(("probabilities_do_not_sum_to_one", None))
+                total = functools.reduce(operator.add, row)
+                if total and abs(total - 1) > 1e-5:
+                    for column, share in zip(shares, row, strict=True):
+                        column[number] = share / total
     if problems:
         return problems, {}
     row_of = {row[places["id"]]: number for number, row in enumerate(rows)}

@@ -142,7 +142,7 @@ def test_labels_and_items_share_codes_with_the_answers():
         answers = decode_answers(data, competition(columns, metric="accuracy_score"), IDS)
         checked = answers.checker.check(b"id,x\na,r\nb,new\nc,q\nd,other\n")
         truth = answers.private.arrays
-        predicted = checked.decoded.arrays(answers.books)
+        predicted = checked.decoded.arrays(answers.labels)
         true_codes, codes = (
             (truth, predicted) if kind == "label" else (truth.codes, predicted.codes)
         )
@@ -217,7 +217,7 @@ def test_many_names_are_found_as_few_are(kind, strange):
     fast = answers.checker.check_fast(data.encode())
     assert fast is not None
     both = (fast, answers.checker.check_exactly(data.encode()))
-    codes = [checked.decoded.arrays(answers.books) for checked in both]
+    codes = [checked.decoded.arrays(answers.labels) for checked in both]
     true, *coded = (
         side if kind == "label" else side.codes for side in (answers.private.arrays, *codes)
     )

@@ -390,6 +390,15 @@ def test_sums_within_the_tolerance_are_accepted():
     assert accepted(judge, data).decoded.numbers.shape == (3, 3)
 
 
+def test_probabilities_are_divided_by_a_sum_that_is_off_by_more_than_rounding():
+    data = b"id,p,n,q\na,0.5,9,0.5009\nb,0.25,9,0.750001\nc,0,9,0.9991\n"
+
+    found = accepted(checker(SUM), data).decoded.numbers.tolist()
+
+    total = 0.5 + 0.5009
+    assert found == [[0.5 / total, 0.5009 / total, 9], [0.25, 0.750001, 9], [0, 1, 9]]
+
+
 def test_a_row_with_a_bad_probability_is_not_summed():
     found = refusal(checker(SUM), b"id,p,n,q\na,0.5,9,oops\nb,0.5,9,0.5\nc,1.5,9,0\n").violations
 

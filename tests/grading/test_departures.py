@@ -78,6 +78,38 @@ def test_ids_without_an_answer_may_be_left_out():
     check(b"id,x\nb,1\n", optional.submission, ids)  # which ids count is not known here
 
 
+@pytest.mark.parametrize("end", ["", "\n\n"])  # a blank line is for the exact check
+@pytest.mark.parametrize(
+    ("rows", "code"), [("b,oops\n", "not_a_number"), ("b,1\nb,1\n", "duplicate_id")]
+)
+def test_a_row_without_an_answer_is_checked_as_in_validation(rows, code, end):
+    optional = declared(form="optional_ids = true")
+    sample, answers = "id,x\na,0\nb,0\nc,0\n", "id,x\na,1\nc,3\n"
+    file = f"id,x\na,1\n{rows}c,3\n{end}"
+    ids = read_ids(sample.encode(), optional.submission)
+
+    with pytest.raises(Rejection) as caught:
+        check(file.encode(), optional.submission, ids)
+
+    assert {v.code.value for v in caught.value.verdict.violations} == {code}
+    assert codes(optional, sample, answers, file) == {code}
+
+
+def test_a_rejection_does_not_tell_which_optional_ids_have_an_answer():
+    optional = declared(form="optional_ids = true")
+    sample = "id,x\na,0\nb,0\nc,0\nd,0\n"
+    ids = read_ids(sample.encode(), optional.submission)
+    file = b"id,x\nb,1\nzz,1\n"
+    texts = set()
+    for rows in ("a,1\nc,3\n", "c,1\nd,1\na,1\n"):
+        answers = decode_answers(f"id,x\n{rows}".encode(), optional, ids)
+        with pytest.raises(Rejection) as caught:
+            answers.check(file)
+        texts.add(repr(caught.value.verdict))
+
+    assert len(texts) == 1
+
+
 def test_unscored_rows_must_be_there_and_count_nowhere():
     unscored = declared(rest='[answers]\nunscored = { keep = ["no"] }')
     by_value = declared(rest='[answers]\nunscored = { x = ["", "-1"] }')

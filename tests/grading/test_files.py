@@ -64,6 +64,21 @@ def lent(data):
     return lambda: data
 
 
+@pytest.mark.parametrize(("rows", "block"), [(400, 1 << 18), (9000, 1 << 20)])
+def test_a_line_end_in_quotes_keeps_its_line_feed_where_the_reader_splits_the_file(rows, block):
+    # Files of less than 8 MiB are read in blocks of 256 KiB, larger ones in blocks of 1 MiB.
+    judge = checker('x = { kind = "text" }', ids=[str(row) for row in range(rows)])
+    texts = ["k" * 1000] * rows
+    row = block // 1010
+    before = "id,x\n" + "".join(f"{i},{texts[i]}\n" for i in range(row)) + f'{row},"'
+    texts[row] = "l" * (block - 1 - len(before)) + "\r\nm"
+    after = "".join(f"{i},{texts[i]}\n" for i in range(row + 1, rows))
+    data = f'{before}{texts[row]}"\n{after}'.encode()
+    assert data[block - 1 : block + 1] == b"\r\n"
+
+    assert accepted(judge, data).decoded.others["x"].tolist() == texts
+
+
 @pytest.mark.parametrize("wrap", [bytes, memoryview, pa.py_buffer, lent])
 def test_it_reads_bytes_views_and_buffers_and_what_gives_bytes(wrap):
     checked = checker().check(wrap(GOOD))

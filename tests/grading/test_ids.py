@@ -6,8 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from app.domain.verdict import Rejection
 from app.errors import BadCompetition
 from app.grading.check import Checker, read_ids
+from app.grading.ids.id_keys import Matching
 from app.grading.ids.public_ids import IdsDifferError, PublicIds
 from tests.grading.make import (
     accepted,
@@ -145,6 +147,21 @@ def test_a_row_too_short_to_have_an_id_leaves_that_id_missing():
     judge = checker(ids=["10", "11", "12"])
 
     assert codes(judge, b"x,id\n1,10\n2\n3,12\n") == ["not_csv", "missing_id"]
+
+
+@pytest.mark.parametrize("matching", [Matching(repeated=True), Matching(numeric=True), Matching()])
+@pytest.mark.parametrize("columns", [("id",), ("id", "day")])
+def test_a_row_too_short_to_have_an_id_is_rejected_however_ids_are_matched(matching, columns):
+    form = competition(id_columns=str(list(columns))).submission
+    ids = PublicIds.from_columns([pa.array(["1", "2", "3"])] * len(columns), matching)
+    header = ",".join(["x", *columns])
+    rows = [",".join(["0.5", *[text] * len(columns)]) for text in ("1", "2")]
+    data = "\n".join([header, *rows, "0.5"]).encode()
+
+    with pytest.raises(Rejection) as caught:
+        Checker(form, ids).check(data)
+
+    assert {v.code.value for v in caught.value.verdict.violations} == {"not_csv", "missing_id"}
 
 
 def test_order_of_a_large_shuffled_file_is_a_permutation():

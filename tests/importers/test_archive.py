@@ -112,7 +112,7 @@ def test_it_unpacks_the_folder_whatever_the_form(unpack, tmp_path, form):
 def test_it_tells_each_file(unpack, form):
     seen = {}
 
-    unpack(FORMS[form], on_file=seen.__setitem__)
+    unpack(FORMS[form], progress=seen.__setitem__)
 
     assert seen == {name: len(content) for name, content in FILES.items()}
 
@@ -138,7 +138,7 @@ def test_files_at_the_top_need_a_slug(problem_of, pack):
     file, message = problem_of(pack({"competition.toml": b"x", "public/a.csv": b"y"}))
 
     assert file == "archive"
-    assert message.startswith("competition.toml lies at its top: put everything into one folder")
+    assert message.startswith("competition.toml is at its top: put everything into one folder")
 
 
 def test_a_slug_that_differs_from_the_folder_is_a_contradiction(problem_of):
@@ -206,7 +206,7 @@ def test_a_zip_name_that_is_not_marked_as_utf8_is_refused(problem_of):
 def test_a_zip_name_that_is_marked_as_utf8_but_is_not_is_refused(problem_of):
     data = zipped({"tiny/café": b"x"}).replace("café".encode(), b"caf\xe9x")
 
-    assert "neither a whole .zip" in problem_of(data)[1]
+    assert "neither a complete .zip" in problem_of(data)[1]
 
 
 def test_a_tar_name_that_is_not_utf8_is_refused(problem_of):
@@ -265,7 +265,7 @@ def test_a_zip_member_that_is_no_plain_file_is_refused(problem_of, mode):
 
     assert problem_of(out.getvalue()) == (
         "tiny/public/x",
-        "a link or device; only files and folders are taken",
+        "a link or device; only files and folders are accepted",
     )
 
 
@@ -326,7 +326,7 @@ def test_a_zip_that_lies_about_a_size_is_refused(problem_of):
     data = zipped({"tiny/zeros": bytes(500_000)})
     lie = data.replace(struct.pack("<L", 500_000), struct.pack("<L", 10))
 
-    assert "neither a whole .zip" in problem_of(lie)[1]
+    assert "neither a complete .zip" in problem_of(lie)[1]
 
 
 def test_overlapping_zip_members_are_refused(problem_of):
@@ -338,7 +338,7 @@ def test_overlapping_zip_members_are_refused(problem_of):
     directory = entry + entry.replace(b"tiny/a", b"tiny/b")
     tail = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 2, 2, len(directory), start, 0)
 
-    assert "neither a whole .zip" in problem_of(data[:start] + directory + tail)[1]
+    assert "neither a complete .zip" in problem_of(data[:start] + directory + tail)[1]
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
@@ -405,7 +405,7 @@ def test_what_is_no_archive_is_refused(problem_of, data):
     file, message = problem_of(data)
 
     assert file == "archive"
-    assert "neither a whole .zip nor a whole .tar" in message or "no file in it" in message
+    assert "neither a complete .zip nor a complete .tar" in message or "no file in it" in message
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -418,7 +418,7 @@ def test_a_cut_archive_is_refused_wherever_it_was_cut(problem_of, form):
     for cut in cuts:
         _, message = problem_of(data[:cut])
 
-        assert "neither a whole .zip nor a whole .tar or .tar.gz" in message
+        assert "neither a complete .zip nor a complete .tar or .tar.gz" in message
 
 
 @pytest.mark.parametrize("form", FORMS)

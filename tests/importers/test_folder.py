@@ -96,7 +96,7 @@ def test_it_tells_what_it_found(tiny):
 def test_it_tells_each_file_as_it_is_copied(tiny):
     seen = {}
 
-    stage(tiny, on_file=seen.__setitem__)
+    stage(tiny, progress=seen.__setitem__)
 
     assert seen == {name: len(text.encode()) for name, text in FILES.items()}
 
@@ -223,7 +223,7 @@ def test_a_sample_submission_must_stand_beside_the_answers(tiny):
     file, _, message = problem_of(tiny)
 
     assert file == "public/sample_submission.csv"
-    assert message.startswith("is missing beside private/answers.csv")
+    assert message.startswith("is missing, though private/answers.csv is there")
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n"])
@@ -279,7 +279,7 @@ def test_what_has_no_place_is_named(tiny, name):
     file, _, message = problem_of(tiny)
 
     assert file == name.split("/")[0]
-    assert "has no place in a competition folder" in message
+    assert "does not belong in a competition folder" in message
     assert message.endswith("remove it")
 
 
@@ -444,7 +444,7 @@ def test_a_damaged_packed_file_is_a_mistake(tiny, data):
     file, _, message = problem_of(tiny)
 
     assert file == "public/bad.csv.gz"
-    assert "is no whole gzip file" in message
+    assert "is no complete gzip file" in message
 
 
 def test_a_file_both_plain_and_packed_is_a_contradiction(tiny):
@@ -486,7 +486,7 @@ def test_a_file_that_goes_away_meanwhile_is_told(tiny):
     def remove(name, size):
         (tiny / "public/train.csv").unlink(missing_ok=True)
 
-    assert problem_of(tiny, on_file=remove)[0] == "public/train.csv"
+    assert problem_of(tiny, progress=remove)[0] == "public/train.csv"
 
 
 def test_a_file_that_becomes_a_link_meanwhile_is_not_followed(tiny):
@@ -494,7 +494,7 @@ def test_a_file_that_becomes_a_link_meanwhile_is_not_followed(tiny):
         (tiny / "public/train.csv").unlink(missing_ok=True)
         (tiny / "public/train.csv").symlink_to("/etc/passwd")
 
-    assert problem_of(tiny, on_file=swap) == ("public/train.csv", "", "is a symbolic link")
+    assert problem_of(tiny, progress=swap) == ("public/train.csv", "", "is a symbolic link")
 
 
 def test_a_file_that_becomes_a_pipe_meanwhile_is_not_waited_for(tiny):
@@ -503,7 +503,7 @@ def test_a_file_that_becomes_a_pipe_meanwhile_is_not_waited_for(tiny):
             (tiny / "public/train.csv").unlink()
             os.mkfifo(tiny / "public/train.csv")
 
-    assert problem_of(tiny, on_file=swap) == ("public/train.csv", "", "is no plain file")
+    assert problem_of(tiny, progress=swap) == ("public/train.csv", "", "is no plain file")
 
 
 def test_a_leaderboard_makes_a_full_board(tiny):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn import metrics as sk
 
-from app.metrics.probabilistic import log_loss, roc_auc_score
+from app.metrics.probabilistic import log_loss, probabilistic_f1_score, roc_auc_score
 
 SCORES = {
     "continuous": lambda rng, n: rng.random(n),
@@ -106,11 +106,10 @@ def test_log_loss_of_classes_is_that_of_scikit_learn(classes, sharpness, order):
     assert ours == pytest.approx(sk.log_loss(y_true, y_pred), rel=1e-12)
 
 
-@pytest.mark.parametrize("decimals", [4, 5, 6])
-def test_rows_that_are_off_by_rounding_are_taken_as_they_are(decimals):
+def test_rows_that_are_off_by_rounding_are_scored_as_they_are():
     rng = np.random.default_rng(5)
     y_true = one_hot(rng, 300, 3)
-    y_pred = rng.dirichlet(np.ones(3), len(y_true)).round(decimals)
+    y_pred = rng.dirichlet(np.ones(3), len(y_true)).round(6)
     truth = np.clip(y_pred[y_true == 1], np.finfo(float).eps, None)
 
     assert (y_pred.sum(axis=1) != 1.0).any()
@@ -124,6 +123,15 @@ def test_rows_that_do_not_sum_to_one_are_rescaled():
     scale = rng.uniform(0.1, 0.9, (len(y_true), 1))
 
     assert log_loss(y_true, y_pred * scale) == pytest.approx(log_loss(y_true, y_pred), rel=1e-12)
+
+
+@pytest.mark.parametrize("factor", [0.9991, 1.0001, 1.0009])
+def test_a_file_gains_nothing_by_multiplying_its_probabilities(factor):
+    rng = np.random.default_rng(7)
+    y_true = one_hot(rng, 300, 3)
+    y_pred = rng.dirichlet(np.ones(3), len(y_true))
+
+    assert log_loss(y_true, y_pred * factor) == pytest.approx(log_loss(y_true, y_pred), rel=1e-12)
 
 
 def test_a_row_of_ones_gains_nothing():
@@ -153,3 +161,11 @@ def test_certainty_is_clipped_as_in_scikit_learn():
 
 def test_log_loss_of_one_class_alone_is_defined():
     assert log_loss(np.ones(2), np.array([0.5, 0.25])) == pytest.approx(math.log(8) / 2)
+
+
+def test_f1_of_denormal_probabilities_is_a_number():
+    # Their precision and recall would both be 0, and F1 then 0 / 0.
+    y_true, y_pred = np.array([1.0, 1.0, 0.0, 0.0]), np.array([5e-324, 0.0, 1.0, 1.0])
+
+    assert probabilistic_f1_score(y_true, y_pred) == pytest.approx(0.0, abs=1e-300)
+    assert probabilistic_f1_score(y_true, np.zeros(4)) == 0.0

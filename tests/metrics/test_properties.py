@@ -3,9 +3,12 @@
 import functools
 import math
 import pickle
+import sys
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.domain.metric_choice import higher_is_better
 from app.metrics import METRICS, bind
@@ -84,6 +87,39 @@ def test_every_finite_number_has_a_finite_score(name, columns, size):
 
     assert type(score) is float
     assert math.isfinite(score)
+
+
+LARGEST = sys.float_info.max
+# Values that a valid file may hold: extreme, denormal, and few enough that ties are common.
+ELEMENTS = {
+    "number": st.one_of(
+        st.sampled_from([0.0, -0.0, 5e-324, 2e-308, 1.0, 1e155, -1e155, LARGEST, -LARGEST]),
+        st.floats(allow_nan=False, allow_infinity=False),
+    ),
+    "probability": st.one_of(
+        st.sampled_from([0.0, -0.0, 5e-324, 1e-320, 2e-308, 0.5, 1 - 2**-53, 1.0]),
+        st.floats(0, 1),
+    ),
+    "integer": st.sampled_from([0.0, -0.0, 1.0, -1.0, 6.0, 2.0**53, -1e155, LARGEST]),
+}
+
+
+@pytest.mark.parametrize(("name", "kind", "columns"), [c for c in CASES if c[1] in ELEMENTS])
+@settings(max_examples=40, deadline=None)
+@given(choice=st.data())
+def test_no_valid_file_is_without_a_finite_score(name, kind, columns, choice):
+    s = sample(name, kind, columns, seed=50)
+    few = choice.draw(st.lists(ELEMENTS[kind], min_size=1, max_size=4))
+    if choice.draw(st.booleans()):
+        first = s.y_true if columns == 1 else s.y_true[:, 0]
+        column = np.where(first == first.max(), few[0], few[-1])
+    else:
+        column = np.array(choice.draw(st.lists(st.sampled_from(few), min_size=ROWS, max_size=ROWS)))
+    least = METRICS[name].minimum
+    column = column if least is None else np.maximum(column, least)
+    y_pred = column if columns == 1 else np.column_stack([column, column[::-1], column])
+
+    assert math.isfinite(s.score(s.y_true, y_pred))
 
 
 @every_metric

@@ -1,1 +1,1 @@
-"""The kinds of prediction columns, decoded from cells to arrays."""
+"""Decode prediction columns of every kind from cells to arrays."""

@@ -1,4 +1,4 @@
-"""Columns of kind boxes: groups of numbers, one group a box."""
+"""Columns of kind boxes: one group of numbers for each box."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BAD_BOXES = ViolationKind(
 
 
 def boxes_from_arrow(column: BoxesColumn, cells: pa.ChunkedArray) -> Boxes | None:
-    """Decode all cells at once; None when any is not plainly right."""
+    """Decode all cells at once; None when any may be invalid."""
     split = split_cells(cells, " ")
     if split is None:
         return None
@@ -44,7 +44,7 @@ def boxes_from_arrow(column: BoxesColumn, cells: pa.ChunkedArray) -> Boxes | Non
         return None
     if column.max_boxes is not None and counts.max() > column.max_boxes * width:
         return None
-    # Tabs around a number would be skipped by the conversion, but are not by the rule.
+    # The conversion would skip tabs around a number, which are not allowed.
     if pc.any(pc.match_substring(tokens, "\t")).as_py():
         return None
     if column.label is not None:
@@ -57,7 +57,7 @@ def boxes_from_arrow(column: BoxesColumn, cells: pa.ChunkedArray) -> Boxes | Non
     except pa.ArrowInvalid:
         return None
     values = np.array(numbers.to_numpy(), dtype=np.float64).reshape(-1, width)
-    if not np.isfinite(values).all() or _odd_box(column, values):
+    if not np.isfinite(values).all() or _box_problem(column, values):
         return None
     return Boxes(values, offsets // width, column.fields)
 
@@ -65,14 +65,14 @@ def boxes_from_arrow(column: BoxesColumn, cells: pa.ChunkedArray) -> Boxes | Non
 def boxes_from_cells(
     name: str, column: BoxesColumn, cells: Cells, violations: FoundViolations
 ) -> Boxes:
-    """Decode cell by cell, recording what is wrong. Bad and absent cells become empty lists."""
+    """Decode cell by cell, and record the problems. Bad and absent cells become empty lists."""
     values: list[float] = []
     width = len(column.fields)
     offsets = np.zeros(len(cells) + 1, dtype=np.int64)
-    for place, cell in enumerate(cells):
+    for index, cell in enumerate(cells):
         if cell is not None:
-            values += _numbers(name, column, cell, place + 1, violations)
-        offsets[place + 1] = len(values) // width
+            values += _numbers(name, column, cell, index + 1, violations)
+        offsets[index + 1] = len(values) // width
     return Boxes(np.array(values, dtype=np.float64).reshape(-1, width), offsets, column.fields)
 
 
@@ -85,14 +85,14 @@ def _numbers(
         return []
     width = len(column.fields)
     if column.label is not None and len(tokens) % width == 0:
-        place = column.fields.index(column.label)
-        for strange in (t for t in tokens[place::width] if _code(column, t) is None):
+        index = column.fields.index(column.label)
+        for strange in (t for t in tokens[index::width] if _code(column, t) is None):
             violations.count(_UNKNOWN_LABEL, name, row, strange, _about_labels(column))
             return []
-        tokens[place::width] = [str(_code(column, t)) for t in tokens[place::width]]
+        tokens[index::width] = [str(_code(column, t)) for t in tokens[index::width]]
     numbers = [float(token) for token in tokens if NUMBER.fullmatch(token)]
-    problem = _problem(column, len(tokens), numbers)
-    problem = problem or _odd_box(column, np.array(numbers).reshape(-1, width))
+    problem = _token_problem(column, len(tokens), numbers)
+    problem = problem or _box_problem(column, np.array(numbers).reshape(-1, width))
     if problem:
         violations.count(_BAD_BOXES, name, row, cell, problem)
         return []
@@ -102,15 +102,15 @@ def _numbers(
 def _labels_as_numbers(column: BoxesColumn, tokens: pa.StringArray) -> pa.StringArray | None:
     """The tokens with labels replaced by their numbers; None when a label is unknown."""
     width = len(column.fields)
-    places = np.arange(len(tokens)) % width == column.fields.index(str(column.label))
-    labels = tokens.filter(pa.array(places))
+    indexes = np.arange(len(tokens)) % width == column.fields.index(str(column.label))
+    labels = tokens.filter(pa.array(indexes))
     unique = pc.unique(labels)
     codes = [_code(column, label) for label in unique.to_pylist()]
     if None in codes:
         return None
     written = pa.array([str(code) for code in codes], pa.string())
     plain = written.take(pc.index_in(labels, value_set=unique))
-    replaced: pa.StringArray = pc.replace_with_mask(tokens, pa.array(places), plain)
+    replaced: pa.StringArray = pc.replace_with_mask(tokens, pa.array(indexes), plain)
     return replaced
 
 
@@ -127,9 +127,9 @@ def _about_labels(column: BoxesColumn) -> str:
     return "expected one of " + ", ".join(column.labels or ())
 
 
-def _odd_box(column: BoxesColumn, values: FloatArray) -> str:
-    """What is wrong with a box whose fields are all numbers; empty when nothing is."""
-    of = {name: values[:, place] for place, name in enumerate(column.fields)}
+def _box_problem(column: BoxesColumn, values: FloatArray) -> str:
+    """The problem of a box whose fields are all numbers; empty when there is none."""
+    of = {name: values[:, index] for index, name in enumerate(column.fields)}
     for name in column.probabilities:
         if ((of[name] < 0.0) | (of[name] > 1.0)).any():
             return f"{name} must be from 0 to 1"
@@ -142,7 +142,7 @@ def _odd_box(column: BoxesColumn, values: FloatArray) -> str:
     return ""
 
 
-def _problem(column: BoxesColumn, tokens: int, numbers: list[float]) -> str:
+def _token_problem(column: BoxesColumn, tokens: int, numbers: list[float]) -> str:
     fields = " ".join(column.fields)
     if len(numbers) != tokens or not all(map(math.isfinite, numbers)):
         return f"a token is not a finite number; write {fields} for every box"

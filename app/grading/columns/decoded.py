@@ -23,7 +23,7 @@ from app.grading.violations import FoundViolations
 from app.metrics.arrays import Boxes, Masks
 
 Values = Encoded | Masks | Boxes | TextArray
-# What a metric is given: float64 (n,) or (n, k), int64 codes, texts, Lists, Masks or Boxes.
+# The argument of a metric: float64 (n,) or (n, k), int64 codes, texts, Lists, Masks or Boxes.
 MetricInput = Any
 
 
@@ -40,14 +40,14 @@ class Decoded:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, roughly."""
+        """Approximate bytes in memory."""
         return int(self.numbers.nbytes) + sum(_nbytes(values) for values in self.others.values())
 
     def take(self, rows: IntArray) -> Decoded:
         """The same columns in other rows."""
         numbers = np.empty((len(rows), self.numbers.shape[1]), order="F")
-        for place in range(numbers.shape[1]):
-            np.take(self.numbers[:, place], rows, out=numbers[:, place])
+        for index in range(numbers.shape[1]):
+            np.take(self.numbers[:, index], rows, out=numbers[:, index])
         return Decoded(
             numbers,
             {
@@ -56,12 +56,12 @@ class Decoded:
             },
         )
 
-    def books(self) -> dict[str, pa.StringArray]:
-        """The code book of every column of labels or lists."""
+    def labels(self) -> dict[str, pa.StringArray]:
+        """The labels of every column of labels or lists, in the order of their codes."""
         return {n: values.names for n, values in self.others.items() if isinstance(values, Encoded)}
 
-    def arrays(self, books: Mapping[str, pa.StringArray]) -> MetricInput:
-        """What a built-in metric receives, labels coded by `books`.
+    def arrays(self, labels: Mapping[str, pa.StringArray]) -> MetricInput:
+        """The argument of a built-in metric. Labels get their codes in `labels`.
 
         Raises:
             TypeError: the columns do not make one array (see `is_uniform`).
@@ -69,9 +69,9 @@ class Decoded:
         if not self.others:
             return self.numbers[:, 0] if self.numbers.shape[1] == 1 else self.numbers
         if self.numbers.shape[1]:
-            raise TypeError("columns of numbers beside other columns do not make one array")
+            raise TypeError("columns of numbers and other columns do not make one array")
         coded = [
-            values.coded_by(books[name]) if isinstance(values, Encoded) else values
+            values.coded_by(labels[name]) if isinstance(values, Encoded) else values
             for name, values in self.others.items()
         ]
         if len(coded) == 1:
@@ -80,19 +80,19 @@ class Decoded:
         if len(columns) < len(coded):
             raise TypeError("several columns of lists, masks or boxes do not make one array")
         stacked = np.empty((len(columns[0]), len(columns)), dtype=columns[0].dtype, order="F")
-        for place, values in enumerate(columns):
-            stacked[:, place] = values
+        for index, values in enumerate(columns):
+            stacked[:, index] = values
         return stacked
 
 
 def is_uniform(columns: Mapping[str, Column]) -> bool:
-    """Whether the columns make one array: all number-like, all labels, all texts, or just one."""
+    """Whether the columns make one array: all number-like, all labels, all texts, or one column."""
     kinds = {"number" if isinstance(c, NumberLike) else c.kind for c in columns.values()}
     return len(columns) == 1 or (len(kinds) == 1 and kinds <= {"number", "label", "text"})
 
 
-def declared_book(column: Column) -> pa.StringArray | None:
-    """The code book of a column whose labels are declared."""
+def declared_labels(column: Column) -> pa.StringArray | None:
+    """The labels of a column that declares them."""
     if isinstance(column, LabelColumn | ListColumn) and column.labels is not None:
         return pa.array(column.labels, pa.string())
     return None
@@ -100,19 +100,19 @@ def declared_book(column: Column) -> pa.StringArray | None:
 
 def from_arrow(
     column: Column,
-    book: pa.StringArray | None,
+    labels: pa.StringArray | None,
     cells: pa.ChunkedArray,
     known: KnownTexts | None = None,
 ) -> Values | None:
-    """Decode a column that is not number-like at once; None when any cell is not plainly right.
+    """Decode a column that is not number-like at once; None when any cell may be invalid.
 
-    `known` are names that labels and lists probably have: those of the answers.
+    `known` are the labels that are tried first: those of the answers.
     """
     match column:
         case LabelColumn():
-            return code(cells, book, known)
+            return code(cells, labels, known)
         case ListColumn():
-            return lists_from_arrow(column, book, cells, known)
+            return lists_from_arrow(column, labels, cells, known)
         case MaskColumn():
             return masks_from_arrow(column, cells)
         case BoxesColumn():
@@ -123,7 +123,7 @@ def from_arrow(
 
 
 def from_cells(name: str, column: Column, cells: Cells, violations: FoundViolations) -> Values:
-    """Decode a column that is not number-like cell by cell, recording what is wrong."""
+    """Decode a column that is not number-like cell by cell, and record the problems."""
     match column:
         case LabelColumn():
             return labels_from_cells(name, column, cells, violations)
@@ -147,5 +147,5 @@ def _nbytes(values: Values) -> int:
         case Boxes():
             return int(values.values.nbytes + values.offsets.nbytes)
         case _:
-            # A Python text costs about 50 bytes beside its characters.
+            # A Python text takes about 50 bytes more than its characters.
             return sum(len(text) for text in values) + 58 * len(values)

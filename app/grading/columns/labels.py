@@ -1,4 +1,4 @@
-"""Columns of labels and of lists: codes into a book of names, made comparable with the answers'."""
+"""Columns of labels as codes, which are comparable between answers and submissions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import pyarrow.compute as pc
 from app.domain.columns import LabelColumn
 from app.domain.verdict import ViolationCode
 from app.grading.columns.numbers import MISSING, NUMBER
-from app.grading.ids.fixed_width_index import KnownTexts, factorize, places_in, short_keys
+from app.grading.ids.fixed_width_index import KnownTexts, factorize, indexes_in, short_keys
 from app.grading.ids.public_ids import IntArray
 from app.grading.reading.text_table import Cells
 from app.grading.violations import FoundViolations, ViolationKind, shorten
 from app.metrics.arrays import Lists
 
-_SPREAD = 8  # how many times as many as numbers there are may a table of them have
-_MANY = 10_000  # texts, from which on short ones are worth turning into numbers
+_SPREAD = 8  # a table of numbers may have at most this many entries for each number
+_MANY = 10_000  # texts; from here on, turning short ones into numbers is faster
 
 _MISSING = ViolationKind(
     ViolationCode.MISSING_VALUE, "label is missing", "labels are missing", "fill every row"
@@ -37,7 +37,7 @@ class Encoded:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held, roughly."""
+        """Approximate bytes in memory."""
         codes = self.codes if isinstance(self.codes, np.ndarray) else self.codes.codes
         return int(codes.nbytes) * 2 + int(self.names.nbytes)
 
@@ -47,42 +47,45 @@ class Encoded:
             return Encoded(self.codes[rows], self.names)
         return Encoded(self.codes.take(rows), self.names)
 
-    def coded_by(self, book: pa.StringArray) -> IntArray | Lists:
-        """The codes these labels have in `book`; labels not in it get codes beyond its end."""
-        if self.names is book or self.names.equals(book):
+    def coded_by(self, names: pa.StringArray) -> IntArray | Lists:
+        """The codes of these labels in `names`; labels not in it get codes beyond its end."""
+        if self.names is names or self.names.equals(names):
             return self.codes
-        codes = _places_in(self.names, book)
-        strange = codes < 0
-        codes[strange] = len(book) + np.arange(np.count_nonzero(strange))
+        codes = _indexes_in(self.names, names)
+        unknown = codes < 0
+        codes[unknown] = len(names) + np.arange(np.count_nonzero(unknown))
         if isinstance(self.codes, np.ndarray):
             return codes[self.codes]
         return Lists(codes[self.codes.codes], self.codes.offsets)
 
 
 def known_names(names: pa.StringArray) -> KnownTexts | None:
-    """The answers' names, to be found in submissions; None where looking them up gains nothing."""
+    """An index of the answers' labels; None where there are too few to gain by it."""
     return KnownTexts.of(names) if len(names) >= _MANY else None
 
 
 def code(
-    cells: pa.Array | pa.ChunkedArray, book: pa.StringArray | None, known: KnownTexts | None = None
+    cells: pa.Array | pa.ChunkedArray,
+    labels: pa.StringArray | None,
+    known: KnownTexts | None = None,
 ) -> Encoded | None:
-    """Code texts by a declared book, or by a new one; None when one is not in it, or empty.
+    """Encode texts by declared labels, or by the labels that occur.
 
-    Where all are among the `known`, those are the new book.
+    Without declared labels, those of `known` are used if they have all texts. Returns None when a
+    text is empty or not declared.
     """
-    if book is not None:
-        found = pc.index_in(cells, value_set=book)
+    if labels is not None:
+        found = pc.index_in(cells, value_set=labels)
         if found.null_count:
             return None
-        return Encoded(found.to_numpy().astype(np.int64), book)
+        return Encoded(found.to_numpy().astype(np.int64), labels)
     if not len(cells):
         return Encoded(np.empty(0, dtype=np.int64), pa.array([], pa.string()))
     if known is not None and len(cells) >= _MANY:
         cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-        places = known.places(cells)
-        if places is not None:
-            return Encoded(places, known.texts)
+        indexes = known.indexes(cells)
+        if indexes is not None:
+            return Encoded(indexes, known.texts)
     if isinstance(cells, pa.StringArray) and len(cells) >= _MANY:
         keys = short_keys(cells)
         if keys is not None:
@@ -97,14 +100,14 @@ def code(
     return Encoded(coded.indices.to_numpy().astype(np.int64), coded.dictionary)
 
 
-def code_numbers(numbers: pa.Int64Array, book: pa.StringArray | None) -> Encoded | None:
-    """Code whole numbers, none of them negative, as `code` does their decimal texts."""
-    if book is not None or not len(numbers):
-        return code(numbers.cast(pa.string()), book)
+def code_numbers(numbers: pa.Int64Array, labels: pa.StringArray | None) -> Encoded | None:
+    """Encode whole numbers from 0 up as `code` encodes their decimal texts."""
+    if labels is not None or not len(numbers):
+        return code(numbers.cast(pa.string()), labels)
     values = numbers.to_numpy()
     if int(values.max()) > _SPREAD * len(values) + _MANY:
         codes, distinct = pd.factorize(values)
-    else:  # a table of all numbers there could be is quicker than one of hashes
+    else:  # a table of all possible numbers is faster than a hash table
         is_there = np.zeros(int(values.max()) + 1, dtype=bool)
         is_there[values] = True
         distinct = np.flatnonzero(is_there)
@@ -112,47 +115,47 @@ def code_numbers(numbers: pa.Int64Array, book: pa.StringArray | None) -> Encoded
     return Encoded(codes.astype(np.int64, copy=False), pa.array(distinct).cast(pa.string()))
 
 
-def _places_in(names: pa.StringArray, book: pa.StringArray) -> IntArray:
-    """The place of each name in `book`, -1 where it is not there."""
-    if len(names) >= _MANY:
-        keys, known = short_keys(names), short_keys(book)
+def _indexes_in(texts: pa.StringArray, names: pa.StringArray) -> IntArray:
+    """The index of each text in `names`, -1 where it is not there."""
+    if len(texts) >= _MANY:
+        keys, known = short_keys(texts), short_keys(names)
         if keys is not None and known is not None:
-            return places_in(keys, known)
-    found = pc.index_in(names, value_set=book)
+            return indexes_in(keys, known)
+    found = pc.index_in(texts, value_set=names)
     return np.asarray(found.fill_null(-1).to_numpy(), dtype=np.int64).copy()
 
 
 def labels_from_cells(
     name: str, column: LabelColumn, cells: Cells, violations: FoundViolations
 ) -> Encoded:
-    """Decode cell by cell, recording what is wrong. Bad and absent cells get code 0."""
-    book = LabelCodes(column.labels)
+    """Decode cell by cell, and record the problems. Bad and absent cells get code 0."""
+    label_codes = LabelCodes(column.labels)
     codes = np.zeros(len(cells), dtype=np.int64)
-    for place, cell in enumerate(cells):
+    for index, cell in enumerate(cells):
         if cell is None:
             continue
-        found = book.code(cell) if cell or book.knows_empty else None
+        found = label_codes.code(cell) if cell or label_codes.knows_empty else None
         if found is not None:
-            codes[place] = found
+            codes[index] = found
         elif is_missing_label(cell):
-            violations.count(_MISSING, name, place + 1, cell)
+            violations.count(_MISSING, name, index + 1, cell)
         else:
-            violations.count(UNKNOWN, name, place + 1, cell, book.about(cell))
-    return Encoded(codes, book.names())
+            violations.count(UNKNOWN, name, index + 1, cell, label_codes.about(cell))
+    return Encoded(codes, label_codes.names())
 
 
 def is_missing_label(cell: str) -> bool:
-    """Whether a cell that is no declared label stands for a missing one."""
+    """Whether a cell that is no declared label means a missing label."""
     text = cell.strip().lower()
     return text in MISSING or text == "nan"
 
 
 class LabelCodes:
-    """The labels met so far and their codes; closed when the labels are declared."""
+    """The labels found so far and their codes; with declared labels, only those."""
 
     def __init__(self, declared: Sequence[str] | None) -> None:
         self._is_open = declared is None
-        self._codes = {label: place for place, label in enumerate(declared or ())}
+        self._codes = {label: index for index, label in enumerate(declared or ())}
         self.knows_empty = "" in self._codes
 
     def code(self, label: str) -> int | None:
@@ -165,17 +168,17 @@ class LabelCodes:
         """The labels in the order of their codes."""
         return pa.array(list(self._codes), pa.string())
 
-    def about(self, stranger: str) -> str:
-        """Which labels are expected, and whether the stranger is one of them in disguise."""
-        plain = _plain(stranger)
+    def about(self, unknown: str) -> str:
+        """Advice on an unknown label: the declared label that it resembles, or all of them."""
+        normalized = _normalized(unknown)
         for label in self._codes:
-            if _plain(label) == plain:
+            if _normalized(label) == normalized:
                 return f"{shorten(label)!r} is expected; labels must agree letter by letter"
         known = list(self._codes)
         shown = ", ".join(repr(shorten(label)) for label in known[:10])
         return f"expected one of {shown}" + (f" ... ({len(known)})" if len(known) > 10 else "")
 
 
-def _plain(label: str) -> str:
+def _normalized(label: str) -> str:
     text = label.strip().casefold()
     return repr(float(text)) if NUMBER.fullmatch(text) else text

@@ -19,7 +19,7 @@ from app.grading.violations import FoundViolations, ViolationKind
 from app.metrics.arrays import Lists
 
 _WHOLE = re.compile("[0-9]+")
-_MOST_DIGITS = 18  # what surely fits into int64
+_MOST_DIGITS = 18  # always fits into int64
 
 _MISSING = ViolationKind(
     ViolationCode.MISSING_VALUE, "list is empty", "lists are empty", "fill every row"
@@ -29,11 +29,11 @@ _BAD_LIST = ViolationKind(ViolationCode.BAD_FORMAT, "list is malformed", "lists 
 
 def lists_from_arrow(
     column: ListColumn,
-    book: pa.StringArray | None,
+    labels: pa.StringArray | None,
     cells: pa.ChunkedArray,
     known: KnownTexts | None = None,
 ) -> Encoded | None:
-    """Decode all cells at once; None when any is not plainly right."""
+    """Decode all cells at once; None when any may be invalid."""
     if column.empty and pc.any(pc.equal(cells, "")).as_py():
         return None
     split = split_cells(cells, column.separator)
@@ -51,9 +51,9 @@ def lists_from_arrow(
         numbers = _whole_numbers(column, tokens)
         if numbers is None:
             return None
-        coded = code_numbers(numbers, book)
+        coded = code_numbers(numbers, labels)
     else:
-        coded = code(tokens, book, known)
+        coded = code(tokens, labels, known)
     if coded is None or not isinstance(coded.codes, np.ndarray):
         return None
     if column.distinct and _has_repeats(coded.codes, lengths):
@@ -62,7 +62,7 @@ def lists_from_arrow(
 
 
 def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.Int64Array | None:
-    """The tokens as numbers; None when one is none, or is out of range."""
+    """The tokens as numbers; None when one is no number or is out of range."""
     if not pc.all(pc.ascii_is_decimal(tokens), min_count=0).as_py():
         return None
     if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS:
@@ -89,15 +89,15 @@ def _has_repeats(codes: IntArray, lengths: IntArray) -> bool:
 def lists_from_cells(
     name: str, column: ListColumn, cells: Cells, violations: FoundViolations
 ) -> Encoded:
-    """Decode cell by cell, recording what is wrong. Bad and absent cells become empty lists."""
-    book = LabelCodes(column.labels)
+    """Decode cell by cell, and record the problems. Bad and absent cells become empty lists."""
+    label_codes = LabelCodes(column.labels)
     codes: list[int] = []
     offsets = np.zeros(len(cells) + 1, dtype=np.int64)
-    for place, cell in enumerate(cells):
+    for index, cell in enumerate(cells):
         if cell is not None:
-            codes += _items(name, column, cell, place + 1, book, violations)
-        offsets[place + 1] = len(codes)
-    return Encoded(Lists(np.array(codes, dtype=np.int64), offsets), book.names())
+            codes += _items(name, column, cell, index + 1, label_codes, violations)
+        offsets[index + 1] = len(codes)
+    return Encoded(Lists(np.array(codes, dtype=np.int64), offsets), label_codes.names())
 
 
 def _items(
@@ -105,14 +105,14 @@ def _items(
     column: ListColumn,
     cell: str,
     row: int,
-    book: LabelCodes,
+    label_codes: LabelCodes,
     violations: FoundViolations,
 ) -> list[int]:
     if column.empty and not cell:
         violations.count(_MISSING, name, row, advice="write a blank in quotes for an empty list")
         return []
     tokens = split_cell(cell, column.separator)
-    problem = _problem(column, tokens)
+    problem = _list_problem(column, tokens)
     if problem and not tokens and not cell.strip():
         violations.count(_MISSING, name, row)
     elif problem or tokens is None:
@@ -120,15 +120,15 @@ def _items(
     else:
         if column.items == "integer":
             tokens = [str(int(token)) for token in tokens]
-        codes = [(token, book.code(token)) for token in tokens]
+        codes = [(token, label_codes.code(token)) for token in tokens]
         for token, found in codes:
             if found is None:
-                violations.count(UNKNOWN, name, row, token, book.about(token))
+                violations.count(UNKNOWN, name, row, token, label_codes.about(token))
         return [found for _, found in codes if found is not None]
     return []
 
 
-def _problem(column: ListColumn, tokens: list[str] | None) -> str:
+def _list_problem(column: ListColumn, tokens: list[str] | None) -> str:
     if tokens is None:
         return f"an item is empty; join items by {column.separator!r}"
     if len(tokens) < column.min_items:
@@ -144,8 +144,8 @@ def _problem(column: ListColumn, tokens: list[str] | None) -> str:
         if wrong or not all(low <= int(token) <= high for token in tokens):
             return f"an item is not a whole number from {low} to {high}"
     if column.pattern is not None:
-        strange = [token for token in tokens if not re.fullmatch(column.pattern, token)]
-        if strange:
+        wrong_form = [token for token in tokens if not re.fullmatch(column.pattern, token)]
+        if wrong_form:
             return f"an item is not of the form {column.pattern}"
     if column.distinct and len(set(tokens)) != len(tokens):
         return "an item is repeated; items must be distinct"

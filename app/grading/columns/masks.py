@@ -17,9 +17,9 @@ from app.grading.violations import FoundViolations, ViolationKind
 from app.metrics.arrays import Masks, row_of_each
 
 _WHOLE = re.compile("[0-9]+")
-_MOST_DIGITS = 18  # what surely fits into int64
-# Pixels of a mask whose image's size only the answers know: more than any image has, few enough
-# that all masks of a file may be laid end to end.
+_MOST_DIGITS = 18  # always fits into int64
+# The pixels of a mask whose image size is only in the answers: more than any image has, and few
+# enough that the pixels of all masks of a file can be numbered in int64.
 _UNKNOWN = 1 << 36
 
 _MISSING = ViolationKind(ViolationCode.MISSING_VALUE, "mask is missing", "masks are missing")
@@ -27,7 +27,7 @@ _BAD_MASK = ViolationKind(ViolationCode.BAD_FORMAT, "mask is malformed", "masks 
 
 
 def masks_from_arrow(column: MaskColumn, cells: pa.ChunkedArray) -> Masks | None:
-    """Decode all cells at once; None when any is not plainly right."""
+    """Decode all cells at once; None when any may be invalid."""
     if column.empty:
         if pc.any(pc.equal(pc.utf8_trim(cells, " "), "")).as_py():
             return None
@@ -65,13 +65,13 @@ def masks_from_arrow(column: MaskColumn, cells: pa.ChunkedArray) -> Masks | None
 def masks_from_cells(
     name: str, column: MaskColumn, cells: Cells, violations: FoundViolations
 ) -> Masks:
-    """Decode cell by cell, recording what is wrong. Bad and absent cells become empty masks."""
+    """Decode cell by cell, and record the problems. Bad and absent cells become empty masks."""
     numbers: list[int] = []
     runs = np.zeros(len(cells) + 1, dtype=np.int64)
-    for place, cell in enumerate(cells):
+    for index, cell in enumerate(cells):
         if cell is not None:
-            numbers += _runs(name, column, cell, place + 1, violations)
-        runs[place + 1] = len(numbers) // 2
+            numbers += _runs(name, column, cell, index + 1, violations)
+        runs[index + 1] = len(numbers) // 2
     pairs = np.array(numbers, dtype=np.int64)
     return Masks(
         np.ascontiguousarray(pairs[0::2]),
@@ -96,7 +96,7 @@ def _runs(
     tokens = split_cell(cell, " ") or []
     numbers = [int(token) for token in tokens if _is_whole(token)]
     problem = "" if len(numbers) == len(tokens) else "a token is not a whole number"
-    problem = problem or _problem(column, numbers)
+    problem = problem or _run_problem(column, numbers)
     if problem:
         advice = f"{problem}; write pairs of start and length joined by spaces, such as '1 3 10 5'"
         violations.count(_BAD_MASK, name, row, cell, advice)
@@ -109,7 +109,7 @@ def _is_whole(token: str) -> bool:
     return len(token) <= _MOST_DIGITS and _WHOLE.fullmatch(token) is not None
 
 
-def _problem(column: MaskColumn, numbers: list[int]) -> str:
+def _run_problem(column: MaskColumn, numbers: list[int]) -> str:
     if len(numbers) % 2:
         return "an odd number of tokens"
     end: int = column.start
@@ -130,7 +130,7 @@ def _problem(column: MaskColumn, numbers: list[int]) -> str:
 def check_ends(
     name: str, masks: Masks, pixels: IntArray, order: IntArray | None, violations: FoundViolations
 ) -> None:
-    """Record the masks that pass the end of their image; `pixels` has the size of each."""
+    """Record the masks that end beyond their image; `pixels` has the size of each image."""
     ends = masks.starts + masks.lengths
     rows = np.unique(row_of_each(masks.offsets)[ends > pixels[row_of_each(masks.offsets)]])
     for row in rows.tolist():

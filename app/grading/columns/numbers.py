@@ -1,4 +1,4 @@
-"""Columns of kind number, probability, integer and boolean: float64, both ways of reading them."""
+"""Columns of kind number, probability, integer and boolean as float64, for both checks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from app.grading.violations import FoundViolations, ViolationKind
 FloatArray = NDArray[np.float64]
 NumberLike = NumberColumn | ProbabilityColumn | IntegerColumn | BooleanColumn
 
-# What counts as a number: ASCII digits, a point, an exponent. Python's float() takes more
-# (underscores, other scripts' digits, "nan"), and a float parser in C takes other things again.
+# A number has ASCII digits, a point and an exponent. Python's float() accepts more (underscores,
+# digits of other scripts, "nan"), and parsers in C accept other things again.
 NUMBER = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 BLANKS = " \t"  # allowed around a number
 MISSING = frozenset({"", "na", "n/a", "#n/a", "#na", "<na>", "null", "none"})
@@ -65,7 +65,7 @@ _BAD_BOOLEAN = ViolationKind(
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The smallest and largest finite value that a column allows, and whether only whole ones."""
+    """The smallest and largest value that a column allows, and whether only whole numbers."""
 
     low: float
     high: float
@@ -98,7 +98,7 @@ class Bounds:
 
 
 def is_fast_number(column: object) -> bool:
-    """Whether the fast reader may parse this column to float64 straight away."""
+    """Whether the fast reader may parse this column as float64."""
     return isinstance(column, NumberColumn | ProbabilityColumn | IntegerColumn)
 
 
@@ -114,7 +114,7 @@ def fill_numbers(column: pa.ChunkedArray, out: FloatArray) -> bool:
 
 
 def fill_booleans(column: pa.ChunkedArray, out: FloatArray) -> bool:
-    """Decode a text column of the commonest spellings; False when there is any other, or a mix."""
+    """Decode a text column of the commonest spellings; False for any other, or a mixture."""
     codes = pc.index_in(column, value_set=_SPELLINGS)
     if codes.null_count:
         return False
@@ -129,28 +129,28 @@ def fill_booleans(column: pa.ChunkedArray, out: FloatArray) -> bool:
 def numbers_from_cells(
     name: str, column: NumberLike, cells: Cells, violations: FoundViolations
 ) -> FloatArray:
-    """Decode cell by cell, recording what is wrong. Bad and absent cells become NaN."""
+    """Decode cell by cell, and record the problems. Bad and absent cells become NaN."""
     if isinstance(column, BooleanColumn):
         return _booleans_from_cells(name, cells, violations)
     bounds = Bounds.of(column)
     values = np.full(len(cells), np.nan)
-    for place, cell in enumerate(cells):
+    for index, cell in enumerate(cells):
         if cell is None:
             continue
         text = cell.strip(BLANKS)
         if not NUMBER.fullmatch(text):
-            _report_no_number(name, text, cell, place + 1, violations)
+            _report_no_number(name, text, cell, index + 1, violations)
             continue
         value = float(text)
         if math.isinf(value):
             advice = "this number is too large for a float64; write a finite number"
-            violations.count(_NOT_FINITE, name, place + 1, cell, advice)
+            violations.count(_NOT_FINITE, name, index + 1, cell, advice)
         elif bounds.whole and value != math.floor(value):
-            violations.count(_NOT_WHOLE, name, place + 1, cell)
+            violations.count(_NOT_WHOLE, name, index + 1, cell)
         elif not bounds.low <= value <= bounds.high:
-            violations.count(_OUT_OF_RANGE, name, place + 1, cell, f"expected a number {bounds}")
+            violations.count(_OUT_OF_RANGE, name, index + 1, cell, f"expected a number {bounds}")
         else:
-            values[place] = value
+            values[index] = value
     return values
 
 
@@ -167,7 +167,7 @@ def _report_no_number(
 
 
 def _about_spelling(text: str) -> str:
-    """Advice for the commonest ways of writing numbers that no parser agrees on."""
+    """Advice on the commonest spellings of numbers that are not accepted."""
     if "%" in text:
         return "write 0.5 instead of 50%"
     if "," in text:
@@ -186,23 +186,23 @@ def _about_spelling(text: str) -> str:
 def _booleans_from_cells(name: str, cells: Cells, violations: FoundViolations) -> FloatArray:
     values = np.full(len(cells), np.nan)
     is_word: bool | None = None
-    for place, cell in enumerate(cells):
+    for index, cell in enumerate(cells):
         if cell is None:
             continue
         text = cell.strip(BLANKS).lower()
         if text in MISSING or text == "nan":
-            violations.count(_MISSING, name, place + 1, cell)
+            violations.count(_MISSING, name, index + 1, cell)
             continue
         if text not in ("true", "false", "1", "0", "1.0", "0.0"):
             advice = "write True and False, or 1 and 0; turn probabilities into decisions"
-            violations.count(_BAD_BOOLEAN, name, place + 1, cell, advice)
+            violations.count(_BAD_BOOLEAN, name, index + 1, cell, advice)
             continue
         word = text in ("true", "false")
         if is_word is None:
             is_word = word
         if word is is_word:
-            values[place] = text in ("true", "1", "1.0")
+            values[index] = text in ("true", "1", "1.0")
         else:
             advice = "write either True and False, or 1 and 0, throughout"
-            violations.count(_BAD_BOOLEAN, name, place + 1, cell, advice)
+            violations.count(_BAD_BOOLEAN, name, index + 1, cell, advice)
     return values

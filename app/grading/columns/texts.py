@@ -44,22 +44,22 @@ def texts_from_arrow(column: TextColumn, cells: pa.ChunkedArray) -> TextArray | 
 def texts_from_cells(
     name: str, column: TextColumn, cells: Cells, violations: FoundViolations
 ) -> TextArray:
-    """All cells as Python texts, recording what is wrong. Absent cells become empty texts."""
-    for place, cell in enumerate(cells):
+    """All cells as Python texts; record the problems. Absent cells become empty texts."""
+    for index, cell in enumerate(cells):
         if cell is None:
             continue
         if not cell and not column.allow_empty:
-            violations.count(_MISSING, name, place + 1)
+            violations.count(_MISSING, name, index + 1)
         elif column.max_length is not None and len(cell) > column.max_length:
             violations.count(
                 _TOO_LONG,
                 name,
-                place + 1,
+                index + 1,
                 cell,
                 f"expected at most {column.max_length} characters, found {len(cell)}",
             )
         elif column.pattern is not None and not re.fullmatch(column.pattern, cell):
-            violations.count(_ODD_TEXT, name, place + 1, cell, f"expected {column.pattern}")
+            violations.count(_ODD_TEXT, name, index + 1, cell, f"expected {column.pattern}")
     texts = np.empty(len(cells), dtype=object)
     empty = frozenset(column.same_as_empty)
     texts[:] = ["" if cell is None or cell in empty else cell for cell in cells]

@@ -1,4 +1,4 @@
-"""Texts of at most eight bytes as numbers, which are found far faster than texts are."""
+"""Texts of at most eight bytes as numbers, because numbers are found much faster than texts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ KeyArray = NDArray[np.uint64]
 
 
 def short_keys(texts: pa.StringArray) -> KeyArray | None:
-    """A number for each text, the same for equal texts alone; None where one is too long.
+    """A number for each text, distinct for distinct texts; None where a text is too long.
 
-    No text holds a NUL byte (such files are refused), so shorter ones are filled up with those.
+    Files with NUL bytes are rejected, so shorter texts are padded with NUL bytes.
 
     >>> keys = short_keys(pa.array(["ab", "b", "ab"]))
     >>> bool(keys[0] == keys[2] != keys[1]), short_keys(pa.array(["nine bytes"])) is None
@@ -34,16 +34,16 @@ def short_keys(texts: pa.StringArray) -> KeyArray | None:
     if sizes.max(initial=0) > _WIDTH:
         return None
     first = int(offsets[0])
-    whole = np.zeros(int(offsets[-1]) - first + _WIDTH, dtype=np.uint8)
-    whole[:-_WIDTH] = np.frombuffer(data, dtype=np.uint8)[first : int(offsets[-1])]
-    windows = np.ndarray((len(whole) - _WIDTH + 1,), dtype="<u8", buffer=whole, strides=(1,))
+    padded = np.zeros(int(offsets[-1]) - first + _WIDTH, dtype=np.uint8)
+    padded[:-_WIDTH] = np.frombuffer(data, dtype=np.uint8)[first : int(offsets[-1])]
+    windows = np.ndarray((len(padded) - _WIDTH + 1,), dtype="<u8", buffer=padded, strides=(1,))
     keys: KeyArray = windows[offsets[:-1] - first]
     keys &= _MASKS[sizes]
     return keys
 
 
 class KnownTexts:
-    """Short texts and an index of them, made once, in which the texts of many files are found."""
+    """Short texts with an index, made once, in which the texts of many files are found."""
 
     def __init__(self, texts: pa.StringArray, keys: KeyArray) -> None:
         self.texts = texts
@@ -57,20 +57,20 @@ class KnownTexts:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the index holds once it is used, roughly: keys, and a table of hashes."""
+        """Approximate bytes of the index once it is used: keys and a hash table."""
         return 40 * len(self.texts)
 
-    def places(self, texts: pa.StringArray) -> IntArray | None:
-        """The place of each text; None where one is not known.
+    def indexes(self, texts: pa.StringArray) -> IntArray | None:
+        """The index of each text; None where one is not known.
 
         >>> known = KnownTexts.of(pa.array(["a", "b"]))
-        >>> known.places(pa.array(["b", "b"])), known.places(pa.array(["c"])) is None
+        >>> known.indexes(pa.array(["b", "b"])), known.indexes(pa.array(["c"])) is None
         (array([1, 1]), True)
         """
         keys = short_keys(texts)
         if keys is None:
             return None
-        found = _places(self._index, keys)
+        found = _indexes(self._index, keys)
         return None if found.min(initial=0) < 0 else found
 
 
@@ -83,11 +83,11 @@ def factorize(keys: KeyArray) -> tuple[IntArray, IntArray]:
     return codes, first
 
 
-def places_in(keys: KeyArray, book: KeyArray) -> IntArray:
-    """The place of each key in `book`, whose keys are distinct; -1 where it is not there."""
-    return _places(pd.Index(book), keys)
+def indexes_in(keys: KeyArray, known: KeyArray) -> IntArray:
+    """The index of each key in `known`, whose keys are distinct; -1 where it is not there."""
+    return _indexes(pd.Index(known), keys)
 
 
-def _places(index: pd.Index, keys: KeyArray) -> IntArray:
+def _indexes(index: pd.Index, keys: KeyArray) -> IntArray:
     found: IntArray = index.get_indexer(pd.Index(keys)).astype(np.int64, copy=False)
     return found

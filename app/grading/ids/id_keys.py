@@ -1,4 +1,4 @@
-"""What makes two ids the same: their texts, their numbers, their turn among repeated ones."""
+"""When two ids are the same: by their text, their number, and their position among repeats."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 IntArray = NDArray[np.int64]
 
-# Files hold no NUL bytes (they are refused), so no two composite ids join to the same text.
+# Files with NUL bytes are rejected, so no two composite ids join to the same text.
 JOINT = "\0"
 _WHOLE_NUMBER = r"^0*([0-9]+)(?:\.0*)?$"
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    r"""How ids are compared: `numeric` takes 7, 007 and 7.0 for one id.
+    r"""How ids are compared: with `numeric`, 7, 007 and 7.0 are one id.
 
     With `repeated`, the second row of an id is matched with the second row of that id, and so on.
 
@@ -38,26 +38,26 @@ class Matching:
         joined = columns[0]
         if len(columns) > 1:
             joined = pc.binary_join_element_wise(*columns, JOINT)
-        return _with_turns(joined) if self.repeated else joined
+        return _with_row_numbers(joined) if self.repeated else joined
 
 
 EXACT_MATCHING = Matching()
-_TURN = JOINT + "row "
+_ROW_MARK = JOINT + "row "
 
 
 def first_row_of(key: str) -> str:
-    """The key of the first row of the id whose n-th row has this key; "" if it is a first one."""
-    first, mark, _ = key.rpartition(_TURN)
+    """The key of an id's first row, from the key of a later row; "" for the key of a first row."""
+    first, mark, _ = key.rpartition(_ROW_MARK)
     return first if mark else ""
 
 
-def _with_turns(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """The keys, with all but the first row of an id marked by their number among its rows."""
+def _with_row_numbers(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The keys; the second and later rows of an id are marked with their number."""
     codes = pc.dictionary_encode(keys)
     if isinstance(codes, pa.ChunkedArray):
         codes = codes.combine_chunks()
     indices = pd.Series(codes.indices.to_numpy(zero_copy_only=False))
-    turns = indices.groupby(indices).cumcount()
-    marks = np.where(turns == 0, "", _TURN + (turns + 1).astype(str) + " of this id")
+    numbers = indices.groupby(indices).cumcount()
+    marks = np.where(numbers == 0, "", _ROW_MARK + (numbers + 1).astype(str) + " of this id")
     texts = keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
     return pc.binary_join_element_wise(texts, pa.array(marks, pa.string()), "")

@@ -1,4 +1,4 @@
-"""The public ids: the rows a submission must have, and where each of its rows belongs."""
+"""The public ids: the rows that a submission must have, and their order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.grading.ids.id_keys import EXACT_MATCHING, JOINT, IntArray, Matching
 
 __all__ = ["JOINT", "IdsDifferError", "IntArray", "PublicIds", "row_numbers", "show_id"]
 
-# Ids that are whole numbers in a range at most this many times their count are found by look-up.
+# Ids are found in a table if they are whole numbers in a range of at most this times their count.
 _SPREAD = 8
 
 
@@ -36,7 +36,7 @@ class PublicIds:
         self.rows = len(self.columns[0])
         self._chunked = [pa.chunked_array([column]) for column in self.columns]
         self._keys: pa.Array | None = None
-        self._places: tuple[int, IntArray] | None = None
+        self._table: tuple[int, IntArray] | None = None
 
     def __reduce__(self) -> tuple[type[PublicIds], tuple[tuple[pa.StringArray, ...], Matching]]:
         return PublicIds, (self.columns, self.matching)
@@ -64,7 +64,7 @@ class PublicIds:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held."""
+        """Bytes in memory."""
         return sum(int(column.nbytes) for column in self.columns)
 
     def order(self, submitted: Sequence[pa.ChunkedArray]) -> IntArray | None:
@@ -86,14 +86,14 @@ class PublicIds:
         return rows
 
     def keys(self) -> pa.Array:
-        """One text per row: the id as it is matched, or its parts joined by `JOINT`."""
+        """One text for each row: the id as it is compared, its parts joined by `JOINT`."""
         if self._keys is None:
             self._keys = self.matching.keys(self.columns)
         return self._keys
 
-    def key(self, place: int) -> str:
+    def key(self, row: int) -> str:
         """The key of one row."""
-        return str(self.keys()[place])
+        return str(self.keys()[row])
 
     def texts(self) -> Iterator[str]:
         """The keys as Python texts."""
@@ -101,7 +101,7 @@ class PublicIds:
             yield from self.keys().slice(start, 65_536).to_pylist()
 
     def positions(self, submitted: Sequence[pa.ChunkedArray]) -> IntArray:
-        """Where each submitted row belongs.
+        """The position of each submitted row among these ids.
 
         Raises:
             IdsDifferError: an id is none of these.
@@ -121,23 +121,23 @@ class PublicIds:
         return all(s.equals(c) for s, c in zip(submitted, self._chunked, strict=True))
 
     def _looked_up(self, submitted: pa.ChunkedArray) -> IntArray | None:
-        """Positions by a table over whole numbers; None where the ids are not of that kind."""
-        if self._places is None:
-            self._places = _places_of_numbers(self.columns[0])
-        first, places = self._places
-        numbers = _whole_numbers(submitted) if len(places) else None
+        """Positions from a table of whole numbers; None where the ids are no whole numbers."""
+        if self._table is None:
+            self._table = _index_by_number(self.columns[0])
+        first, table = self._table
+        numbers = _whole_numbers(submitted) if len(table) else None
         if numbers is None:
             return None
-        if int(numbers.min()) < first or int(numbers.max()) - first >= len(places):
+        if int(numbers.min()) < first or int(numbers.max()) - first >= len(table):
             raise IdsDifferError
-        positions: IntArray = places[numbers - first]
+        positions: IntArray = table[numbers - first]
         if positions.min() < 0:
             raise IdsDifferError
         return positions
 
 
 def row_numbers(rows: int) -> pa.StringArray:
-    """The ids of rows whose position is their id: "0", "1", ...
+    """Row numbers as ids, for rows whose position is their id: "0", "1", ...
 
     >>> row_numbers(2).to_pylist()
     ['0', '1']
@@ -146,7 +146,7 @@ def row_numbers(rows: int) -> pa.StringArray:
 
 
 def show_id(key: str) -> str:
-    r"""A key as people read it.
+    r"""A key in a form for messages.
 
     >>> show_id("7\0" + "2013-01-01")
     '7, 2013-01-01'
@@ -154,8 +154,8 @@ def show_id(key: str) -> str:
     return key.replace(JOINT, ", ")
 
 
-def _places_of_numbers(ids: pa.StringArray) -> tuple[int, IntArray]:
-    """The smallest id and, for each number from there on, its row or -1; nothing if not numbers."""
+def _index_by_number(ids: pa.StringArray) -> tuple[int, IntArray]:
+    """The smallest id, and the row or -1 of each number from there; empty if ids are no numbers."""
     nothing = (0, np.empty(0, dtype=np.int64))
     numbers = _whole_numbers(ids)
     if numbers is None:
@@ -163,13 +163,13 @@ def _places_of_numbers(ids: pa.StringArray) -> tuple[int, IntArray]:
     first, last = int(numbers.min()), int(numbers.max())
     if last - first >= _SPREAD * len(numbers):
         return nothing
-    places = np.full(last - first + 1, -1, dtype=np.int64)
-    places[numbers - first] = np.arange(len(numbers), dtype=np.int64)
-    return first, places
+    table = np.full(last - first + 1, -1, dtype=np.int64)
+    table[numbers - first] = np.arange(len(numbers), dtype=np.int64)
+    return first, table
 
 
 def _whole_numbers(texts: pa.Array | pa.ChunkedArray) -> IntArray | None:
-    """The numbers that texts spell, if each spells it the one plain way ("7", not "07" or "+7")."""
+    """The texts as numbers; None if one is not in shortest form ("7", not "07" or "+7")."""
     if texts.null_count:  # cells that a malformed row does not have
         return None
     try:

@@ -1,1 +1,1 @@
-"""From bytes to cells: encoding, header, records, the fast CSV reader."""
+"""Read CSV files: encoding, header, records, the fast reader."""

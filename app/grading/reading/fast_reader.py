@@ -1,6 +1,6 @@
-"""The fast way to read a file that is as it should be: pyarrow's CSV reader, types given.
+"""The fast reader: pyarrow's CSV reader with given types, for files without problems.
 
-Nothing is reported here. Any oddity gives None, and the slow way finds out what it is.
+It reports nothing. It returns None for any unusual file, and the exact reader reports why.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from app.domain.verdict import Notice
 from app.grading.reading.header import Header, resolve_aliases, understand_header
 from app.grading.reading.records import BrokenCsvError, records
 
-# Measured: larger blocks are no quicker, and what is at work in memory is some blocks.
+# Measured: larger blocks are no faster, and a few blocks are in memory at a time.
 _SMALL_BLOCK, _BLOCK = 1 << 18, 1 << 20
-_LARGE = 8 << 20  # a file from which on the larger blocks pay
-_THREADED = 3 << 19  # a file from which on a second thread saves more than it costs
+_LARGE = 8 << 20  # bytes of a file; larger blocks are faster from here on
+_THREADED = 3 << 19  # bytes of a file; a second thread is faster from here on
 _LARGEST_BLOCK = (1 << 31) - 1
-_TOO_LONG = "straddling object"  # what pyarrow says of a line that does not fit into a block
+_TOO_LONG = "straddling object"  # in pyarrow's error where a line is longer than a block
 _LONGEST_HEADER = 1 << 16
 _HEADERS_KEPT = 16
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 _NO_QUOTES = pacsv.ParseOptions(quote_char=False, ignore_empty_lines=False)
-# Only quoted values can span lines, and looking for them costs a second pass.
+# Only quoted values can span lines, and allowing that costs a second pass.
 _QUOTES = pacsv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
 _END_MARK = "\0"
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The wanted columns of a file in the order asked for; then the unknown ones, if kept."""
+    """The wanted columns of a file in the given order, then the unknown columns, if kept."""
 
     names: tuple[str, ...]
     columns: tuple[pa.ChunkedArray, ...]
@@ -46,13 +46,13 @@ class _Plan:
     """How to read files with one header."""
 
     names: tuple[str, ...]
-    columns: list[str]  # the file's, by place
+    columns: list[str]  # names of the file's columns: their indexes
     convert: pacsv.ConvertOptions
     notices: tuple[Notice, ...]
     end_row: bytes
 
     def read(self, data: bytes, block: int, has_quotes: bool) -> pa.Table:
-        """The table; a file with a line that is longer than a block is read as one block."""
+        """The table. If a line is longer than a block, the file is read as one block."""
         options = pacsv.ReadOptions(
             use_threads=len(data) >= _THREADED,
             block_size=block,
@@ -67,17 +67,17 @@ class _Plan:
                 convert_options=self.convert,
             )
         except pa.ArrowInvalid as error:
-            whole = len(data) + 1
-            if block == whole or whole > _LARGEST_BLOCK or _TOO_LONG not in str(error):
+            one_block = len(data) + 1
+            if block == one_block or one_block > _LARGEST_BLOCK or _TOO_LONG not in str(error):
                 raise
-            return self.read(data, whole, has_quotes)
+            return self.read(data, one_block, has_quotes)
 
 
 class FastReader:
-    """Reads the wanted columns as the given types; keeps what it learned about each header.
+    """Reads the wanted columns as the given types, and remembers a plan for each header.
 
-    Of other columns it reads those that `keep` asks for by name, as texts, and warns of none.
-    Files with quotes are left to the exact reader unless the first wanted column is one of text.
+    Of other columns it reads those whose names `keep` accepts, as texts, without a warning.
+    Files with quotes are left to the exact reader unless the first wanted column has type string.
     """
 
     def __init__(
@@ -93,22 +93,27 @@ class FastReader:
         self._plans: dict[bytes, _Plan | None] = {}
 
     def read(self, data: bytes) -> Table | None:
-        """The table in `data`; None when the file is in any way unusual."""
+        """The table in `data`; None when the file is unusual in any way."""
         ending = _LINE_END.search(data, 0, _LONGEST_HEADER)
         if ending is None or not _is_clean(data):
             return None
         line = data[: ending.start()]
-        plan = self._plans[line] if line in self._plans else self._learn(line)
+        plan = self._plans[line] if line in self._plans else self._make_plan(line)
         if plan is None:
             return None
-        # The header is understood already; many programs quote it alone.
+        # The header is read already; many programs quote only the header.
         has_quotes = data.find(b'"', ending.end()) >= 0
         if has_quotes:
-            # The reader takes the end of the file for a missing closing quote. A last row of our
-            # own shows whether it is read as a row or swallowed; no file can hold its NUL.
+            # The reader accepts a missing closing quote at the end of the file. So a last row is
+            # added, with a NUL that no file can have: an open quote would swallow that row.
             data = data + (b"" if data.endswith((b"\n", b"\r")) else b"\n") + plan.end_row
+        block = _SMALL_BLOCK if len(data) < _LARGE else _BLOCK
+        if has_quotes and _cuts_line_end(data, block):
+            block = len(data) + 1
+            if block > _LARGEST_BLOCK:
+                return None
         try:
-            table = plan.read(data, _SMALL_BLOCK if len(data) < _LARGE else _BLOCK, has_quotes)
+            table = plan.read(data, block, has_quotes)
         except (pa.ArrowException, OSError):
             return None
         if has_quotes:
@@ -118,8 +123,8 @@ class FastReader:
             table = table.slice(0, last)
         return Table(plan.names, tuple(table.columns), plan.notices)
 
-    def _learn(self, line: bytes) -> _Plan | None:
-        """The plan for a header line; None when the exact reader should say what is wrong."""
+    def _make_plan(self, line: bytes) -> _Plan | None:
+        """The plan for a header line; None when the exact reader must report its problems."""
         if len(self._plans) >= _HEADERS_KEPT:
             self._plans.clear()
         names = _names(line)
@@ -137,15 +142,15 @@ class FastReader:
             if len({*types, *header.unknown}) != len(header.names):
                 return None
             types |= dict.fromkeys(filter(self._keep, header.unknown), pa.string())
-        # Columns get their place for a name, since unknown ones may repeat.
-        place_of = {name: place for place, name in reversed(list(enumerate(header.names)))}
-        columns = {str(place_of[name]): kind for name, kind in types.items()}
+        # A column is named by its index, since names of unknown columns may repeat.
+        index_of = {name: index for index, name in reversed(list(enumerate(header.names)))}
+        columns = {str(index_of[name]): kind for name, kind in types.items()}
         cells = ["" for _ in header.names]
-        for place, kind in columns.items():
-            cells[int(place)] = _END_MARK if kind == pa.string() else "0"
+        for index, kind in columns.items():
+            cells[int(index)] = _END_MARK if kind == pa.string() else "0"
         return _Plan(
             names=tuple(types),
-            columns=[str(place) for place in range(len(header.names))],
+            columns=[str(index) for index in range(len(header.names))],
             convert=pacsv.ConvertOptions(
                 column_types=columns, include_columns=list(columns), null_values=[]
             ),
@@ -154,16 +159,28 @@ class FastReader:
         )
 
 
+def _cuts_line_end(data: bytes, block: int) -> bool:
+    r"""Whether a block ends between the CR and the LF of a CRLF.
+
+    pyarrow drops a LF at the start of a block that follows a CR, also where the two stand inside
+    a quoted value.
+
+    >>> _cuts_line_end(b'a\r\nb', 2), _cuts_line_end(b'a\r\nb', 3)
+    (True, False)
+    """
+    return any(data[at - 1 : at + 1] == b"\r\n" for at in range(block, len(data), block))
+
+
 def _is_clean(data: bytes) -> bool:
-    """Whether `data` is UTF-8 without NUL bytes, in one quick pass for ASCII."""
+    """Whether `data` is UTF-8 without NUL bytes. For ASCII this takes one fast pass."""
     if np.frombuffer(data, dtype=np.int8).min() > 0:
         return True
     if b"\0" in data:
         return False
     offsets = pa.py_buffer(np.array([0, len(data)], dtype=np.int64))
-    whole = pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(data)])
+    text = pa.Array.from_buffers(pa.large_string(), 1, [None, offsets, pa.py_buffer(data)])
     try:
-        whole.validate(full=True)
+        text.validate(full=True)
     except pa.ArrowInvalid:
         return False
     return True

@@ -1,4 +1,4 @@
-"""The header line: which column stands where, and what is said about the others."""
+"""The header line: find the wanted columns, and report missing, repeated and unknown ones."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The names of a file's columns, and where the wanted ones stand (the first, when repeated)."""
+    """The names of a file's columns, and the index of each wanted one (the first, if repeated)."""
 
     names: tuple[str, ...]
-    places: dict[str, int]
+    indexes: dict[str, int]
     missing: tuple[str, ...]
     repeated: tuple[str, ...]
     unknown: tuple[str, ...]
 
     @property
     def is_complete(self) -> bool:
-        """Whether every wanted column stands there exactly once."""
+        """Whether every wanted column is there exactly once."""
         return not self.missing and not self.repeated
 
     def notices(self) -> list[Notice]:
-        """The warning about columns that nobody asked for."""
+        """The warning about unknown columns, if there are any."""
         if not self.unknown:
             return []
-        what = "column was" if len(self.unknown) == 1 else "columns were"
+        columns = "column was" if len(self.unknown) == 1 else "columns were"
         names = [repr(shorten(n)) if n else "one without a name" for n in self.unknown[:5]]
         more = ", ..." if len(self.unknown) > 5 else ""
         stray = any(not name or name.startswith("Unnamed: ") for name in self.unknown)
@@ -38,13 +38,13 @@ class Header:
         return [
             Notice(
                 WarningCode.UNKNOWN_COLUMN,
-                f"{len(self.unknown)} unknown {what} ignored: {', '.join(names)}{more}{hint}",
+                f"{len(self.unknown)} unknown {columns} ignored: {', '.join(names)}{more}{hint}",
             )
         ]
 
 
 def resolve_aliases(names: Sequence[str], aliases: Mapping[str, str]) -> list[str]:
-    """The names with each alias replaced by what it stands for, unless that stands there too.
+    """The names with each alias replaced by its column, unless that column is there too.
 
     >>> resolve_aliases(["id", "toxicity"], {"toxicity": "prediction"})
     ['id', 'prediction']
@@ -62,20 +62,20 @@ def understand_header(names: Sequence[str], wanted: Iterable[str]) -> Header:
     ('x',)
     """
     wanted = tuple(dict.fromkeys(wanted))
-    places: dict[str, int] = {}
+    indexes: dict[str, int] = {}
     repeated: list[str] = []
     known = set(wanted)
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         if name not in known:
             continue
-        if name not in places:
-            places[name] = place
+        if name not in indexes:
+            indexes[name] = index
         elif name not in repeated:
             repeated.append(name)
     return Header(
         names=tuple(names),
-        places=places,
-        missing=tuple(name for name in wanted if name not in places),
+        indexes=indexes,
+        missing=tuple(name for name in wanted if name not in indexes),
         repeated=tuple(repeated),
         unknown=tuple(name for name in names if name not in known),
     )
@@ -84,9 +84,9 @@ def understand_header(names: Sequence[str], wanted: Iterable[str]) -> Header:
 def check_header(
     header: Header, wanted: Sequence[str], start: str, violations: FoundViolations
 ) -> bool:
-    """Record what is wrong with a header; False when what follows it cannot be CSV.
+    """Record the problems of a header. Returns False if the file is not CSV at all.
 
-    `start` is the beginning of the file, from which foreign formats are known.
+    `start` is the beginning of the file, by which foreign formats are recognized.
     """
     expected = ",".join(wanted) if len(wanted) <= 10 else ",".join((*wanted[:10], "..."))
     if header.missing:

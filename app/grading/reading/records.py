@@ -1,8 +1,8 @@
-"""CSV text to records: the exact reader, which knows for every row what is wrong with it.
+"""Split CSV text into records: the exact reader, which finds every malformed row.
 
 The dialect is pyarrow's and Python's: commas; quotes around a value, doubled inside it; values may
 span lines inside quotes; a record ends in LF, CRLF or CR. A quote after the first character of an
-unquoted value is an ordinary character, and so is what follows a closing quote.
+unquoted value is an ordinary character, and so is any character after a closing quote.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ _VALUE = re.compile(
 
 
 class BrokenCsvError(Exception):
-    """The text cannot be read beyond this record; the message says why."""
+    """The text cannot be read beyond this record; the message gives the reason."""
 
 
 def records(text: str) -> Iterator[list[str] | None]:
-    r"""The records of a CSV text, the header among them; None stands for a blank line.
+    r"""The records of a CSV text, with the header; None for a blank line.
 
     Raises:
         BrokenCsvError: a quote is never closed, or a record has more than `MOST_VALUES` values.
@@ -46,12 +46,12 @@ def records(text: str) -> Iterator[list[str] | None]:
 
 
 def _blank_or_odd(line: str) -> list[str] | None:
-    """None for a line of spaces and tabs alone; other white space is a value."""
+    """None for a line of only spaces and tabs; other white space is a value."""
     return [line] if line.strip(" \t") else None
 
 
 def _quoted_record(text: str, position: int) -> tuple[list[str], int]:
-    """The record at `position`, which holds a quote, and where the next one begins."""
+    """The record at `position`, which has a quote, and the position of the next one."""
     values: list[str] = []
     while True:
         match = _VALUE.match(text, position)

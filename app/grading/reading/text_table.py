@@ -1,4 +1,4 @@
-"""The slow, exact reading of a file: every cell as text, every malformed row accounted for."""
+"""The exact reader of a file: reads every cell as text, and reports every malformed row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.grading.reading.header import Header, check_header, resolve_aliases, un
 from app.grading.reading.records import BrokenCsvError, records
 from app.grading.violations import FoundViolations, ViolationKind
 
-# None stands for a cell that a malformed row does not have; nothing is checked there.
+# None is a cell of a malformed row, whose value is not checked.
 Cells = list[str | None]
 
 _RAGGED = ViolationKind(
@@ -27,7 +27,7 @@ class TextTable:
     header: Header
     columns: dict[str, Cells] = field(default_factory=dict)
     rows: int = 0
-    is_cut: bool = False  # there are more rows than were read
+    is_cut: bool = False  # the file has more rows than were read
     is_broken: bool = False  # reading had to stop at a malformed record
 
 
@@ -41,7 +41,7 @@ def read_text_table(
     keep_unknown: bool = False,
     aliases: Mapping[str, str] | None = None,
 ) -> TextTable | None:
-    """Read the id columns and other columns of a CSV text, or all of them with `keep_unknown`.
+    """Read the id and prediction columns of a CSV text; with `keep_unknown`, all columns.
 
     Returns None when the text is no CSV at all. At most `most_rows` rows are read.
     """
@@ -61,30 +61,30 @@ def read_text_table(
     header = understand_header(first, (*declared, *first) if keep_unknown else declared)
     if not check_header(header, declared, text[:500], violations):
         return None
-    sheet = TextTable(header)
-    sheet.columns = {name: [] for name in header.places}
-    blanks = _read_rows(reader, sheet, set(ids), violations, most_rows)
+    table = TextTable(header)
+    table.columns = {name: [] for name in header.indexes}
+    blanks = _read_rows(reader, table, set(ids), violations, most_rows)
     violations.notices += header.notices()
     if blank_before + blanks:
         count = blank_before + blanks
         lines = "1 blank line was" if count == 1 else f"{count} blank lines were"
         violations.notices.append(Notice(WarningCode.BLANK_LINES, f"{lines} ignored"))
-    return sheet
+    return table
 
 
 def _read_rows(
     reader: Iterator[list[str] | None],
-    sheet: TextTable,
+    table: TextTable,
     ids: set[str],
     violations: FoundViolations,
     most_rows: int | None,
 ) -> int:
-    """Fill the sheet; returns the number of blank lines."""
+    """Fill the table. Returns the number of blank lines."""
     stores = [
-        (sheet.columns[name].append, place, name in ids)
-        for name, place in sheet.header.places.items()
+        (table.columns[name].append, index, name in ids)
+        for name, index in table.header.indexes.items()
     ]
-    width = len(sheet.header.names)
+    width = len(table.header.names)
     blanks = row = 0
     try:
         for values in reader:
@@ -92,24 +92,24 @@ def _read_rows(
                 blanks += 1
                 continue
             if row == most_rows:
-                sheet.is_cut = True
+                table.is_cut = True
                 break
             row += 1
             if len(values) != width:
                 violations.count(
                     _RAGGED, None, row, ",".join(values), advice=_about_width(values, width)
                 )
-                # A row that has slipped says nothing about its values, but its id is still good:
-                # else every such row would be reported as a missing id too.
-                for append, place, is_id in stores:
-                    append(values[place] if is_id and place < len(values) else None)
+                # The values of a malformed row are in doubt, but its id is kept: otherwise every
+                # such row would be reported as a missing id too.
+                for append, index, is_id in stores:
+                    append(values[index] if is_id and index < len(values) else None)
                 continue
-            for append, place, _ in stores:
-                append(values[place])
+            for append, index, _ in stores:
+                append(values[index])
     except BrokenCsvError as error:
-        sheet.is_broken = True
+        table.is_broken = True
         violations.add(ViolationCode.NOT_CSV, f"row {row + 1} cannot be read: {error}", row=row + 1)
-    sheet.rows = row
+    table.rows = row
     return blanks
 
 

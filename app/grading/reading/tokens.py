@@ -1,4 +1,4 @@
-"""Cells that hold several tokens: split all at once, with where each row's tokens begin."""
+"""Split cells of several tokens: all cells at once, or one cell."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def split_cells(
 
 
 def all_match(texts: pa.Array | pa.ChunkedArray, pattern: str) -> bool:
-    """Whether each text is as the pattern has it, from its first character to its last."""
+    """Whether the pattern matches each text from its first character to its last."""
     found = pc.match_substring_regex(texts, rf"\A(?:{pattern})\z")
     return bool(pc.all(found, min_count=0).as_py())
 

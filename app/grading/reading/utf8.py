@@ -1,4 +1,4 @@
-"""Bytes to text: what is not UTF-8 text is refused, with a word on what it seems to be."""
+"""Decode bytes to text. A file that is not UTF-8 text is rejected, with its probable format."""
 
 from __future__ import annotations
 
@@ -36,34 +36,34 @@ def decode_text(data: bytes) -> str:
     """
     for magic, hint in _MAGIC:
         if data.startswith(magic):
-            raise _refusal(ViolationCode.NOT_CSV, f"the file is {hint}")
+            raise _rejection(ViolationCode.NOT_CSV, f"the file is {hint}")
     if data.startswith(_ZIP):
         hint = (
             "an Excel workbook: save it as CSV"
             if b"xl/" in data[:4096] or b"[Content_Types].xml" in data[:4096]
             else "a zip archive: unpack it and send the CSV inside"
         )
-        raise _refusal(ViolationCode.NOT_CSV, f"the file is {hint}")
+        raise _rejection(ViolationCode.NOT_CSV, f"the file is {hint}")
     for mark, name in _UTF_MARKS:
         if data.startswith(mark):
-            raise _refusal(ViolationCode.ENCODING, f"the file is {name}, not UTF-8: {_SAVE}")
+            raise _rejection(ViolationCode.ENCODING, f"the file is {name}, not UTF-8: {_SAVE}")
     zero = data.find(b"\0")
     if zero >= 0:
-        raise _refusal(ViolationCode.ENCODING, _about_zero_bytes(data, zero))
+        raise _rejection(ViolationCode.ENCODING, _about_zero_bytes(data, zero))
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _refusal(
+        raise _rejection(
             ViolationCode.ENCODING,
             f"byte 0x{data[error.start]:02x} in line {_line(data, error.start)} is not UTF-8 "
             f"(latin-1 or Windows text?): {_SAVE}",
         ) from None
     text = text.removeprefix("\ufeff")
     if not text or text.isspace():
-        what = "holds nothing but white space" if text else "is empty"
-        raise _refusal(
+        problem = "holds nothing but white space" if text else "is empty"
+        raise _rejection(
             ViolationCode.EMPTY_FILE,
-            f"the file {what}: it needs a header and one row for every id",
+            f"the file {problem}: it needs a header and one row for every id",
         )
     return text
 
@@ -71,7 +71,7 @@ def decode_text(data: bytes) -> str:
 def _about_zero_bytes(data: bytes, zero: int) -> str:
     sample = data[:2000]
     for width, name in ((4, "UTF-32"), (2, "UTF-16")):
-        # ASCII text in wide characters has zeros in all but one of every `width` places.
+        # ASCII text in wide characters has zeros in all but one of every `width` bytes.
         zeros = [sample[i::width].count(0) * width > 0.8 * len(sample) for i in range(width)]
         if len(sample) >= width and sum(zeros) == width - 1:
             return f"the file looks like {name}, not UTF-8: {_SAVE}"
@@ -83,5 +83,5 @@ def _line(data: bytes, position: int) -> int:
     return before.count(b"\n" if b"\n" in before else b"\r") + 1
 
 
-def _refusal(code: ViolationCode, message: str) -> Rejection:
+def _rejection(code: ViolationCode, message: str) -> Rejection:
     return Rejection([Violation(code, message)])

@@ -63,7 +63,7 @@ def import_folder(
             scratch / folder.name / "staged",
             max_bytes=max_bytes or _max_bytes(context),
             max_files=max_files,
-            on_file=progress,
+            progress=progress,
         )
         known = _known_version(context, staged)
         if known is not None:
