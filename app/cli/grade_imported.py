@@ -9,6 +9,7 @@ from app.domain.competition import Competition
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData
 from app.graders.results import GradingResult
+from app.graders.version_folder import VersionFolder
 from app.services.runtime.run_limits import refuse_measured
 from app.storage.queries import competitions
 
@@ -33,5 +34,6 @@ def grade_imported(slug: str, file: Path) -> tuple[int, Competition, GradingResu
                 "folder with its data, give the path of that folder."
             )
         with context.catalogue.files.lease(version, answers=True) as lease:
-            outcome = context.graders.grade(lease.path, file.resolve()).result()
+            folder = VersionFolder(version.slug, lease.path)
+            outcome = context.graders.grade(folder, file.resolve()).result()
     return version.number, competition, outcome

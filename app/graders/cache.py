@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Generic, TypeVar
+
+from app.graders.version_folder import VersionFolder
 
 T = TypeVar("T")
 
@@ -23,41 +24,45 @@ class CacheCounts:
 
 
 class VersionCache(Generic[T]):
-    """The results of `load(version_dir)`, cached by directory: a version never changes.
+    """The results of `load(folder)`, cached by folder: a version never changes.
 
     A result that is larger than the budget is returned and not cached.
 
-    >>> cache = VersionCache(10, load=lambda path: path.name, size=len)
-    >>> cache.get(Path("a/one")), cache.get(Path("a/one")), cache.get(Path("a/fifteen long"))
-    ('one', 'one', 'fifteen long')
+    >>> from pathlib import Path
+    >>> cache = VersionCache(10, load=lambda folder: folder.path.name, size=len)
+    >>> folders = [VersionFolder("a", Path(name)) for name in ("one", "one", "fifteen long")]
+    >>> [cache.get(folder) for folder in folders]
+    ['one', 'one', 'fifteen long']
     >>> cache.counts()
     CacheCounts(hits=1, misses=2, evictions=0, kept=1, kept_bytes=3)
     """
 
-    def __init__(self, budget: int, *, load: Callable[[Path], T], size: Callable[[T], int]) -> None:
+    def __init__(
+        self, budget: int, *, load: Callable[[VersionFolder], T], size: Callable[[T], int]
+    ) -> None:
         self._budget = budget
         self._load = load
         self._size = size
-        self._kept: OrderedDict[Path, tuple[T, int]] = OrderedDict()
+        self._kept: OrderedDict[VersionFolder, tuple[T, int]] = OrderedDict()
         self._bytes = 0
         self._hits = self._misses = self._evictions = 0
 
-    def get(self, version_dir: Path) -> T:
+    def get(self, folder: VersionFolder) -> T:
         """The version in this directory, loaded if it is not kept. `load`'s errors pass through."""
-        found = self._kept.get(version_dir)
+        found = self._kept.get(folder)
         if found is not None:
             self._hits += 1
-            self._kept.move_to_end(version_dir)
+            self._kept.move_to_end(folder)
             return found[0]
         self._misses += 1
-        loaded = self._load(version_dir)
+        loaded = self._load(folder)
         size = self._size(loaded)
         if size <= self._budget:
             while self._bytes + size > self._budget:
                 _, (_, freed) = self._kept.popitem(last=False)
                 self._bytes -= freed
                 self._evictions += 1
-            self._kept[version_dir] = (loaded, size)
+            self._kept[folder] = (loaded, size)
             self._bytes += size
         return loaded
 

@@ -11,6 +11,7 @@ from app.domain.competition import TOML, Competition
 from app.domain.verdict import Rejection, Verdict
 from app.errors import BadCompetition, MetricFault
 from app.graders.results import CompetitionCheck
+from app.graders.version_folder import VersionFolder
 from app.graders.version_loader import (
     LoadedVersion,
     has_own_metric,
@@ -35,7 +36,7 @@ T = TypeVar("T")
 TOLERANCE = 1e-7
 
 
-def check_competition(version_dir: Path) -> CompetitionCheck:
+def check_competition(folder: VersionFolder) -> CompetitionCheck:
     """Check the competition in a directory, and list its problems.
 
     Its files load; the sample submission is valid and has the answers' ids; the metric fits the
@@ -51,28 +52,28 @@ def check_competition(version_dir: Path) -> CompetitionCheck:
             problems.extend(error.problems)
             return None
 
-    competition = attempt(lambda: load_competition(version_dir))
+    competition = attempt(lambda: load_competition(folder))
     if competition is None:
         return CompetitionCheck(tuple(problems))
-    misfits = [] if has_own_metric(version_dir) else metric_problems(competition)
+    misfits = [] if has_own_metric(folder.path) else metric_problems(competition)
     problems += [{"file": TOML, "key": "metric", "message": message} for message in misfits]
     # A metric that does not fit is reported already; loading it would report it again.
-    scorer = None if misfits else attempt(lambda: load_scorer(version_dir, competition))
-    board = attempt(lambda: load_leaderboard(version_dir, competition))
-    data = attempt(lambda: read_answers(version_dir, competition))
-    ids = attempt(lambda: load_ids(version_dir, competition))
+    scorer = None if misfits else attempt(lambda: load_scorer(folder.path, competition))
+    board = attempt(lambda: load_leaderboard(folder.path, competition))
+    data = attempt(lambda: read_answers(folder.path, competition))
+    ids = attempt(lambda: load_ids(folder.path, competition))
     if ids is None:
         return CompetitionCheck(tuple(problems))
     answers = None
     if data is not None:
         answers = attempt(lambda: decode_answers(data, competition, ids))
-    verdict = _check_sample(version_dir, competition, ids)
+    verdict = _check_sample(folder.path, competition, ids)
     if not verdict.is_valid:
         problems += bad_file(SAMPLE_FILE, Rejection(verdict.violations)).problems
     found = CompetitionCheck(tuple(problems), rows=ids.rows, sample_verdict=verdict)
     if problems or data is None or answers is None or scorer is None:
         return found
-    return _score(found, version_dir, data, LoadedVersion(competition, scorer, ids, answers, board))
+    return _score(found, folder.path, data, LoadedVersion(competition, scorer, ids, answers, board))
 
 
 def _check_sample(version_dir: Path, competition: Competition, ids: PublicIds) -> Verdict:

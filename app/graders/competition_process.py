@@ -27,6 +27,7 @@ from app.graders.results import GraderFault
 from app.graders.sandbox import JobWalls
 from app.graders.syscalls import give_back_memory
 from app.graders.tasks import read_file
+from app.graders.version_folder import VersionFolder
 from app.grading.custom_metric import compile_metric
 from app.grading.graded import Graded
 
@@ -39,20 +40,20 @@ PRELOADED = frozenset({"numpy", "pandas", "pyarrow", "rapidfuzz", "scipy", "skle
 class CompetitionProcess:
     """The process of one competition: checks files, lets jobs score them, computes their places."""
 
-    def __init__(self, version_dir: Path, rules: JobRules) -> None:
+    def __init__(self, folder: VersionFolder, rules: JobRules) -> None:
         """Load the competition's version.
 
         Raises:
             BadCompetition: one of its files cannot be used.
         """
         self._rules = rules
-        self._loaded = version_loader.load_without_metric(version_dir)
+        self._loaded = version_loader.load_without_metric(folder)
         for name in modules_to_preload(self._loaded.metric_source):
             with contextlib.suppress(Exception):  # the metric itself will report that it is missing
                 importlib.import_module(name)
         with contextlib.suppress(SyntaxError, ValueError):
             compile_metric(self._loaded.metric_source)
-        self._walls = JobWalls((version_dir,), rules.memory_mb)
+        self._walls = JobWalls((folder.path,), rules.memory_mb)
         size = version_loader.version_bytes(self._loaded)
         self.counts = CacheCounts(kept=1, kept_bytes=size)
         give_back_memory()
@@ -83,10 +84,10 @@ class CompetitionProcess:
         )
 
 
-def serve_competition(version_dir: Path, channel: socket.socket, rules: JobRules) -> None:
+def serve_competition(folder: VersionFolder, channel: socket.socket, rules: JobRules) -> None:
     """Load a competition's version, and grade until the parent closes the channel."""
     try:
-        process = CompetitionProcess(version_dir, rules)
+        process = CompetitionProcess(folder, rules)
     except BaseException as error:
         request = protocol.read(Request, receive(channel))
         fault = answer_for(error)

@@ -20,6 +20,7 @@ from app.graders.job_process import JobRules, check_in_process
 from app.graders.protocol import Reply, Request
 from app.graders.reply_writing import Answer
 from app.graders.results import GraderFault
+from app.graders.version_folder import VersionFolder
 
 MEGABYTE = 1024 * 1024
 MOST_COMPETITIONS = 8  # processes that are kept; each also takes memory of its own
@@ -47,13 +48,13 @@ class CustomGrader:
     def __init__(self, cache_mb: int, rules: JobRules) -> None:
         self._budget = cache_mb * MEGABYTE
         self._rules = rules
-        self._kept: OrderedDict[str, _Competition] = OrderedDict()
+        self._kept: OrderedDict[VersionFolder, _Competition] = OrderedDict()
         self._hits = self._misses = self._evictions = 0
 
     def handle(self, request: Request) -> bytes:
         """Do one job. Returns the bytes of the reply."""
         if request.task == "check":
-            answer = check_in_process(Path(request.version_dir), self._rules)
+            answer = check_in_process(_folder(request), self._rules)
         elif request.task == "grade":
             answer = self._grade(request)
         else:
@@ -61,37 +62,38 @@ class CustomGrader:
         return protocol.write_reply(request.id, answer, self._counts())
 
     def _grade(self, request: Request) -> Answer:
-        competition = self._competition(request.version_dir)
+        folder = _folder(request)
+        competition = self._competition(folder)
         try:
             send(competition.channel, protocol.write(request))
             reply = protocol.read(Reply, receive(competition.channel))
         except (OSError, EOFError):
             # The process died without a message. It never ran code of the competition, so reading
             # the files killed it.
-            self._kept.pop(request.version_dir)
+            self._kept.pop(folder)
             return GraderFault("crashed", competition.child.ending())
         competition.kept_bytes = reply.cache.kept_bytes
         if reply.retire:
-            self._kept.pop(request.version_dir).end()
+            self._kept.pop(folder).end()
         self._evict()
         return reply.answer.result()
 
-    def _competition(self, version_dir: str) -> _Competition:
-        found = self._kept.get(version_dir)
+    def _competition(self, folder: VersionFolder) -> _Competition:
+        found = self._kept.get(folder)
         if found is not None:
             self._hits += 1
-            self._kept.move_to_end(version_dir)
+            self._kept.move_to_end(folder)
             return found
         self._misses += 1
         ours, theirs = socket.socketpair()
         with theirs:
 
             def serve() -> None:
-                serve_competition(Path(version_dir), theirs, self._rules)
+                serve_competition(folder, theirs, self._rules)
 
             child = start_child(serve, (theirs.fileno(),))
-        self._kept[version_dir] = _Competition(child, ours)
-        return self._kept[version_dir]
+        self._kept[folder] = _Competition(child, ours)
+        return self._kept[folder]
 
     def _evict(self) -> None:
         """End the least recently used processes until the budget is kept."""
@@ -106,3 +108,7 @@ class CustomGrader:
     def _counts(self) -> CacheCounts:
         kept_bytes = sum(one.kept_bytes for one in self._kept.values())
         return CacheCounts(self._hits, self._misses, self._evictions, len(self._kept), kept_bytes)
+
+
+def _folder(request: Request) -> VersionFolder:
+    return VersionFolder(request.slug, Path(request.version_dir))

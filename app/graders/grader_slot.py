@@ -157,7 +157,7 @@ class GraderSlot:
     def _do(self, job: Job) -> Answer:
         self.counts["jobs"] += 1
         role = self.role
-        if role == "grade" and (job.version_dir / METRIC_FILE).is_file():
+        if role == "grade" and (job.version.path / METRIC_FILE).is_file():
             role, self._last_custom_job = "custom", time.monotonic()
         for _ in range(STARTS):
             process = self._keep_alive(role)

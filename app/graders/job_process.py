@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
 import pandas as pd
@@ -26,6 +25,7 @@ from app.graders.reply_models import CheckModel, FaultModel
 from app.graders.reply_writing import Answer, answer_model
 from app.graders.results import GraderFault
 from app.graders.sandbox import JobWalls
+from app.graders.version_folder import VersionFolder
 from app.graders.version_loader import LoadedCompetition, make_scorer
 from app.grading.answers import Part
 
@@ -40,13 +40,13 @@ class JobRules:
     requires_isolation: bool
 
 
-def check_in_process(version_dir: Path, rules: JobRules) -> Answer:
+def check_in_process(folder: VersionFolder, rules: JobRules) -> Answer:
     """Check a competition with a metric.py before its import."""
 
     def check() -> bytes:
-        return protocol.write_check(answer_of(lambda: check_competition(version_dir)))
+        return protocol.write_check(answer_of(lambda: check_competition(folder)))
 
-    walls = JobWalls((version_dir,), rules.memory_mb)
+    walls = JobWalls((folder.path,), rules.memory_mb)
     try:
         result = _result_of(check, walls, rules)
     finally:

@@ -20,6 +20,7 @@ from app.graders.grader_slot import GraderLimits, GraderSlot, Task, Tasks
 from app.graders.isolation import Isolation
 from app.graders.process import Job, Role
 from app.graders.results import CompetitionCheck, GraderFault, GradingResult
+from app.graders.version_folder import VersionFolder
 
 
 class GraderPool:
@@ -69,7 +70,7 @@ class GraderPool:
 
     def grade(
         self,
-        version_dir: Path,
+        version: VersionFolder,
         file: Path,
         sha256: str = "",
         begun: Callable[[], None] = lambda: None,
@@ -79,15 +80,15 @@ class GraderPool:
         If its SHA-256 is not `sha256`, that is a fault of kind `storage`. `begun` is called just
         before a grader gets the file, in the thread that serves the grader.
         """
-        return self._put(self._grading, Job("grade", version_dir, file, sha256), begun)
+        return self._put(self._grading, Job("grade", version, file, sha256), begun)
 
-    def check_competition(self, version_dir: Path) -> Future[CompetitionCheck | GraderFault]:
+    def check_competition(self, version: VersionFolder) -> Future[CompetitionCheck | GraderFault]:
         """Check a competition before its import; nothing of it is cached."""
-        return self._put(self._grading, Job("check", version_dir))
+        return self._put(self._grading, Job("check", version))
 
-    def validate(self, version_dir: Path, file: Path) -> Future[Verdict | GraderFault]:
+    def validate(self, version: VersionFolder, file: Path) -> Future[Verdict | GraderFault]:
         """Check a file's form against the declared columns and the public ids."""
-        return self._put(self._validating, Job("validate", version_dir, file))
+        return self._put(self._validating, Job("validate", version, file))
 
     def warm_up(self, seconds: float = 120.0) -> None:
         """Wait until every process is ready.

@@ -24,6 +24,7 @@ from app.graders.framing import TooLargeMessage, is_anything_waiting, receive_be
 from app.graders.isolation import Isolation
 from app.graders.protocol import ProtocolError, Ready, Reply, Request, read, write
 from app.graders.runtime_env import LIBRARIES
+from app.graders.version_folder import VersionFolder
 
 Role = Literal["grade", "custom", "validate"]
 Task = Literal["grade", "validate", "check"]
@@ -47,7 +48,7 @@ class Job:
     """A job for a grader, with its files."""
 
     task: Task
-    version_dir: Path
+    version: VersionFolder
     file: Path | None = None
     sha256: str = ""
 
@@ -116,7 +117,8 @@ class GraderProcess:
         request = Request(
             id=secrets.token_hex(16),
             task=job.task,
-            version_dir=str(job.version_dir),
+            slug=job.version.slug,
+            version_dir=str(job.version.path),
             file="" if job.file is None else str(job.file),
             sha256=job.sha256,
         )

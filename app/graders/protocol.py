@@ -36,6 +36,7 @@ class Request(ReplyModel):
 
     id: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     task: Literal["grade", "validate", "check"]
+    slug: Annotated[str, Field(max_length=100)]
     version_dir: Text
     file: Text = ""
     sha256: Annotated[str, Field(max_length=64)] = ""

@@ -12,6 +12,7 @@ from app.graders.protocol import Request, write_reply
 from app.graders.reply_writing import Answer
 from app.graders.results import GraderFault
 from app.graders.syscalls import give_back_memory
+from app.graders.version_folder import VersionFolder
 
 MEGABYTE = 1024 * 1024
 
@@ -29,15 +30,15 @@ class GradeHandler:
         return _reply(request, answer_of(lambda: self._answer(request)), self._versions.counts())
 
     def _answer(self, request: Request) -> Answer:
-        directory = Path(request.version_dir)
+        folder = VersionFolder(request.slug, Path(request.version_dir))
         match request.task:
             case "grade":
-                version = self._versions.get(directory)
+                version = self._versions.get(folder)
                 return tasks.grade_submission(version, Path(request.file), request.sha256)
             case "check":
-                if version_loader.has_own_metric(directory):
+                if version_loader.has_own_metric(folder.path):
                     raise ValueError("a metric.py is tried in a process of its own")
-                return check_competition(directory)
+                return check_competition(folder)
             case _:
                 raise ValueError("this grader does not validate")
 
@@ -57,7 +58,7 @@ class ValidateHandler:
     def _answer(self, request: Request) -> Answer:
         if request.task != "validate":
             raise ValueError("this grader validates only")
-        form = self._forms.get(Path(request.version_dir))
+        form = self._forms.get(VersionFolder(request.slug, Path(request.version_dir)))
         return tasks.validate_submission(form, Path(request.file))
 
 
@@ -66,10 +67,10 @@ def _reply(request: Request, answer: Answer, counts: CacheCounts) -> bytes:
     return write_reply(request.id, answer, counts, retire=is_out_of_memory)
 
 
-def _load(version_dir: Path) -> version_loader.LoadedVersion:
-    if version_loader.has_own_metric(version_dir):
+def _load(folder: VersionFolder) -> version_loader.LoadedVersion:
+    if version_loader.has_own_metric(folder.path):
         raise ValueError("a competition with a metric.py is graded in processes of its own")
-    loaded = version_loader.load_version(version_dir)
+    loaded = version_loader.load_version(folder)
     # Decoding takes several times the memory of its result, and no grading needs as much.
     give_back_memory()
     return loaded

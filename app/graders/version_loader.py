@@ -1,7 +1,4 @@
-"""Load a competition version from its directory. Only this module opens answers files.
-
-A version's directory is `<data>/competitions/<slug>/<hash>/`, so its parent's name is the slug.
-"""
+"""Load a competition version from its directory. Only this module opens answers files."""
 
 from __future__ import annotations
 
@@ -15,6 +12,7 @@ from app.domain.leaderboard import Leaderboard
 from app.domain.read_leaderboard import FILE as BOARD_FILE
 from app.domain.read_leaderboard import leaderboard_of
 from app.errors import BadCompetition
+from app.graders.version_folder import VersionFolder
 from app.grading.answers import Answers, decode_answers
 from app.grading.check import SAMPLE_FILE, Checker, read_ids
 from app.grading.custom_metric import METRIC_FILE
@@ -60,31 +58,31 @@ class LoadedVersion:
     leaderboard: Leaderboard | None
 
 
-def load_form(version_dir: Path) -> LoadedForm:
+def load_form(folder: VersionFolder) -> LoadedForm:
     """Read the competition's declaration and its public ids.
 
     Raises:
         BadCompetition: one of the two files cannot be used.
     """
-    competition = load_competition(version_dir)
-    ids = load_ids(version_dir, competition)
+    competition = load_competition(folder)
+    ids = load_ids(folder.path, competition)
     return LoadedForm(Checker(competition.form, ids), ids)
 
 
-def load_version(version_dir: Path) -> LoadedVersion:
+def load_version(folder: VersionFolder) -> LoadedVersion:
     """Read and decode a version with its private answers. This runs a metric.py.
 
     Raises:
         BadCompetition: one of the files cannot be used.
     """
-    competition = load_competition(version_dir)
-    ids = load_ids(version_dir, competition)
-    scorer = load_scorer(version_dir, competition)
+    competition = load_competition(folder)
+    ids = load_ids(folder.path, competition)
+    scorer = load_scorer(folder.path, competition)
     answers = decode_answers(
-        read_answers(version_dir, competition), competition, ids, frames=scorer.takes_frames
+        read_answers(folder.path, competition), competition, ids, frames=scorer.takes_frames
     )
     return LoadedVersion(
-        competition, scorer, ids, answers, load_leaderboard(version_dir, competition)
+        competition, scorer, ids, answers, load_leaderboard(folder.path, competition)
     )
 
 
@@ -100,13 +98,13 @@ def version_bytes(loaded: LoadedVersion | LoadedCompetition) -> int:
     return loaded.answers.nbytes + teams * _BYTES_OF_A_TEAM
 
 
-def load_competition(version_dir: Path) -> Competition:
+def load_competition(folder: VersionFolder) -> Competition:
     """The competition that `competition.toml` declares.
 
     Raises:
         BadCompetition: it is invalid; the error lists every problem.
     """
-    return parse_competition(version_dir.parent.name, _text(version_dir, TOML))
+    return parse_competition(folder.slug, _text(folder.path, TOML))
 
 
 def load_ids(version_dir: Path, competition: Competition) -> PublicIds:
@@ -127,20 +125,20 @@ def read_sample(version_dir: Path) -> bytes:
     return _bytes(version_dir, SAMPLE_FILE)
 
 
-def load_without_metric(version_dir: Path) -> LoadedCompetition:
+def load_without_metric(folder: VersionFolder) -> LoadedCompetition:
     """Read and decode a version with a metric.py, without running the metric.py.
 
     Raises:
         BadCompetition: one of the files cannot be used.
     """
-    competition = load_competition(version_dir)
-    ids = load_ids(version_dir, competition)
-    source = _text(version_dir, METRIC_FILE)
-    answers = decode_answers(read_answers(version_dir, competition), competition, ids)
+    competition = load_competition(folder)
+    ids = load_ids(folder.path, competition)
+    source = _text(folder.path, METRIC_FILE)
+    answers = decode_answers(read_answers(folder.path, competition), competition, ids)
     for part in filter(None, (answers.private, answers.public)):
         part.frame()  # made once here, not in the process of each job
     return LoadedCompetition(
-        competition, source, answers, load_leaderboard(version_dir, competition)
+        competition, source, answers, load_leaderboard(folder.path, competition)
     )
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from app.graders.pool import GraderPool
 from tests.factories import good_submission, write_competition, write_submission
+from tests.graders.pool import FolderPool
 
 SECONDS = 10.0
 # Every grader is locked in alike; with one of each kind, each attack meets the next job's process.
@@ -19,8 +19,8 @@ POOL = {"processes": 1, "seconds": SECONDS, "memory_mb": 400, "cache_mb": 64}
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[GraderPool]:
-    with GraderPool(**POOL) as pool:
+def pool() -> Iterator[FolderPool]:
+    with FolderPool(**POOL) as pool:
         pool.warm_up()
         yield pool
 
@@ -48,7 +48,7 @@ def competition(tmp_path: Path) -> Callable[..., Competition]:
 
 
 @pytest.fixture
-def attack(pool: GraderPool, competition: Callable[..., Competition]) -> Callable[..., Any]:
+def attack(pool: FolderPool, competition: Callable[..., Competition]) -> Callable[..., Any]:
     """Grades by a metric.py with this body; gives what came of it."""
 
     def grade(body: str, before: str = "import os, sys, time") -> Any:
@@ -60,7 +60,7 @@ def attack(pool: GraderPool, competition: Callable[..., Competition]) -> Callabl
 
 @pytest.fixture(autouse=True)
 def others_are_graded_as_ever(
-    pool: GraderPool, competition: Callable[..., Competition]
+    pool: FolderPool, competition: Callable[..., Competition]
 ) -> Iterator[None]:
     """Whatever a metric did: the medals and scores of all other competitions stay right."""
     yield

@@ -17,6 +17,7 @@ from pathlib import Path
 before, requires = sys.argv[1], bool(int(sys.argv[2]))
 exec(before)
 from app.graders.pool import GraderPool
+from app.graders.version_folder import VersionFolder
 with GraderPool(
     processes=1, seconds=60, memory_mb=400, cache_mb=64, requires_isolation=requires
 ) as pool:
@@ -24,7 +25,7 @@ with GraderPool(
     found = {"missing": pool.isolation().missing(), "notes": pool.isolation().notes}
     for name in ("built", "own"):
         folder = Path(sys.argv[3], name, "v1")
-        outcome = pool.grade(folder, folder.parent / "file.csv").result(90)
+        outcome = pool.grade(VersionFolder(name, folder), folder.parent / "file.csv").result(90)
         found[name] = getattr(outcome, "score", None)
         found[name + " fault"] = [getattr(outcome, "kind", ""), getattr(outcome, "place", "")]
 print(json.dumps(found))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.graders.pool import GraderPool
 from tests.attacks.conftest import POOL, metric
+from tests.graders.pool import FolderPool
 
 REFUSED = {1.0, 13.0}  # EPERM, EACCES
 LIBC = """
@@ -139,9 +139,9 @@ ATTEMPTS = {
 
 
 @pytest.fixture(scope="module")
-def locked() -> GraderPool:
+def locked() -> FolderPool:
     """A pool that refuses a metric.py where a wall is missing."""
-    with GraderPool(**POOL, requires_isolation=True) as pool:
+    with FolderPool(**POOL, requires_isolation=True) as pool:
         pool.warm_up()
         yield pool
 

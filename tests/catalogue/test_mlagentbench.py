@@ -15,6 +15,7 @@ from app.grading.grade import grade
 from app.importers.folder import stage_folder
 from app.services.competitions.check_competition import check_folder
 from tests.catalogue.mlagentbench import COMPETITIONS, MEASURED, TASKS, fathomnet
+from tests.graders.pool import version_at
 
 BASELINES = {  # what MLAgentBench's plots compare with, where they state a number
     "mlagentbench-imdb": 0.5,
@@ -45,7 +46,7 @@ def task(request):
 
 @pytest.fixture(scope="module")
 def loaded(task, tmp_path_factory):
-    return load_version(task.folder(tmp_path_factory.mktemp("data") / task.slug / "v1"))
+    return load_version(version_at(task.folder(tmp_path_factory.mktemp("data") / task.slug / "v1")))
 
 
 def scored(version, text):
@@ -122,7 +123,7 @@ def test_a_measured_folder_takes_nothing_of_what_only_grading_needs(file, text, 
 
 def test_fathomnets_score_is_the_same_each_time_and_half_of_map_where_all_is_in_sample(tmp_path):
     task = fathomnet(osd="none")
-    version = load_version(task.folder(tmp_path / task.slug / "v1"))
+    version = load_version(version_at(task.folder(tmp_path / task.slug / "v1")))
 
     for text, expected in task.good.values():
         first, *more = [scored(version, text) for _ in range(3)]

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from app.graders.pool import GraderPool
 from tests.crashable import crashable_postgres
 from tests.distributed.cluster import Cluster, cluster
 from tests.distributed.judge import Judge, slow_competition
+from tests.graders.pool import FolderPool
 from tests.postgres import OwnServer, Postgres
 from tests.s3 import S3Server
 
@@ -58,16 +58,16 @@ def own_postgres() -> Iterator[OwnServer]:
 
 
 @pytest.fixture(scope="session")
-def grader() -> Iterator[GraderPool]:
+def grader() -> Iterator[FolderPool]:
     """One grader, to which nothing happens."""
-    with GraderPool(processes=1, seconds=60, memory_mb=1024, cache_mb=64, validates=False) as pool:
+    with FolderPool(processes=1, seconds=60, memory_mb=1024, cache_mb=64, validates=False) as pool:
         pool.warm_up()
         yield pool
 
 
 @pytest.fixture
 def judge(
-    grader: GraderPool, tmp_path: Path, record_property: Callable[[str, object], None]
+    grader: FolderPool, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> Judge:
     """Says at the end of the tests what it counted."""
     return Judge(grader, tmp_path / "undisturbed", record_property)

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from app.graders.pool import GraderPool
 from app.grading.graded import Graded
 from tests.distributed.cluster import Cluster
 from tests.factories import good_submission, write_competition, write_submission
+from tests.graders.pool import FolderPool
 
 FILES = 80
 # Sleeps as long as the file says, in seconds after the digits of the first prediction.
@@ -49,7 +49,7 @@ class Judge:
     """Compares a cluster's grades with those of one grader in this process, which never sleeps."""
 
     def __init__(
-        self, grader: GraderPool, home: Path, record: Callable[[str, object], None]
+        self, grader: FolderPool, home: Path, record: Callable[[str, object], None]
     ) -> None:
         self._grader = grader
         self._home = home

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from app.graders.pool import GraderPool
 from tests.factories import good_submission, write_competition, write_submission
+from tests.graders.pool import FolderPool
 
 SECONDS = 4.0
 MEMORY_MB = 400
 
 
 @pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GraderPool]:
-    with GraderPool(processes=2, seconds=SECONDS, memory_mb=MEMORY_MB, cache_mb=64) as pool:
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FolderPool]:
+    with FolderPool(processes=2, seconds=SECONDS, memory_mb=MEMORY_MB, cache_mb=64) as pool:
         pool.warm_up()
         # Both graders start a process for metric.py with the first such job.
         folder = tmp_path_factory.mktemp("warm") / "warm" / "v1"

@@ -16,10 +16,10 @@ import pytest
 
 from app.errors import GradingFault, Unavailable
 from app.graders import grader_slot
-from app.graders.pool import GraderPool
 from app.graders.results import GraderFault
 from app.grading.graded import Graded
 from tests.graders.conftest import wait_until
+from tests.graders.pool import FolderPool
 
 SLEEPER = (
     "import time\ndef score(answers, submission):\n    time.sleep({seconds})\n    return 0.0\n"
@@ -84,7 +84,7 @@ def test_a_stopped_grader_does_not_hold_its_job_beyond_the_limit(pool, tiny, tin
 
 def test_a_storm_of_kills_loses_no_future(tiny, tiny_file):
     chance = random.Random(7)
-    with GraderPool(processes=2, seconds=5, memory_mb=400, cache_mb=16) as pool:
+    with FolderPool(processes=2, seconds=5, memory_mb=400, cache_mb=16) as pool:
         pool.warm_up()
         jobs = [pool.grade(tiny, tiny_file) for _ in range(2000)]
         kills = 0
@@ -112,7 +112,7 @@ def test_a_job_that_is_slow_does_not_hold_up_the_other_grader(pool, with_metric,
 
 
 def test_closing_cancels_what_waits_and_lets_quick_jobs_end(with_metric):
-    pool = GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16)
+    pool = FolderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16)
     pool.warm_up()
     slow = with_metric(SLEEPER.format(seconds=1))
     at_work, waiting = pool.grade(*slow), pool.grade(*slow)
@@ -125,7 +125,7 @@ def test_closing_cancels_what_waits_and_lets_quick_jobs_end(with_metric):
 
 
 def test_closing_does_not_wait_for_a_job_without_end(with_metric):
-    pool = GraderPool(processes=1, seconds=600, memory_mb=400, cache_mb=16)
+    pool = FolderPool(processes=1, seconds=600, memory_mb=400, cache_mb=16)
     pool.warm_up()
     at_work = pool.grade(*with_metric(SLEEPER.format(seconds=600)))
     time.sleep(0.3)
@@ -139,7 +139,7 @@ def test_closing_does_not_wait_for_a_job_without_end(with_metric):
 
 
 def test_a_closed_pool_takes_no_job(tiny, tiny_file):
-    pool = GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16)
+    pool = FolderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16)
     pool.close()
     with pytest.raises(Unavailable):
         pool.grade(tiny, tiny_file)
@@ -200,7 +200,7 @@ def test_a_grader_that_cannot_start_is_reported_and_its_job_given_back(
 ):
     monkeypatch.setattr(sys, "executable", executable)
     monkeypatch.setattr(grader_slot, "PAUSE_SECONDS", 0.1)
-    with GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16) as pool:
+    with FolderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16) as pool:
         assert pool.grade(tiny, tiny_file).result(60) == GraderFault("not_started")
         with pytest.raises(GradingFault):
             pool.warm_up()
@@ -209,7 +209,7 @@ def test_a_grader_that_cannot_start_is_reported_and_its_job_given_back(
 
 def test_a_pool_recovers_when_graders_can_start_again(monkeypatch, tiny, tiny_file):
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    with GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16) as pool:
+    with FolderPool(processes=1, seconds=60, memory_mb=400, cache_mb=16) as pool:
         with pytest.raises(GradingFault):
             pool.warm_up()
         monkeypatch.undo()

@@ -8,12 +8,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.graders.pool import GraderPool
 from app.graders.process import GraderProcess, Job
 from app.graders.results import Rejected
 from app.grading.graded import Graded
 from tests.factories import good_submission, write_competition, write_submission
 from tests.graders.conftest import wait_until
+from tests.graders.pool import FolderPool
 
 
 def test_two_hundred_jobs_at_once_each_get_their_own_answer(pool, tmp_path):
@@ -43,7 +43,7 @@ def test_answers_are_decoded_once_for_each_process(pool, tiny, tiny_file):
 
 
 def test_answers_leave_the_cache_when_its_budget_is_used_up(tmp_path):
-    with GraderPool(processes=1, seconds=60, memory_mb=400, cache_mb=1) as pool:
+    with FolderPool(processes=1, seconds=60, memory_mb=400, cache_mb=1) as pool:
         for n in range(12):
             folder = write_competition(tmp_path / f"c{n}" / "v1", rows=5_000, seed=n)
             file = write_submission(tmp_path / f"{n}.csv", good_submission(folder))
@@ -97,7 +97,7 @@ def test_memory_stays_flat_over_two_thousand_gradings(tmp_path):
     folder = write_competition(tmp_path / "flat" / "v1", rows=1_000)
     good = write_submission(tmp_path / "good.csv", good_submission(folder, shift=0.5))
     bad = write_submission(tmp_path / "bad.csv", b"id,target\nr1,x\nr1,nan\n")
-    with GraderPool(processes=2, seconds=60, memory_mb=400, cache_mb=16) as pool:
+    with FolderPool(processes=2, seconds=60, memory_mb=400, cache_mb=16) as pool:
         pool.warm_up()
 
         def grade_many(count: int) -> int:
@@ -126,5 +126,5 @@ def test_small_jobs_are_quick(pool, tiny, tiny_file):
     assert sorted(times)[50] < 0.02
 
 
-def _resident(pool: GraderPool) -> int:
+def _resident(pool: FolderPool) -> int:
     return sum(psutil.Process(pid).memory_info().rss for pid in pool.pids())

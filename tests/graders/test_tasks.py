@@ -14,6 +14,7 @@ from tests.factories import (
     write_competition,
     write_submission,
 )
+from tests.graders.pool import version_at
 
 
 def inspected(pool, folder: Path):
@@ -72,7 +73,7 @@ def test_validating_needs_no_answers(pool, tmp_path, tiny):
 
 
 def test_the_validating_process_grades_nothing(pool, tiny, tiny_file):
-    fault = pool._put(pool._validating, Job("grade", tiny, tiny_file)).result(30)
+    fault = pool._put(pool._validating, Job("grade", version_at(tiny), tiny_file)).result(30)
     assert isinstance(fault, GraderFault)
     assert fault.kind == "internal"
 

@@ -17,6 +17,7 @@ from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition, GradingFault
 from app.graders.pool import GraderPool
 from app.graders.results import CompetitionCheck, GraderFault
+from app.graders.version_folder import VersionFolder
 from app.grading.custom_metric import METRIC_FILE
 from app.importers.archive import unpack_archive
 from app.importers.folder import Staged, stage_folder
@@ -57,10 +58,9 @@ def import_folder(
     """
     scratch = context.scratch()
     try:
-        # Graders read the slug from the name of the directory above the version's.
         staged = stage_folder(
             folder,
-            scratch / folder.name / "staged",
+            scratch / "staged",
             max_bytes=max_bytes or _max_bytes(context),
             max_files=max_files,
             progress=progress,
@@ -128,7 +128,9 @@ def inspect(graders: GraderPool, staged: Staged) -> int | None:
     if staged.status is CompetitionStatus.NEEDS_DATA:
         _require_fitting_metric(staged)
         return None
-    found: CompetitionCheck | GraderFault = graders.check_competition(staged.directory).result()
+    found: CompetitionCheck | GraderFault = graders.check_competition(
+        VersionFolder(staged.slug, staged.directory)
+    ).result()
     if isinstance(found, GraderFault):
         if found.kind == "isolation":
             message = (

@@ -10,6 +10,7 @@ from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, TakesNoSubmissions
 from app.graders.pool import GraderPool
 from app.graders.results import GradingResult
+from app.graders.version_folder import VersionFolder
 from app.importers.folder import stage_for_grading
 from app.settings import Settings
 
@@ -35,7 +36,7 @@ def grade_with_folder(
         ) as graders,
         tempfile.TemporaryDirectory(prefix="podium-grade-") as scratch,
     ):
-        staging = Path(scratch, folder.name, "version")  # the parent's name is the slug
+        staging = Path(scratch, "version")
         competition, status = stage_for_grading(folder, staging)
         if competition.is_measured:
             raise TakesNoSubmissions(
@@ -47,4 +48,5 @@ def grade_with_folder(
                 f"{folder} has no private/{competition.answers.file}, and without the answers "
                 "nothing can be graded."
             )
-        return competition, graders.grade(staging, file.resolve()).result()
+        version = VersionFolder(competition.slug, staging)
+        return competition, graders.grade(version, file.resolve()).result()

@@ -9,6 +9,7 @@ from concurrent.futures import Future
 
 from app.errors import DamagedFile, Unavailable
 from app.graders.results import GraderFault, GradingResult
+from app.graders.version_folder import VersionFolder
 from app.services.runtime.context import Context
 
 log = logging.getLogger("podium.storage")
@@ -64,7 +65,9 @@ def _grade(
         except DamagedFile as error:
             log.error("a stored file is missing or damaged", extra={"reason": error.detail})  # noqa: TRY400
             return _finished_future(GraderFault("storage", "the store"))
-        grading = context.graders.grade(files.path, blob.path, sha256, begun)
+        grading = context.graders.grade(
+            VersionFolder(version.slug, files.path), blob.path, sha256, begun
+        )
         moved_leases = leases.pop_all()
         grading.add_done_callback(lambda _: moved_leases.close())
         return grading

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.verdict import Verdict
 from app.errors import GradingFault
 from app.graders.results import GraderFault
+from app.graders.version_folder import VersionFolder
 from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
@@ -22,7 +23,7 @@ def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | Grad
     version = context.catalogue.version(run.version_id)
     lease = context.catalogue.files.lease(version, answers=False)
     try:
-        future = context.graders.validate(lease.path, file)
+        future = context.graders.validate(VersionFolder(run.competition, lease.path), file)
     except BaseException:
         lease.close()
         raise
