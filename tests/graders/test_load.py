@@ -13,7 +13,7 @@ from app.graders.results import Rejected
 from app.grading.graded import Graded
 from tests.factories import good_submission, write_competition, write_submission
 from tests.graders.conftest import wait_until
-from tests.graders.pool import FolderPool
+from tests.graders.pool import FolderPool, version_at
 
 
 def test_two_hundred_jobs_at_once_each_get_their_own_answer(pool, tmp_path):
@@ -58,7 +58,7 @@ def test_an_idle_grader_gives_back_what_a_large_file_took(tmp_path):
     file = write_submission(tmp_path / "large.csv", good_submission(folder))
     grader = GraderProcess("grade", memory_mb=2000, cache_mb=16)
     try:
-        reply = grader.ask(Job("grade", folder, file), 60)
+        reply = grader.ask(Job("grade", version_at(folder), file), 60)
         assert isinstance(reply.answer.result(), Graded)
         process = psutil.Process(grader.pid)
         largest = max(process.memory_info().rss, peak(grader.pid))
@@ -83,7 +83,7 @@ def test_a_server_with_many_open_files_has_graders_too(tiny, tiny_file):
     try:
         grader = GraderProcess("grade", memory_mb=400, cache_mb=16)
         try:
-            reply = grader.ask(Job("grade", tiny, tiny_file), 60)
+            reply = grader.ask(Job("grade", version_at(tiny), tiny_file), 60)
         finally:
             grader.kill()
         assert isinstance(reply.answer.result(), Graded)
