@@ -1,7 +1,8 @@
-"""The one hierarchy of errors Podium raises on purpose, and the status each has over HTTP.
+"""The base class of Podium's expected errors, those that several packages raise, and HTTP statuses.
 
-An error class says what kind of thing went wrong; its docstring is the title people read and the
-page at `/problems/<name>`. The message given when raising says what, where, and what to do.
+Errors of a single module are defined there, as subclasses of these. The first line of a class's
+docstring is the title in answers; the docstring is the page at `/problems/<name>`. The message of
+an error says what is wrong, where, and what to do.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class PodiumError(Exception):
 
 
 class Invalid(PodiumError):
-    """The request cannot be understood as it stands."""
+    """The request has a value that is not allowed."""
 
     status = 422
 
@@ -49,16 +50,16 @@ class BadRequest(PodiumError):
 
 
 class TruncatedBody(BadRequest):
-    """The body did not arrive whole.
+    """The body is incomplete.
 
     The connection ended before the last byte. Nothing was stored; send the request again.
     """
 
 
 class MethodNotAllowed(PodiumError):
-    """This address does not answer this method.
+    """This address does not support this method.
 
-    The header `Allow` names the methods that it answers.
+    The header `Allow` lists the supported methods.
     """
 
     status = 405
@@ -81,16 +82,16 @@ class Forbidden(PodiumError):
 
 
 class NotFound(PodiumError):
-    """What was asked for is not there.
+    """There is nothing under this name.
 
-    Over HTTP: not there for this key. Another key may find it.
+    Over HTTP: nothing that this key may see. Another key may find it.
     """
 
     status = 404
 
 
 class Conflict(PodiumError):
-    """This contradicts what is already there."""
+    """The request conflicts with the current state."""
 
     status = 409
 
@@ -104,7 +105,7 @@ class BadDatabaseUrl(Conflict, ValueError):
 
 
 class RunClosed(Conflict):
-    """The run is closed and accepts nothing more."""
+    """The run is closed and accepts no more submissions."""
 
 
 class NeedsData(Conflict):
@@ -116,14 +117,14 @@ class TakesNoSubmissions(Conflict):
 
 
 class AttemptsMissing(Conflict):
-    """Some attempts have no result, and nothing may be made up for them.
+    """Some attempts have no result, and `padding` does not say how to count them.
 
     Carries `missing`: a list of `{competition, seed}`.
     """
 
 
 class ScoreContradicts(Conflict):
-    """What is reported contradicts what the competition declares."""
+    """The reported score contradicts the competition's declaration."""
 
 
 class LeaderboardsMissing(Conflict):
@@ -134,14 +135,14 @@ class LeaderboardsMissing(Conflict):
 
 
 class BaselinesMissing(Conflict):
-    """Some runs are at competitions without a known baseline, so success cannot be told of them.
+    """Some runs are at competitions without a known baseline, so their success is unknown.
 
     Carries `missing_baseline`: a list of `{competition, runs}`.
     """
 
 
 class IdempotencyMismatch(Conflict):
-    """The same Idempotency-Key came with other bytes."""
+    """This Idempotency-Key was used before with other bytes."""
 
 
 class TooLarge(PodiumError):
@@ -157,7 +158,7 @@ class NotAcceptable(PodiumError):
 
 
 class UnsupportedMediaType(PodiumError):
-    """The body is in a format this endpoint does not read."""
+    """This endpoint does not read bodies of this format."""
 
     status = 415
 
@@ -173,7 +174,7 @@ class QuotaExceeded(PodiumError):
 
 
 class TooManyStreams(PodiumError):
-    """This key has as many event streams open as it may have."""
+    """This key has the maximum number of event streams open."""
 
     status = 429
 
@@ -189,7 +190,7 @@ class RangeNotSatisfiable(PodiumError):
 
 
 class Unavailable(PodiumError):
-    """Podium cannot answer just now; the same request may succeed later."""
+    """Podium cannot answer now; the same request may succeed later."""
 
     status = 503
 
@@ -199,7 +200,7 @@ class Unavailable(PodiumError):
 
 
 class StoreAway(Unavailable):
-    """The store of submitted files cannot be reached just now."""
+    """The store of files cannot be reached now."""
 
 
 class StorageFull(PodiumError):
@@ -209,7 +210,7 @@ class StorageFull(PodiumError):
 
 
 class DamagedFile(PodiumError):
-    """A stored file is missing, or is not what was stored. This is Podium's fault."""
+    """A stored file is missing or damaged. This is Podium's fault."""
 
 
 class BadSettings(PodiumError):
@@ -217,7 +218,7 @@ class BadSettings(PodiumError):
 
 
 class BadCompetition(Invalid):
-    """The competition folder is not one Podium can use.
+    """The competition folder has mistakes.
 
     Carries `problems`: a list of `{file, key, message}`.
     """
@@ -234,14 +235,14 @@ class BadCompetition(Invalid):
 class BadReport(Invalid):
     """The file is not a grading report of MLE-bench.
 
-    Carries the `place` where it ceases to be one, and the `reason`.
+    Carries the `place` of the first mistake and the `reason`.
     """
 
 
 class BadEvaluation(Invalid):
     """The file is not what MLAgentBench's evaluation writes.
 
-    Carries the `place` where it ceases to be, and the `reason`.
+    Carries the `place` of the first mistake and the `reason`.
     """
 
 
@@ -250,4 +251,4 @@ class MetricFault(PodiumError):
 
 
 class GradingFault(PodiumError):
-    """Grading broke down. This is Podium's fault, not the submission's."""
+    """Grading failed. This is Podium's fault, not the submission's."""

@@ -1,14 +1,14 @@
-"""Two experiments side by side, from Podium's HTTP API to a picture.
+"""Compare two experiments: read results from Podium's HTTP API and plot them.
 
-A notebook as a script: run it whole, or cell by cell in an editor that knows `# %%`.
+Run it as a script, or cell by cell in an editor that supports `# %%`:
 
     PODIUM_URL=http://localhost:7777 PODIUM_KEY=pod_researcher_... \
-        python examples/two_experiments.py first-agent second-agent --suite mle-bench
+        .venv/bin/python examples/two_experiments.py first-agent second-agent --suite mle-bench
 
 It needs httpx, pandas and altair (with vl-convert-python for the PNG): `make install-dev`.
 """
 
-# %% What to compare
+# %% Arguments
 from __future__ import annotations
 
 import argparse
@@ -20,12 +20,12 @@ import altair as alt
 import httpx
 import pandas as pd
 
-arguments = argparse.ArgumentParser(description="Draw two experiments side by side.")
+arguments = argparse.ArgumentParser(description="Plot two experiments.")
 arguments.add_argument("experiments", nargs=2)
 arguments.add_argument("--suite", default="mle-bench")
 arguments.add_argument("--padding", default="none", help="none, fail or complete")
 arguments.add_argument("--output", type=Path, default=Path("two_experiments"))
-asked = arguments.parse_args()
+options = arguments.parse_args()
 
 podium = httpx.Client(
     base_url=os.environ.get("PODIUM_URL", "http://localhost:7777"),
@@ -35,7 +35,7 @@ podium = httpx.Client(
 
 
 def get(path: str, accept: str = "application/json", **query: str) -> httpx.Response:
-    """Ask Podium; say its reason when it refuses."""
+    """GET a result of Podium; exit with Podium's reason if there is an error."""
     answer = podium.get(f"/v1{path}", params=query, headers={"Accept": accept})
     if answer.is_error:
         raise SystemExit(answer.json()["detail"])
@@ -43,26 +43,28 @@ def get(path: str, accept: str = "application/json", **query: str) -> httpx.Resp
 
 
 # %% The rates of both, one row for each group and rate
-scope = {"suite": asked.suite, "padding": asked.padding}
+chosen = {"suite": options.suite, "padding": options.padding}
 rates = pd.concat(
     pd.read_csv(
         io.StringIO(
-            get(f"/experiments/{name}/medal-rates", "text/csv", group_by="complexity", **scope).text
+            get(
+                f"/experiments/{name}/medal-rates", "text/csv", group_by="complexity", **chosen
+            ).text
         )
     )
-    for name in asked.experiments
+    for name in options.experiments
 )
 shown = rates[rates["rate"] == "any_medal"]
 print(shown[["experiment", "group", "competitions", "seeds", "mean", "sem"]].to_string(index=False))
 
-# %% What the difference is worth
-a, b = asked.experiments
-found = get("/compare", a=a, b=b, **scope).json()
+# %% The difference and its tests
+a, b = options.experiments
+found = get("/compare", a=a, b=b, **chosen).json()
 low, high = found["ci95"] or (float("nan"), float("nan"))
 print(f"\n{a} - {b}: {found['difference']:+.2f} points, 95 % interval {low:+.2f} to {high:+.2f}")
 print(f"sign test: {found['sign_test']}; detectable with power 80 %: {found['detectable']}")
 for side in (found["a"], found["b"]):
-    print(f"{side['experiment']} was told: {side['exposure']}")
+    print(f"{side['experiment']} saw: {side['exposure']}")
 
 # %% The picture: bars with the bootstrap interval over competitions
 base = alt.Chart(shown).encode(
@@ -75,6 +77,6 @@ whiskers = base.mark_rule(strokeWidth=2, color="black").encode(
 )
 chart = alt.layer(bars, whiskers, data=shown).properties(width=120, height=260)
 chart = chart.facet(column=alt.Column("group:N", sort=["all", "low", "medium", "high"], title=None))
-chart.save(str(asked.output.with_suffix(".html")), inline=True)  # needs no network to be read
-chart.save(str(asked.output.with_suffix(".png")))
-print(f"wrote {asked.output.with_suffix('.html')} and {asked.output.with_suffix('.png')}")
+chart.save(str(options.output.with_suffix(".html")), inline=True)  # opens without a network
+chart.save(str(options.output.with_suffix(".png")))
+print(f"wrote {options.output.with_suffix('.html')} and {options.output.with_suffix('.png')}")

@@ -1,4 +1,4 @@
-"""Competitions: what they are, their files, their human boards; and importing them."""
+"""Competitions: declarations, files, human leaderboards, imports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ router = APIRouter(prefix="/v1/competitions", tags=["competitions"])
 BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file", "content": BYTES},
-    206: {"description": "The range asked for", "content": BYTES},
+    206: {"description": "The requested range", "content": BYTES},
     304: {"description": "The client has this file"},
     **responses(400, 401, 404, 409, 416, 422),
 }
@@ -62,7 +62,7 @@ def list_competitions(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Any:
-    """Competitions by slug; a run's key sees its own."""
+    """Competitions by slug; a run's key sees only its own."""
     found, after = queries.page(
         context, caller, suite=suite, tag=tag, q=q, after=cursor, limit=limit
     )
@@ -75,7 +75,7 @@ def list_competitions(
     status_code=201,
     response_model=CompetitionImported,
     responses={
-        200: {"model": CompetitionImported, "description": "This content was here already"},
+        200: {"model": CompetitionImported, "description": "This content was imported before"},
         **responses(400, 401, 403, 413, 415, 422, 507),
     },
     openapi_extra=ARCHIVE_BODY,
@@ -131,7 +131,7 @@ def public_file(
     slug: Slug,
     name: Annotated[str, Path(max_length=500)],
 ) -> Response:
-    """A public file's bytes; `Range`, `If-Range` and `If-None-Match` are understood."""
+    """A public file's bytes; supports `Range`, `If-Range` and `If-None-Match`."""
     entry, sha256 = queries.public_file(context, caller, slug, name)
     if is_known(request, sha256):
         return not_modified(sha256)
@@ -158,13 +158,13 @@ def show_leaderboard(request: Request, context: Ctx, caller: Anyone, slug: Slug)
     """The human leaderboard, best first; `Accept: text/csv` gives place and score of each team."""
     entry, board = queries.leaderboard(context, caller, slug)
     if "text/csv" not in request.headers.get("Accept", ""):
-        lines = serializers.board_lines(entry.competition, board)
+        lines = serializers.board_summary(entry.competition, board)
         version = entry.version
         return {
             **lines, "competition": slug, "version": version.number, "scores": board.scores
         }  # fmt: skip
     if board.scores is None:
-        raise NotFound(f"Of {slug}'s leaderboard only the medal lines are known; ask for JSON.")
+        raise NotFound(f"Only the medal lines of {slug}'s leaderboard are known; ask for JSON.")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["place", "score"])
@@ -184,5 +184,5 @@ def show_standing(
     slug: Slug,
     score: Annotated[float, Query(allow_inf_nan=False, description="the score to place")],
 ) -> Any:
-    """Where a score would stand among the human teams; nothing is submitted."""
+    """The place and medal that a score would have among the human teams; nothing is submitted."""
     return queries.standing(context, caller, slug, score)

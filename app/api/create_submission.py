@@ -1,4 +1,4 @@
-"""Sending a submission: the request that must be fast, for it comes most often."""
+"""Send a submission: the most frequent request, so it must be fast."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PREFER_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
 RUN_ID = re.compile(r"[a-z0-9_]{1,64}")
 LONGEST_KEY = 255
 LONGEST_MESSAGE = 500
-LOCATION = {"Location": {"schema": {"type": "string"}, "description": "the submission's address"}}
+LOCATION = {"Location": {"schema": {"type": "string"}, "description": "the path of the submission"}}
 
 
 def _header(name: str, description: str, **schema: Any) -> dict[str, Any]:
@@ -49,10 +49,10 @@ PARAMETERS = [
         "name": "run_id", "in": "path", "required": True,
         "schema": {"type": "string", "maxLength": 64, "pattern": "^[a-z0-9_]+$"},
     },
-    _header("idempotency-key", "same key and bytes: the same submission; once per file",
+    _header("idempotency-key", "the same key and bytes return the same submission; once per file",
             maxLength=LONGEST_KEY),
-    _header("prefer", "`wait=N`: answer when graded, or after N seconds (up to 60)"),
-    _header("X-Podium-Message", "a note to keep", maxLength=LONGEST_MESSAGE),
+    _header("prefer", "`wait=N`: answer when it is settled, or after N seconds (at most 60)"),
+    _header("X-Podium-Message", "a note to store", maxLength=LONGEST_MESSAGE),
 ]  # fmt: skip
 
 
@@ -69,12 +69,12 @@ PARAMETERS = [
     openapi_extra={**CSV_BODY, "parameters": PARAMETERS, "security": [{KEY_SCHEME: []}]},
 )
 async def send_submission(request: Request) -> Response:
-    """Send a submission. It and its row are on disk, synced, before this is answered."""
+    """Send a submission. Its file and its row are synced to disk before the answer."""
     context: Context = request.app.state.context
-    run_id, offer, wait = _run_id(request), _offer(request), _wait_seconds(request)
+    run_id, meta, wait = _run_id(request), _submission_meta(request), _wait_seconds(request)
     submission_id = submit.new_submission_id()
     with context.notifications.subscribe(submission_id) as settled:
-        stored_submission = await _store(request, context, run_id, submission_id, offer)
+        stored_submission = await _store(request, context, run_id, submission_id, meta)
         received = stored_submission.received
         if received.created:
             RECEIVED.inc()
@@ -92,38 +92,38 @@ async def send_submission(request: Request) -> Response:
         headers["Preference-Applied"] = f"wait={wait:g}"
     is_settled = shown.submission.state.is_settled
     status = 200 if not received.created else 201 if is_settled else 202
-    # No model validates what was made here: that it is as declared is for the tests to say.
+    # No model validates this document; tests compare it with the declared one.
     document = to_json(serializers.submission(context, shown))
     return Response(document, status, headers, "application/json")
 
 
 async def _store(
-    request: Request, context: Context, run_id: str, submission_id: str, offer: SubmissionMeta
+    request: Request, context: Context, run_id: str, submission_id: str, meta: SubmissionMeta
 ) -> StoredSubmission:
-    """Store the submission: a small one together with others that come now, a large one alone."""
+    """Store the submission: a small one together with others, a large one alone."""
     key, limit = sent_key(request), context.settings.max_upload_bytes
     data = await small_body(request, limit)
     receiver: BatchReceiver | None = request.app.state.batch_receiver
     if data is not None and receiver is not None:
-        incoming = IncomingSubmission(submission_id, run_id, key, data, offer)
+        incoming = IncomingSubmission(submission_id, run_id, key, data, meta)
         return await asyncio.wrap_future(receiver.receive(incoming))
     caller, run = await run_in_thread(submit.admit, context, key, run_id)
     if data is not None:
         blob = await run_in_thread(context.blobs.put, data)
     else:
         blob = await receive_blob(request, context.blobs, limit)
-    row = submit.store(context, run, submission_id, blob, offer)
+    row = submit.store(context, run, submission_id, blob, meta)
     return StoredSubmission(caller, run, await asyncio.wrap_future(row))
 
 
 def _run_id(request: Request) -> str:
     found: str = request.path_params["run_id"]
     if not RUN_ID.fullmatch(found):
-        raise Invalid("path.run_id: a run's id has at most 64 of a-z, 0-9 and _.")
+        raise Invalid("path.run_id: a run's id has at most 64 characters of a-z, 0-9 and _.")
     return found
 
 
-def _offer(request: Request) -> SubmissionMeta:
+def _submission_meta(request: Request) -> SubmissionMeta:
     key = request.headers.get("Idempotency-Key")
     if key is not None and len(key) > LONGEST_KEY:
         raise Invalid(f"header.Idempotency-Key: it has more than {LONGEST_KEY} characters.")
@@ -136,6 +136,6 @@ def _offer(request: Request) -> SubmissionMeta:
 
 
 def _wait_seconds(request: Request) -> float | None:
-    """How long the client prefers to wait for the grade: no thread is held, and no transaction."""
-    asked = PREFER_WAIT.search(request.headers.get("Prefer", ""))
-    return None if asked is None else min(float(asked.group(1)), MAX_WAIT_SECONDS)
+    """How long the client wants to wait for the grade: without a thread or transaction."""
+    found = PREFER_WAIT.search(request.headers.get("Prefer", ""))
+    return None if found is None else min(float(found.group(1)), MAX_WAIT_SECONDS)

@@ -1,4 +1,4 @@
-"""What endpoints ask for: the context, the key, who is calling, and a page's bounds."""
+"""Dependencies of endpoints: the context, the key, the caller, the bounds of a page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.services.runtime.context import Context
 
 
 async def context(request: Request) -> Context:
-    """The Podium that this application serves."""
+    """The context of this application."""
     found: Context = request.app.state.context
     return found
 
@@ -24,7 +24,7 @@ KEY_SCHEME = "key"  # its name in the OpenAPI document
 
 
 def sent_key(request: Request) -> str | None:
-    """The key that came with a request, as a Bearer token or as a Basic password, if one came."""
+    """The key of a request, as a Bearer token or as a Basic password; None without one."""
     scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
     match scheme.lower():
         case "bearer":
@@ -36,10 +36,10 @@ def sent_key(request: Request) -> str | None:
 
 
 class KeyScheme(HTTPBearer):
-    """The key that came with a request, as a dependency."""
+    """The key of a request, as a dependency."""
 
     async def __call__(self, request: Request) -> str | None:  # type: ignore[override]
-        """The key; None where there is none."""
+        """The key; None without one."""
         return sent_key(request)
 
 
@@ -51,7 +51,7 @@ Key = Annotated[
 
 
 def caller(request: Request, context: Ctx, key: Key) -> Caller:
-    """The authenticated caller, of a request whose query the route understands."""
+    """The holder of the request's key; the request has no query parameter unknown to its route."""
     with context.database.read() as session:
         found = authenticate(session, key)
     refuse_unknown_parameters(request)

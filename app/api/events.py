@@ -1,4 +1,4 @@
-"""What happens in a run, told as it happens: server-sent events."""
+"""A run's events as they happen: server-sent events."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from app.services.runtime.context import Context
 from app.services.submissions.run_events import Event, EventCursor, EventPage, RunEvents
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
-RETRY = "retry: 2000\n\n"  # milliseconds until a client comes again after a lost connection
-PAUSE_SECONDS = 0.02  # what changes together is looked at together
-# Of each event: OpenAPI before 3.2 has no other place for it than the schema of the whole.
+RETRY = "retry: 2000\n\n"  # milliseconds until a client reconnects after a lost connection
+PAUSE_SECONDS = 0.02  # coalesces changes that come together
+# The schema of one event: OpenAPI before 3.2 can only declare it for the complete stream.
 EVENT: dict[str, Any] = {
     "type": "object",
     "required": ["event", "id", "data"],
@@ -41,7 +41,9 @@ EVENT: dict[str, Any] = {
 }
 LastEventId = Annotated[
     str | None,
-    Header(max_length=100, description="`id` of the last event that came; none: from the start"),
+    Header(
+        max_length=100, description="`id` of the last event received; without it, from the start"
+    ),
 ]
 
 
@@ -54,7 +56,7 @@ LastEventId = Annotated[
             "description": "Events, as they happen",
             "content": {"text/event-stream": {"schema": EVENT}},
         },
-        204: {"description": "All was told, and nothing can be new any more: do not come again"},
+        204: {"description": "All events were sent, and no more can come: do not reconnect"},
         **responses(400, 401, 404, 422, 429),
     },
 )
@@ -68,11 +70,11 @@ def follow_run(
 ) -> Any:
     """Server-sent events: the run's submissions and their changes of state, and the run's closing.
 
-    First comes the present state of what is new since `Last-Event-ID`, or of every submission.
+    First come the current states of submissions that changed since `Last-Event-ID`, or of all.
     `event: submission` has the submission as `GET /v1/submissions/{id}` shows it to this key,
-    `event: run` the closed run. States that lasted for moments only may be passed over. A comment
-    comes when nothing else does. The stream ends when the run is closed and all is settled, when
-    it is an hour old (PODIUM_EVENT_STREAM_SECONDS), or when the server stops: then come again.
+    `event: run` the closed run. States that last a moment may be left out. If there are no events,
+    the server sends comments. The stream ends when the run is closed and all its submissions are
+    settled, after an hour (PODIUM_EVENT_STREAM_SECONDS), or when the server stops: then reconnect.
     """
     since = EventCursor.parse(last_event_id) if last_event_id else EventCursor()
     runs.find(context, caller, run_id)
@@ -91,7 +93,7 @@ async def _events(
         while not notifications.is_closed:
             changed.clear()
             try:
-                found, text = await run_in_thread(_look, context, caller, run_events)
+                found, text = await run_in_thread(_next_page, context, caller, run_events)
             except (Unavailable, Unauthorized, NotFound) as error:
                 if not begun:
                     raise
@@ -111,21 +113,21 @@ async def _events(
                 await asyncio.wait_for(changed.wait(), context.settings.event_heartbeat_seconds)
                 await asyncio.sleep(PAUSE_SECONDS)
             except TimeoutError:
-                # The next look also sees whether the key is still good.
+                # The next page also checks that the key is still valid.
                 yield HEARTBEAT
         if not begun:
             raise Unavailable("Podium is shutting down.")
 
 
-def _look(context: Context, caller: Caller, run_events: RunEvents) -> tuple[EventPage, str]:
+def _next_page(context: Context, caller: Caller, run_events: RunEvents) -> tuple[EventPage, str]:
     found = run_events.next_page()
     return found, "".join(_text(context, caller, event) for event in found.events)
 
 
 def _text(context: Context, caller: Caller, event: Event) -> str:
     if event.submission is None:
-        outside = reported_scores.external_info(context, caller, [event.run.id])[event.run.id]
-        run = serializers.run(context, event.run, outside)
+        info = reported_scores.external_info(context, caller, [event.run.id])[event.run.id]
+        run = serializers.run(context, event.run, info)
         name, body = "run", RunOut.model_validate(run).model_dump_json()
     else:
         shown = serializers.submission(context, event.submission)

@@ -22,12 +22,12 @@ router = APIRouter(prefix="/v1/experiments", tags=["experiments"], dependencies=
     status_code=201,
     response_model=ExperimentOut,
     responses={
-        200: {"model": ExperimentOut, "description": "The same experiment is here already"},
+        200: {"model": ExperimentOut, "description": "The same experiment exists already"},
         **responses(401, 403, 409, 422),
     },
 )
 def create_experiment(response: Response, context: Ctx, body: ExperimentIn) -> Any:
-    """Set up an experiment: one agent and model under the same resources."""
+    """Create an experiment: one agent and model under the same resources."""
     record, created = experiments.create(
         context,
         NewExperiment(

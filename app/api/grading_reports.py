@@ -1,4 +1,4 @@
-"""Grading reports of MLE-bench, in and out."""
+"""Import and export of MLE-bench's grading reports."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.services.results.grading_reports import ReportSource
 from app.settings import MEGABYTE
 
 router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
-MOST_BYTES = 64 * MEGABYTE
+MAX_REPORT_BYTES = 64 * MEGABYTE
 Name = Annotated[str, Path(max_length=200)]
 Seed = Annotated[int, Query(ge=-(2**31), le=2**31 - 1, description="the seed of these results")]
 BODY: dict[str, Any] = {
@@ -32,7 +32,7 @@ BODY: dict[str, Any] = {
 
 
 class MismatchOut(BaseModel):
-    """One thing that a report says and Podium does not find."""
+    """A statement of a report that differs from Podium's count."""
 
     place: str
     competition: str | None
@@ -43,7 +43,7 @@ class MismatchOut(BaseModel):
 
 
 class ImportedReportsOut(BaseModel):
-    """What came of an import."""
+    """The result of an import."""
 
     imported: int
     unchanged: int
@@ -69,14 +69,14 @@ async def import_report(
     seed: Seed = 0,
     repeats: Annotated[
         Literal["refuse", "seeds"],
-        Query(description="a competition that comes again: an error, or of the next seed"),
+        Query(description="a repeated competition: refuse the report, or use the next seed"),
     ] = "refuse",
 ) -> Any:
-    """Import a grading report; every difference between its words and our count is listed."""
+    """Import a grading report; `mismatches` lists its differences from Podium's count."""
     body = io.BytesIO()
-    async for chunk in bounded(request, MOST_BYTES):
+    async for chunk in bounded(request, MAX_REPORT_BYTES):
         body.write(chunk)
-    taken = await run_in_threadpool(
+    imported = await run_in_threadpool(
         grading_reports.import_reports,
         context,
         name,
@@ -84,8 +84,8 @@ async def import_report(
         seed=seed,
         repeats=repeats == "seeds",
     )
-    response.status_code = 201 if taken.imported else 200
-    return asdict(taken)
+    response.status_code = 201 if imported.imported else 200
+    return asdict(imported)
 
 
 @router.get(

@@ -1,4 +1,4 @@
-"""Results of MLAgentBench, in."""
+"""Import of MLAgentBench's results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from app.api.dependencies import FOR_RESEARCHERS, Ctx
-from app.api.grading_reports import MOST_BYTES, ImportedReportsOut, Name
+from app.api.grading_reports import MAX_REPORT_BYTES, ImportedReportsOut, Name
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
 from app.services.results import mlagentbench_results
@@ -27,7 +27,7 @@ BODY: dict[str, Any] = {
 
 
 class ImportedRunsOut(ImportedReportsOut):
-    """What came of an import of runs."""
+    """The result of an import of runs."""
 
     scores: int
     blank_steps: int
@@ -51,7 +51,11 @@ async def import_results(
     name: Name,
     competition: Annotated[
         str,
-        Query(max_length=100, pattern=r"^[A-Za-z0-9-]+$", description="the task the file is of"),
+        Query(
+            max_length=100,
+            pattern=r"^[A-Za-z0-9-]+$",
+            description="the competition of the file's task",
+        ),
     ],
     seed: Annotated[
         int, Query(ge=-(2**31), le=2**31 - 2**20, description="the seed of the first run")
@@ -62,20 +66,20 @@ async def import_results(
             min_length=1,
             max_length=200,
             pattern=r"^[^\x00-\x1f\x7f]+$",
-            description="what the file is called: the evidence names it",
+            description="the file's name, which the evidence keeps",
         ),
     ] = "results.json",
 ) -> Any:
-    """Import one task's evaluated runs; what does not fit together in the file is listed."""
+    """Import one task's evaluated runs; `mismatches` lists contradictions in the file."""
     body = io.BytesIO()
-    async for chunk in bounded(request, MOST_BYTES):
+    async for chunk in bounded(request, MAX_REPORT_BYTES):
         body.write(chunk)
-    taken = await run_in_threadpool(
+    imported = await run_in_threadpool(
         mlagentbench_results.import_evaluation,
         context,
         name,
         EvaluationFile(body.getvalue(), file, competition),
         seed=seed,
     )
-    response.status_code = 201 if taken.imported else 200
-    return asdict(taken)
+    response.status_code = 201 if imported.imported else 200
+    return asdict(imported)

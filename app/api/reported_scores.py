@@ -25,14 +25,14 @@ After = Annotated[
     status_code=201,
     response_model=ReportedScoreOut,
     responses={
-        200: {"model": ReportedScoreOut, "description": "The same report is here already"},
+        200: {"model": ReportedScoreOut, "description": "The same report exists already"},
         **responses(401, 403, 404, 409, 422),
     },
 )
 def report_score(
     response: Response, context: Ctx, caller: Anyone, run_id: Id, body: ReportedScoreIn
 ) -> Any:
-    """Report a score that a trusted harness measured. It is kept apart from grades."""
+    """Report a score that a trusted harness measured. It is never a grade."""
     new = NewScore(
         score=body.score,
         evidence=body.evidence.model_dump(exclude_none=True),
@@ -53,7 +53,7 @@ def report_score(
     responses=responses(401, 403, 404, 422),
 )
 def list_reported_scores(context: Ctx, run_id: Id, limit: Limit = 100, cursor: After = None) -> Any:
-    """The scores reported of a run, in the order they came."""
+    """The reported scores of a run, oldest first."""
     after = None if cursor is None else int(cursor)
     found, following = reported_scores.page(context, run_id, after, limit)
     return {

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request
 
 from app.api.dependencies import FOR_RESEARCHERS, Ctx, Slug
-from app.api.http.negotiation import FORMS, answer
+from app.api.http.negotiation import NON_JSON_RESPONSES, answer
 from app.api.http.problems import responses
 from app.api.schemas.results import (
     BoardOut,
@@ -29,7 +29,10 @@ from app.services.results.medals_over_time import Axis
 from app.statistics.attempts import Padding
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
-ANSWERS: dict[int | str, dict[str, Any]] = {**FORMS, **responses(401, 403, 404, 406, 409, 422)}
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    **NON_JSON_RESPONSES,
+    **responses(401, 403, 404, 406, 409, 422),
+}
 Name = Annotated[str, Path(max_length=200)]
 ExperimentName = Annotated[str, Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Word = Annotated[str | None, Query(max_length=100, pattern=r"^[^\x00]*$")]
@@ -43,27 +46,36 @@ Rate = Annotated[
         "valid_submission",
         "made_submission",
     ],
-    Query(description="what counts as a success"),
+    Query(description="the outcome that counts as a success"),
 ]
-Group = Annotated[GroupBy | None, Query(description="beside all competitions, rates by this")]
+Group = Annotated[GroupBy | None, Query(description="rates also for each group of this kind")]
 
 
 def scope(
     suite: Annotated[
         str | None,
-        Query(max_length=100, pattern=r"^[^\x00]*$", description="none: what it has runs at"),
+        Query(
+            max_length=100,
+            pattern=r"^[^\x00]*$",
+            description="without it: the competitions of its runs",
+        ),
     ] = None,
     padding: Annotated[
-        Padding, Query(description="what becomes of a (competition, seed) without a result")
+        Padding, Query(description="how a (competition, seed) without a result counts")
     ] = Padding.NONE,
     exclude_flags: Annotated[
-        str, Query(max_length=500, pattern=r"^[a-z0-9_, ]*$", description="codes, with commas")
+        str,
+        Query(
+            max_length=500,
+            pattern=r"^[a-z0-9_, ]*$",
+            description="codes of flags, separated by commas",
+        ),
     ] = "",
     excluded: Annotated[
         Excluded, Query(description="leave flagged competitions out, or count failures there")
     ] = Excluded.DROP,
 ) -> ResultFilter:
-    """Which attempts count, and how."""
+    """The attempts that count, and how."""
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
     return ResultFilter(suite or None, padding, flags, excluded)
 
@@ -87,7 +99,7 @@ def show_medal_rates(
 
 @router.get("/medal-rates", response_model=BoardOut, responses=ANSWERS)
 def show_board(request: Request, context: Ctx, scope: InScope, group_by: Group = None) -> Any:
-    """The medal rates of all experiments, best first; those that cannot be counted are named."""
+    """The medal rates of all experiments, best first, and the experiments without a rate."""
     return answer(
         request, board_report(*experiment_results.experiment_board(context, scope, group_by))
     )
@@ -102,7 +114,7 @@ def show_pass_at_k(
     k: Annotated[str, Query(pattern=r"^[0-9]{1,6}(,[0-9]{1,6})*$", max_length=500)] = "1",
     rate: Rate = "any_medal",
 ) -> Any:
-    """The chance that the best of k attempts counts; k is one or several numbers, with commas."""
+    """The chance that the best of k attempts is a success; k is one or several numbers."""
     ks = tuple(sorted({int(each) for each in k.split(",")}))
     return answer(
         request,
@@ -119,7 +131,7 @@ def compare_experiments(
     scope: InScope,
     rate: Rate = "any_medal",
 ) -> Any:
-    """Two experiments, paired over competitions: the difference a - b and what it is worth."""
+    """Two experiments, paired over competitions: the difference a - b and its tests."""
     if a == b:
         raise Invalid("Compare an experiment with another one.")
     return answer(
@@ -143,7 +155,7 @@ def show_medals_over_time(
         ),
     ] = "",
 ) -> Any:
-    """Medals held after so many hours, tokens or dollars, and what choosing the final one cost."""
+    """Medals after each number of hours, tokens or dollars, and the regret of each choice."""
     moments = tuple(sorted({float(each) for each in at.split(",") if each}))
     found = medals_over_time.curves(context, name, suite or None, axis, moments)
     return answer(request, curves_report(name, found))
@@ -172,7 +184,7 @@ def show_items(
     padding: Padding = Padding.FAIL,
     rate: Rate = "any_medal",
 ) -> Any:
-    """What each competition of a suite tells about the experiments that were at it."""
+    """How well each competition of a suite separates the experiments with runs at it."""
     scope = ResultFilter(suite_name, padding)
     return answer(
         request, items_report(scope, *experiment_results.items(context, scope, rate), rate)

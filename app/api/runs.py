@@ -27,7 +27,7 @@ Filter = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]
     dependencies=[FOR_RESEARCHERS],
 )
 def create_run(context: Ctx, body: RunIn) -> Any:
-    """Set up a run on the competition's current version; its key is shown this once."""
+    """Create a run on the competition's current version; only this answer shows its key."""
     run, key = runs.create(
         context,
         NewRun(
@@ -50,12 +50,12 @@ def list_runs(
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Any:
-    """Runs, oldest first; a run's key sees its own."""
+    """Runs, oldest first; a run's key sees only its own."""
     found, after = runs.page(
         context, caller, experiment=experiment, competition=competition, after=cursor, limit=limit
     )
-    outside = reported_scores.external_info(context, caller, [one.id for one in found])
-    items = [serializers.run(context, one, outside[one.id]) for one in found]
+    info = reported_scores.external_info(context, caller, [one.id for one in found])
+    items = [serializers.run(context, one, info[one.id]) for one in found]
     return {"items": items, "next_cursor": after}
 
 
@@ -75,7 +75,7 @@ def show_run(context: Ctx, caller: Anyone, run_id: Id) -> Any:
     dependencies=[FOR_RESEARCHERS],
 )
 def change_run(context: Ctx, caller: Anyone, run_id: Id, body: RunChange) -> Any:
-    """Close a run, or note what it used and why it failed."""
+    """Close a run, or record its usage and the reason of its failure."""
     changed = runs.change(
         context,
         run_id,
@@ -90,7 +90,7 @@ def change_run(context: Ctx, caller: Anyone, run_id: Id, body: RunChange) -> Any
 
 @router.get("/{run_id}/exposure", response_model=ExposureOut, responses=responses(401, 404, 422))
 def show_exposure(context: Ctx, caller: Anyone, run_id: Id) -> Any:
-    """The exposure ledger: every number and verdict that was told to the run's key."""
+    """The exposure ledger: all scores and verdicts that the run's key was shown."""
     run, disclosed, totals = runs.ledger(context, caller, run_id)
     return {
         "policy": run.feedback,

@@ -1,4 +1,4 @@
-"""Records as the bodies that go over the wire."""
+"""Records as bodies of responses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.storage.database.records import ExperimentRecord, RunRecord
 
 
 def submission(context: Context, shown: Disclosed) -> dict[str, Any]:
-    """A submission as its caller may see it."""
+    """A submission with the fields that its caller may see."""
     record = shown.submission
     return {
         "id": record.id,
@@ -63,7 +63,7 @@ def experiment(record: ExperimentRecord) -> dict[str, Any]:
     }
 
 
-def run(context: Context, record: RunRecord, outside: ExternalInfo) -> dict[str, Any]:
+def run(context: Context, record: RunRecord, info: ExternalInfo) -> dict[str, Any]:
     """A run."""
     return {
         "id": record.id,
@@ -78,8 +78,8 @@ def run(context: Context, record: RunRecord, outside: ExternalInfo) -> dict[str,
         "failure": record.failure,
         "selected": record.selected_id,
         "final": "selected" if record.selected_id else "last",
-        "reported_scores": outside.reported,
-        "imported_from": outside.imported_from,
+        "reported_scores": info.reported,
+        "imported_from": info.imported_from,
         "created_at": record.created_at,
         "closed_at": record.closed_at,
     }
@@ -88,17 +88,17 @@ def run(context: Context, record: RunRecord, outside: ExternalInfo) -> dict[str,
 def competition(
     context: Context, entry: CatalogueEntry, for_run: RunRecord | None
 ) -> dict[str, Any]:
-    """A competition. A run's key sees medal lines, baseline and codes of flags under `full` only.
+    """A competition. A run sees medal lines, baseline and codes of flags only under `full`.
 
-    It never sees what an admin wrote for readers of results (notes of flags, suites, tags), nor
-    the hash of the content, by which guesses of the answers could be checked.
+    It never sees texts that an admin wrote for readers of results (notes of flags, suites, tags),
+    nor the hash of the content, with which guesses of the answers could be checked.
     """
     declared, version = entry.competition, entry.version
     medals = baseline = None
     if queries.shows_medals(for_run) and declared.baseline is not None:
         baseline = declared.baseline.model_dump()
     if queries.shows_medals(for_run) and entry.leaderboard is not None:
-        medals = board_lines(declared, entry.leaderboard)
+        medals = board_summary(declared, entry.leaderboard)
     return {
         "slug": version.slug,
         "title": declared.title,
@@ -123,8 +123,8 @@ def competition(
     }
 
 
-def board_lines(declared: Competition, board: Leaderboard) -> dict[str, Any]:
-    """The human board in short."""
+def board_summary(declared: Competition, board: Leaderboard) -> dict[str, Any]:
+    """The human leaderboard's summary."""
     source = declared.leaderboard
     captured_at = source.captured_at if source else None
     return {

@@ -1,4 +1,4 @@
-"""Whether the service is alive and ready, and what it counts."""
+"""Liveness, readiness, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ READINESS = {
                 "storage": {"type": "string"},
                 "graders": {"type": "string"},
                 "listener": {"type": "string"},
-                "workers": {"type": "string", "description": "for information: none may be alive"},
+                "workers": {
+                    "type": "string",
+                    "description": "for information: a server without workers is ready",
+                },
                 "isolation": {"type": "object"},
             },
         }
@@ -45,7 +48,7 @@ READINESS = {
 
 @router.get("/healthz", responses=responses())
 async def alive() -> dict[str, str]:
-    """This process answers."""
+    """Whether this process answers."""
     return {"status": "ok", "version": __version__, "grading_version": grading_version()}
 
 
@@ -54,15 +57,15 @@ async def alive() -> dict[str, str]:
     response_model=None,
     responses={
         **responses(),
-        200: {"content": READINESS, "description": "Every part is in order"},
-        503: {"content": READINESS, "description": "Some part is not; it says which"},
+        200: {"content": READINESS, "description": "Every part works"},
+        503: {"content": READINESS, "description": "Some part does not work; the body says which"},
     },
 )
 def ready(context: Ctx, response: Response) -> dict[str, Any]:
-    """Database, storage, graders and listener were tried and work; or which one does not.
+    """Whether database, storage, graders and listener work; each is tried.
 
-    Where workers grade, it also says whether any is alive. Without one the server is ready all the
-    same: it takes submissions, and they wait.
+    Where workers grade, it also says whether any is alive. A server without workers is ready: it
+    accepts submissions, and they wait.
     """
     found = health.readiness(context)
     response.status_code = 200 if found.is_ready else 503

@@ -1,4 +1,4 @@
-"""Submissions: look at, validate, choose. Sending one is in `create_submission`."""
+"""List, show, validate and select submissions. `create_submission` receives them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def show_submission(context: Ctx, caller: Anyone, submission_id: Id) -> Any:
     },
 )
 def submission_file(context: Ctx, caller: Anyone, submission_id: Id) -> FileResponse:
-    """The bytes that were graded: as sent, unpacked."""
+    """The file that was graded: as sent, decompressed."""
     shown = disclose.show(context, caller, submission_id).submission
     lease = context.blobs.lease(shown.sha256)
     return leased_file(
@@ -92,7 +92,7 @@ async def validate_file(request: Request, context: Ctx, caller: Anyone, run_id: 
     responses=responses(401, 404, 409, 422),
 )
 def select_submission(context: Ctx, caller: Anyone, run_id: Id, body: Selection) -> Any:
-    """Choose the run's final submission; without a choice the last valid one is final."""
+    """Select the run's final submission; otherwise the last valid one is final."""
     chosen = runs.select(context, caller, run_id, body.submission)
     return serializers.run(
         context, chosen, reported_scores.external_info(context, caller, [run_id])[run_id]

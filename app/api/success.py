@@ -1,4 +1,4 @@
-"""Success against baselines: rates, what each run came to, and a run's trajectory."""
+"""Success against baselines: rates, outcomes of runs, and a run's trajectory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request
 
 from app.api.dependencies import FOR_RESEARCHERS, Ctx, Id
-from app.api.http.negotiation import FORMS, answer
+from app.api.http.negotiation import NON_JSON_RESPONSES, answer
 from app.api.http.problems import responses
 from app.api.results import scope
 from app.api.schemas.success import OutcomesOut, SuccessRatesOut, TrajectoryOut
@@ -19,7 +19,10 @@ from app.services.results.success_rates import Baselines, SuccessGroupBy, Succes
 from app.statistics.attempts import Padding
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
-ANSWERS: dict[int | str, dict[str, Any]] = {**FORMS, **responses(401, 403, 404, 406, 409, 422)}
+ANSWERS: dict[int | str, dict[str, Any]] = {
+    **NON_JSON_RESPONSES,
+    **responses(401, 403, 404, 406, 409, 422),
+}
 Name = Annotated[str, Path(max_length=200)]
 Threshold = Annotated[
     float | None,
@@ -28,7 +31,7 @@ Threshold = Annotated[
         le=1000,
         allow_inf_nan=False,
         description="a success improves on the baseline by more than this share of it; "
-        "none: each baseline's own",
+        "without it: each baseline's own threshold",
     ),
 ]
 Starter = Annotated[
@@ -46,23 +49,32 @@ Starter = Annotated[
 def lenient_scope(
     suite: Annotated[
         str | None,
-        Query(max_length=100, pattern=r"^[^\x00]*$", description="none: what it has runs at"),
+        Query(
+            max_length=100,
+            pattern=r"^[^\x00]*$",
+            description="without it: the competitions of its runs",
+        ),
     ] = None,
     padding: Annotated[
         Padding,
         Query(
-            description="what becomes of competitions without a run and runs without a result: "
-            "left out and listed (complete), failures (fail), or a refusal (none)"
+            description="how competitions without a run and runs without a result count: "
+            "left out and listed (complete), failures (fail), or refused (none)"
         ),
     ] = Padding.COMPLETE,
     exclude_flags: Annotated[
-        str, Query(max_length=500, pattern=r"^[a-z0-9_, ]*$", description="codes, with commas")
+        str,
+        Query(
+            max_length=500,
+            pattern=r"^[a-z0-9_, ]*$",
+            description="codes of flags, separated by commas",
+        ),
     ] = "",
     excluded: Annotated[
         Excluded, Query(description="leave flagged competitions out, or count failures there")
     ] = Excluded.DROP,
 ) -> ResultFilter:
-    """Which runs count, and how; competitions not yet run at are left out unless said otherwise."""
+    """The runs that count, and how; by default without competitions that have no run."""
     return scope(suite, padding, exclude_flags, excluded)
 
 
@@ -74,14 +86,14 @@ def show_success_rates(
     scope: Annotated[ResultFilter, Depends(lenient_scope)],
     threshold: Threshold = None,
     group_by: Annotated[
-        SuccessGroupBy | None, Query(description="beside all competitions, rates by this")
+        SuccessGroupBy | None, Query(description="rates also for each group of this kind")
     ] = None,
     baselines: Annotated[
         Baselines, Query(description="runs without a known baseline: refused, or left out")
     ] = Baselines.REQUIRED,
     starter: Starter = None,
 ) -> Any:
-    """The share of runs that beat their baseline, how far, and at what cost."""
+    """The share of runs that beat their baseline, their improvement, and their cost."""
     asked = SuccessScope(scope, threshold, baselines, starter)
     return answer(request, success_report(success_rates.success(context, name, asked, group_by)))
 
@@ -94,7 +106,7 @@ def show_outcomes(
     threshold: Threshold = None,
     starter: Starter = None,
 ) -> Any:
-    """What each run came to against its baseline: the final score, the best, and what it used."""
+    """Each run's final and best score against its baseline, and its usage."""
     others = run_outcomes.starter_baselines(context, starter) if starter else {}
     found = run_outcomes.outcomes_of(context, name, threshold, others)
     return answer(request, outcomes_report(name, threshold, found))
@@ -102,5 +114,5 @@ def show_outcomes(
 
 @router.get("/runs/{run_id}/trajectory", response_model=TrajectoryOut, responses=ANSWERS)
 def show_trajectory(request: Request, context: Ctx, run_id: Id, threshold: Threshold = None) -> Any:
-    """A run's scores in their order: the final one against the best, and success at any step."""
+    """A run's scores in order: the final one against the best, and success at any step."""
     return answer(request, trajectory_report(trajectory.trajectory(context, run_id, threshold)))

@@ -17,15 +17,15 @@ Folder = Annotated[Path, typer.Argument(help="the backup's folder")]
 
 
 def backup(folder: Folder, as_json: AsJson = False) -> None:
-    """Write all that this Podium keeps into a new folder, while it runs.
+    """Write all rows and files of this Podium into a new folder, while it runs.
 
-    Rows as of one moment and every stored file, whichever database and store there are. The folder
-    holds private answers: keep it as safe as the data itself.
+    The rows are as of one moment, from any database and store. The folder contains private
+    answers: protect it like the data.
     """
     settings = Settings()
-    with step_progress() as tell:
-        manifest = back_up(settings, folder.absolute(), tell)
-    _say(f"backed up into {folder}", manifest, as_json)
+    with step_progress() as progress:
+        manifest = back_up(settings, folder.absolute(), progress)
+    _print_summary(f"backed up into {folder}", manifest, as_json)
 
 
 def restore(
@@ -35,21 +35,23 @@ def restore(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Bring a backup back into an empty Podium, on either database and store.
+    """Restore a backup into an empty Podium, on either database and store.
 
-    Everything is verified before anything is written. What was being graded when the backup was
-    made is queued again.
+    All files are verified before the first write. Submissions that were being graded when the
+    backup was made are queued again.
     """
     settings = Settings()
-    with step_progress() as tell:
+    with step_progress() as progress:
         if only_check:
-            manifest = verified(folder.absolute(), tell)
+            manifest = verified(folder.absolute(), progress)
         else:
-            manifest = restore_from(settings, folder.absolute(), tell)
-    _say(f"{folder} is whole" if only_check else f"restored {folder}", manifest, as_json)
+            manifest = restore_from(settings, folder.absolute(), progress)
+    _print_summary(
+        f"{folder} is complete" if only_check else f"restored {folder}", manifest, as_json
+    )
 
 
-def _say(what: str, manifest: Manifest, as_json: bool) -> None:
+def _print_summary(what: str, manifest: Manifest, as_json: bool) -> None:
     rows = {table.name: table.file.rows for table in manifest.tables}
     if as_json:
         print_json(

@@ -20,16 +20,16 @@ Names = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[NAME|PATH]...",
-        help="competitions by name, or paths of folders; none: all in the competitions directory",
+        help="names of competitions, or paths of folders; default: the competitions directory",
     ),
 ]
 
 
 def check(names: Names = None, as_json: AsJson = False) -> None:
-    """Check competition folders: each loads; where data is present, answers score perfectly.
+    """Check competition folders: they load, and answers that they have score perfectly.
 
-    A name is that of a folder: in the competitions directory, bundled with Podium, or in the
-    current directory.
+    A name is the name of a folder in the competitions directory, of a folder that comes with
+    Podium, or of a folder in the current directory.
     """
     settings = Settings()
     root = settings.competitions_dir
@@ -69,7 +69,7 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
         )
     else:
         for one in found:
-            _tell(one)
+            _print_result(one)
         for problem in suites:
             err.print(f"{problem['file']}: {problem['key']}: {problem['message']}", markup=False)
         _print_walls(isolation)
@@ -81,16 +81,16 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
 
 
 def _print_walls(isolation: Isolation) -> None:
-    """Name each wall around a metric.py that is there, and say of a missing one why it is."""
+    """List the walls around a metric.py, and why others are missing."""
     missing = isolation.missing()
     present = [name for name in WALLS if name not in missing]
-    out.print(f"a metric.py is cut off by: {', '.join(present) or 'nothing'}", highlight=False)
+    out.print(f"walls around a metric.py: {', '.join(present) or 'none'}", highlight=False)
     for name in missing:
         why = "; ".join(note for note in isolation.notes if note.startswith(f"{name}:"))
         err.print(f"missing wall: {why or name}", markup=False, highlight=False)
 
 
-def _tell(one: check_competition.FolderCheck) -> None:
+def _print_result(one: check_competition.FolderCheck) -> None:
     if not one.problems:
         is_ready = one.status is CompetitionStatus.READY
         rows = f"{one.rows:,} rows" if one.rows else "measured" if is_ready else "needs data"

@@ -1,4 +1,4 @@
-"""`podium competitions`: look at what was imported."""
+"""`podium competitions`: list and show imported competitions."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.storage.queries import competitions
 
-app = typer.Typer(help="Look at competitions.", no_args_is_help=True)
+app = typer.Typer(help="List and show imported competitions.", no_args_is_help=True)
 Slugs = Annotated[list[str] | None, typer.Argument(help="competitions; none: all")]
 Slug = Annotated[str, typer.Argument(help="the competition")]
 
 
 @app.command("list")
 def list_competitions(
-    suite: Annotated[str, typer.Option(help="only this suite's")] = "", as_json: AsJson = False
+    suite: Annotated[str, typer.Option(help="only competitions of this suite")] = "",
+    as_json: AsJson = False,
 ) -> None:
     """List the imported competitions."""
     with podium() as context:
@@ -50,7 +51,7 @@ def list_competitions(
 
 @app.command()
 def show(slug: Slug, as_json: AsJson = False) -> None:
-    """Show one competition: its declaration, its files, its human board."""
+    """Show one competition: its declaration, its files, its human leaderboard."""
     with podium() as context:
         entry = _entry(context, slug)
     version, board = entry.version, entry.leaderboard
@@ -74,7 +75,7 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
 
 @app.command()
 def lint(slug: Slug, as_json: AsJson = False) -> None:
-    """Show what is odd about a competition's human leaderboard."""
+    """Show the lint of a competition's human leaderboard."""
     with podium() as context:
         entry = _entry(context, slug)
     if as_json:
@@ -83,7 +84,7 @@ def lint(slug: Slug, as_json: AsJson = False) -> None:
     for finding in entry.version.lint:
         out.print(f"{finding['severity']}: {finding['code']}: {finding['message']}", markup=False)
     if not entry.version.lint:
-        out.print("nothing is odd about this leaderboard")
+        out.print("the lint found nothing in this leaderboard")
 
 
 def _entry(context: Context, slug: str) -> CatalogueEntry:

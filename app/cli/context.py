@@ -1,4 +1,4 @@
-"""The Podium that a command works on: its database and files, open for as long as it needs them."""
+"""The context of a command: the database and files of a Podium, open while the command runs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from app.storage.database.wait_for_database import upgrade_when_reachable
 
 @contextlib.contextmanager
 def podium(*, creates: bool = False) -> Iterator[Context]:
-    """The Podium that the settings name, its database migrated, closed afterwards.
+    """Open the Podium that the settings name, migrate its database, and close it afterwards.
 
-    `creates` makes a new one where there is none. A grader starts when there is something to grade
-    or to inspect, and none before.
+    `creates` makes a new one if there is none. A grader starts only when there is a file to grade
+    or a competition to check.
 
     Raises:
         NotFound: there is no Podium, and `creates` is false.
@@ -34,7 +34,7 @@ def podium(*, creates: bool = False) -> Iterator[Context]:
 
 
 def require_podium(settings: Settings) -> None:
-    """Make sure that a database is there. A database server says so itself when it is asked.
+    """Make sure that there is a database. For a database server, the connection shows that.
 
     Raises:
         NotFound: the SQLite file that the settings name does not exist.

@@ -1,4 +1,4 @@
-"""`podium db`: the schema."""
+"""`podium db`: migrate and check the database's schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ app = typer.Typer(help="Migrate and check the database.", no_args_is_help=True)
 
 @app.command()
 def upgrade() -> None:
-    """Bring the database's schema to this version of Podium."""
+    """Migrate the database's schema to this version of Podium."""
     settings = Settings()
     settings.data_dir.mkdir(parents=True, exist_ok=True)
     upgrade_when_reachable(settings.database_url, 0)
@@ -30,7 +30,7 @@ def upgrade() -> None:
 def downgrade(
     revision: Annotated[str, typer.Argument(help="a revision, -1 for one back, base for none")],
 ) -> None:
-    """Take the schema back. What the older schema cannot hold is lost: back up first."""
+    """Migrate the schema back. Data that the older schema cannot store is lost: back up first."""
     migrations.downgrade(Settings().database_url, revision)
     typer.echo(f"the schema is at {revision}")
 

@@ -1,4 +1,4 @@
-"""`podium demo`: a server, an agent with a run's key, a medal; and a broken file refused."""
+"""`podium demo`: a server, an agent with a run's key, a medal, and a rejected file."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ START_SECONDS = 120
 def demo(
     once: Annotated[bool, typer.Option("--once", help="exit after the result")] = False,
 ) -> None:
-    """Serve on a fresh data directory, and let a small agent win its medal over HTTP."""
+    """Serve on a new data directory, and let a small agent win a medal over HTTP."""
     settings = Settings()
     with tempfile.TemporaryDirectory(prefix="podium-demo-") as directory:
         port = _free_port(settings.host, settings.port)
         server, key = _start_server(settings, port, Path(directory))
         url = f"http://{settings.host}:{port}"
         try:
-            out.print(f"Podium serves on {url}; its data is in {directory} for now.")
+            out.print(f"Podium serves on {url}; its data is in {directory} until it ends.")
             run = _set_up_run(url, key)
-            out.print("An agent starts. It holds an address and the key of one run, nothing else.")
-            told = _run_agent(url, run)
-            if told["submission"]["grade"] is None:
+            out.print("An agent starts. It has an address and the key of one run, nothing else.")
+            result = _run_agent(url, run)
+            if result["submission"]["grade"] is None:
                 raise GradingFault(
-                    f"The agent's file was not graded: {told['submission']['message']}"
+                    f"The agent's file was not graded: {result['submission']['message']}"
                 )
-            demo_report.show(told, _flags(url, key))
+            demo_report.show(result, _flags(url, key))
             if not once:
-                demo_report.how_to_go_on(url, key, run)
+                demo_report.show_next_steps(url, key, run)
                 server.wait()
         except KeyboardInterrupt:
             out.print("stopping")
@@ -58,7 +58,7 @@ def demo(
 
 
 def _free_port(host: str, wanted: int) -> int:
-    """The wanted port, or any free one where it is taken."""
+    """The wanted port, or a free one if that is in use."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -72,7 +72,7 @@ def _free_port(host: str, wanted: int) -> int:
 def _start_server(
     settings: Settings, port: int, directory: Path
 ) -> tuple[subprocess.Popen[str], str]:
-    """A real server process; says its admin key once it serves."""
+    """Start a server process; return it and its admin key once it serves."""
     with err.status("starting the server and importing the competition"):
         server = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
             [sys.executable, "-m", "app.cli", "serve", "--port", str(port)],
@@ -99,11 +99,11 @@ def _start_server(
                 return server, key
         watchdog.cancel()
         server.wait()
-    raise GradingFault("The server did not start; its messages stand above.")
+    raise GradingFault("The server did not start; see its messages above.")
 
 
 def _set_up_run(url: str, key: str) -> dict[str, Any]:
-    """What a researcher does: an experiment, and a run that may be told everything."""
+    """Make an experiment, and a run with the policy `full`, as a researcher would."""
     bearer = {"Authorization": f"Bearer {key}"}
     with httpx.Client(base_url=url, headers=bearer, trust_env=False) as podium:
         experiment = {"name": "demo", "agent": "demo-agent", "model": "gradient boosting"}
@@ -122,7 +122,7 @@ def _flags(url: str, key: str) -> list[dict[str, str]]:
 
 
 def _run_agent(url: str, run: dict[str, Any]) -> dict[str, Any]:
-    """The agent's own process, with nothing of ours in its environment."""
+    """Run the agent as a process whose environment has only its own variables."""
     environment = {"PODIUM_URL": url, "PODIUM_KEY": run["key"], "PODIUM_RUN": run["id"]}
     with err.status("the agent reads the task, trains, and submits"):
         agent = subprocess.run(
@@ -131,5 +131,5 @@ def _run_agent(url: str, run: dict[str, Any]) -> dict[str, Any]:
             stdout=subprocess.PIPE,
             check=True,
         )
-    told: dict[str, Any] = json.loads(agent.stdout)
-    return told
+    result: dict[str, Any] = json.loads(agent.stdout)
+    return result

@@ -1,8 +1,8 @@
-"""The demo's agent: what a container does that holds nothing but an address and a run's key.
+"""The demo's agent: the program of a container that has only an address and a run's key.
 
 Run as its own process with `PODIUM_URL`, `PODIUM_KEY` and `PODIUM_RUN` in the environment. It
-reads the task, trains on the public files, has its file checked, submits it, and prints what it
-was told as JSON.
+reads the task, trains on the public files, validates and submits its file, and prints Podium's
+answers as JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TEXT_CSV = {"Content-Type": "text/csv"}
 
 
 def main() -> None:
-    """Win a medal, then send a broken file and read what is wrong with it."""
+    """Submit predictions, then a broken file, and print both answers."""
     url, key, run = (os.environ[name] for name in ("PODIUM_URL", "PODIUM_KEY", "PODIUM_RUN"))
     bearer = {"Authorization": f"Bearer {key}"}
     with httpx.Client(base_url=url, headers=bearer, timeout=90, trust_env=False) as podium:

@@ -1,4 +1,4 @@
-"""What the demo prints: the medal, the lines it was measured by, the refusal, and how to go on."""
+"""The demo's output: the medal, the medal lines, the rejected file, and further commands."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from app.cli.output import out
 from app.domain.medals import MedalRule, medal_places
 
 
-def show(told: dict[str, Any], flags: list[dict[str, str]]) -> None:
-    """The agent's result as a table, and its broken file's violations."""
-    competition, submission = told["competition"], told["submission"]
-    valid = "valid" if told["verdict"]["valid"] else "not valid"
+def show(result: dict[str, Any], flags: list[dict[str, str]]) -> None:
+    """Print the agent's result as a table, and its broken file's violations."""
+    competition, submission = result["competition"], result["submission"]
+    valid = "valid" if result["verdict"]["valid"] else "not valid"
     out.print(
-        f"It trained on {told['rows']:,} public hours of {competition['title']}; "
+        f"It trained on {result['rows']:,} public hours of {competition['title']}; "
         f"its file was checked ({valid}), submitted and {submission['state']}."
     )
     grade, medals = submission["grade"], competition["medals"]
@@ -38,11 +38,11 @@ def show(told: dict[str, Any], flags: list[dict[str, str]]) -> None:
     out.print(f"Medal: [bold]{grade['medal'] or 'none'}[/bold]", highlight=False)
     for flag in flags:
         out.print(f"Flag {flag['code']}: {flag['note']}", highlight=False)
-    _show_refusal(told["refused"])
+    _show_rejection(result["refused"])
 
 
-def how_to_go_on(url: str, key: str, run: dict[str, Any]) -> None:
-    """Addresses and a line to paste."""
+def show_next_steps(url: str, key: str, run: dict[str, Any]) -> None:
+    """Print addresses, keys and a command to try."""
     out.print()
     out.print(f"API          {url}/docs", highlight=False)
     out.print(f"Readiness    {url}/readyz", highlight=False)
@@ -58,7 +58,7 @@ def how_to_go_on(url: str, key: str, run: dict[str, Any]) -> None:
 
 
 def _place(grade: dict[str, Any], medals: dict[str, Any]) -> str:
-    """The place, as exactly as the board tells: from all scores, or from its lines."""
+    """The place: exact if all scores are known, otherwise from the medal lines."""
     if grade["better"] is not None:
         return str(grade["better"] + 1)
     places = medal_places(medals["teams"], MedalRule(medals["rule"]))
@@ -67,10 +67,10 @@ def _place(grade: dict[str, Any], medals: dict[str, Any]) -> str:
     return f"below {places.bronze}"
 
 
-def _show_refusal(refused: dict[str, Any]) -> None:
-    problem = refused["problem"]
+def _show_rejection(rejected: dict[str, Any]) -> None:
+    problem = rejected["problem"]
     out.print()
-    out.print(f"A broken copy of the file is {refused['state']}, with every problem in it:")
+    out.print(f"A broken copy of the file is {rejected['state']}, with all its mistakes:")
     table = Table("violation", "row", "message")
     for violation in problem["violations"]:
         table.add_row(violation["code"], str(violation.get("row") or ""), violation["message"])

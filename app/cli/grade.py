@@ -1,4 +1,4 @@
-"""`podium grade`: one file, here and now, without a server."""
+"""`podium grade`: grade one file without a server."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ def grade(
     competition: Annotated[str, typer.Argument(help=HELP)],
     file: Annotated[Path, typer.Argument(help="the submission", exists=True, dir_okay=False)],
 ) -> None:
-    """Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 our fault.
+    """Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 failed.
 
     A name is that of an imported competition or else of a folder: in the competitions directory,
-    bundled with Podium, or in the current directory. A folder is graded as it is, without
-    an import.
+    among those that come with Podium, or in the current directory. A folder needs no import.
     """
     settings = Settings()
     version = None
@@ -47,10 +46,10 @@ def grade(
 def _imported(
     settings: Settings, slug: str, file: Path
 ) -> tuple[int, Competition, GradingResult] | None:
-    """Grade for the imported competition; None where none of this name is imported."""
+    """Grade for the imported competition; None if none of this name is imported."""
     if not settings.has_database:
         return None
-    # SQLAlchemy and all that stands on it: a folder is graded without them.
+    # This loads SQLAlchemy, which grading with a folder does not need.
     from app.cli.grade_imported import grade_imported
 
     return grade_imported(slug, file)
@@ -68,7 +67,7 @@ def _print(version: int | None, competition: Competition, outcome: GradingResult
         {
             "state": "graded",
             "competition": competition.slug,
-            "competition_version": version,  # none: graded by a folder, not by an imported version
+            "competition_version": version,  # None: graded with a folder
             **(asdict(outcome.standing) if outcome.standing else {}),
             "score": outcome.score,
             "improvement": judged.improvement if judged else None,

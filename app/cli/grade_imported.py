@@ -1,4 +1,4 @@
-"""Grading by the answers of an imported competition, in the data directory or the file store."""
+"""Grading with the answers of an imported competition."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.storage.queries import competitions
 
 
 def grade_imported(slug: str, file: Path) -> tuple[int, Competition, GradingResult] | None:
-    """Grade for the current version; gives its number. None where none of this name is imported.
+    """Grade for the current version, and return its number. None if none of this name is imported.
 
     Raises:
         NeedsData: it was imported without its answers.
@@ -30,8 +30,8 @@ def grade_imported(slug: str, file: Path) -> tuple[int, Competition, GradingResu
         refuse_measured(competition)
         if version.status is not CompetitionStatus.READY:
             raise NeedsData(
-                f"{slug} cannot be graded yet: its data has not been imported. To grade by a "
-                "folder with its data, give the path of that folder."
+                f"{slug} cannot be graded yet: its data has not been imported. To grade with a "
+                "folder that has its data, give the path of that folder."
             )
         with context.catalogue.files.lease(version, answers=True) as lease:
             folder = VersionFolder(version.slug, lease.path)

@@ -8,27 +8,25 @@ from app.cli.lazy import LazyGroup
 
 
 class ImportCommands(LazyGroup):
-    """What can be imported."""
+    """The commands of `podium import`."""
 
     lazy = (
         ("kaggle", "app.cli.import_kaggle:kaggle",
          "Import competitions with Kaggle's own package, or from another Podium (--from)."),
         ("leaderboard", "app.cli.import_kaggle:leaderboard",
-         "Replace a competition's human board alone; that is a new version."),
+         "Replace only a competition's human leaderboard; this makes a new version."),
         ("folder", "app.cli.imports:folder",
          "Import competition folders; the folder's name is the slug."),
         ("archive", "app.cli.imports:archive", "Import archives of competition folders."),
         ("mle-bench", "app.cli.mle_bench:mle_bench",
-         "Import competitions from MLE-bench's prepared data; nothing of its code is run."),
+         "Import competitions from MLE-bench's prepared data; none of its code is run."),
         ("grading-report", "app.cli.results:import_grading_report",
-         "Import a grading report of MLE-bench as results of an experiment; made if it is new."),
+         "Import a grading report of MLE-bench into an experiment, which is made if it is new."),
         ("run-groups", "app.cli.results:import_run_groups",
-         "Import whole experiments of MLE-bench: their run groups are their seeds."),
+         "Import complete experiments of MLE-bench: each run group becomes a seed."),
         ("mlagentbench-results", "app.cli.success:import_mlagentbench_results",
-         "Import a task's evaluated runs as runs of an experiment; all of them, or none."),
+         "Import a task's evaluated runs into an experiment; all of them, or none."),
     )  # fmt: skip
 
 
-app = typer.Typer(
-    cls=ImportCommands, help="Bring competitions and results in.", no_args_is_help=True
-)
+app = typer.Typer(cls=ImportCommands, help="Import competitions and results.", no_args_is_help=True)

@@ -21,7 +21,7 @@ from app.services.competitions.import_kaggle import (
 )
 from app.services.competitions.import_leaderboard import replace_leaderboard
 
-Slugs = Annotated[list[str], typer.Argument(help="competitions, as Kaggle names them")]
+Slugs = Annotated[list[str], typer.Argument(help="Kaggle's slugs of competitions")]
 From = Annotated[str, typer.Option("--from", help="another Podium instead of Kaggle")]
 KeyFile = Annotated[
     Path | None, typer.Option(help="a file with that Podium's key", exists=True, dir_okay=False)
@@ -32,32 +32,34 @@ def kaggle(
     slugs: Slugs,
     source: From = "",
     key_file: KeyFile = None,
-    check_only: Annotated[bool, typer.Option(help="say what is ready; download nothing")] = False,
+    check_only: Annotated[
+        bool, typer.Option(help="say what is ready, without downloading")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Import competitions with Kaggle's own package, or from another Podium (--from)."""
-    _reach(source, key_file)
+    _connect(source, key_file)
     with podium(creates=True) as context:
-        connection = KaggleSource(_tell)
+        connection = KaggleSource(_print_progress)
         found = [readiness(context, connection, slug) for slug in slugs]
         for one in found:
             _report(one)
-        brought: list[KaggleImport] = []
+        imported_ones: list[KaggleImport] = []
         if any(one.obstacles for one in found):
             err.print("Nothing was downloaded.")
         elif not check_only:
-            brought = [
-                import_from_kaggle(context, connection, one.about, _tell)
+            imported_ones = [
+                import_from_kaggle(context, connection, one.about, _print_progress)
                 for one in found
                 if one.about
             ]
     if as_json:
         print_json(
             {"readiness": [asdict(one) for one in found],
-             "imported": [_document(one) for one in brought]}
+             "imported": [_document(one) for one in imported_ones]}
         )  # fmt: skip
     else:
-        for done in brought:
+        for done in imported_ones:
             _print(done)
     if any(one.obstacles for one in found):
         raise typer.Exit(1)
@@ -69,28 +71,30 @@ def leaderboard(
         Path | None,
         typer.Argument(help="Kaggle's zip or CSV, or any CSV with `score`", exists=True),
     ] = None,
-    kaggle: Annotated[bool, typer.Option("--kaggle", help="download Kaggle's")] = False,
+    kaggle: Annotated[bool, typer.Option("--kaggle", help="download Kaggle's leaderboard")] = False,
     source: From = "",
     key_file: KeyFile = None,
 ) -> None:
-    """Replace a competition's human board alone; that is a new version."""
+    """Replace only a competition's human leaderboard; this makes a new version."""
     if (file is None) == (not kaggle):
-        raise Invalid("Name a file, or say --kaggle; one of the two.")
-    _reach(source, key_file)
+        raise Invalid("Give either a file or --kaggle.")
+    _connect(source, key_file)
     with podium() as context:
         if file is None:
             home = context.settings.data_dir / "kaggle" / slug / "leaderboard"
-            file = KaggleSource(_tell).leaderboard(slug, home)
+            file = KaggleSource(_print_progress).leaderboard(slug, home)
         board = read_kaggle_leaderboard(file)
         name = f"kaggle:{slug}" if kaggle else f"file:{file.name}"
         imported = replace_leaderboard(context, slug, board, name)
-    news = "imported as" if imported.created else "was here already as"
-    out.print(f"{slug}, with a board of {board.teams} teams, {news} {imported.version.number}")
+    verb = "imported as" if imported.created else "was imported before as"
+    out.print(
+        f"{slug}, with a leaderboard of {board.teams} teams, {verb} {imported.version.number}"
+    )
 
 
-def _reach(source: str, key_file: Path | None) -> None:
+def _connect(source: str, key_file: Path | None) -> None:
     if bool(source) != (key_file is not None):
-        raise Invalid("--from and --key-file go together.")
+        raise Invalid("Give --from and --key-file together.")
     if key_file is not None:
         reach_podium(source, key_file.read_text(encoding="utf-8").strip())
 
@@ -99,13 +103,13 @@ def _report(one: ImportReadiness) -> None:
     about = one.about
     if about is not None:
         least = "" if about.is_all else "at least "
-        _tell(
+        _print_progress(
             f"{one.slug}: {about.title!r}, metric {about.metric or 'unknown'!r}, "
             f"{least}{about.files:,} files, {about.bytes:,} bytes; "
             f"needs {one.bytes_needed:,} of {one.bytes_free:,} bytes of disk"
         )
     for obstacle in one.obstacles:
-        _tell(f"{one.slug}: not ready: {obstacle}")
+        _print_progress(f"{one.slug}: not ready: {obstacle}")
 
 
 def _document(one: KaggleImport) -> dict[str, object]:
@@ -122,14 +126,14 @@ def _document(one: KaggleImport) -> dict[str, object]:
 
 def _print(one: KaggleImport) -> None:
     if one.imported is None:
-        out.print(f"{one.slug}: drafted in {one.folder}. What is left to do:", highlight=False)
+        out.print(f"{one.slug}: drafted in {one.folder}. Before the next import:", highlight=False)
         for line in one.todo:
             out.print(f"  - {line}", markup=False, highlight=False)
         return
     version = one.imported.version
-    news = "imported as" if one.imported.created else "was here already as"
-    out.print(f"{one.slug} {news} version {version.number} ({version.status.value})")
+    verb = "imported as" if one.imported.created else "was imported before as"
+    out.print(f"{one.slug} {verb} version {version.number} ({version.status.value})")
 
 
-def _tell(words: str) -> None:
+def _print_progress(words: str) -> None:
     err.print(words, markup=False, highlight=False)

@@ -38,10 +38,10 @@ def _import_all(
     done = []
     with podium(creates=True) as context:
         for path in paths:
-            with file_progress(path.name) as on_file:
-                done.append(run(context, path.resolve(), on_file))
+            with file_progress(path.name) as progress:
+                done.append(run(context, path.resolve(), progress))
             if not as_json:
-                _tell(done[-1])
+                _print_result(done[-1])
     if as_json:
         print_json(
             [{"slug": i.version.slug, "version": i.version.number, "created": i.created,
@@ -49,9 +49,9 @@ def _import_all(
         )  # fmt: skip
 
 
-def _tell(imported: Imported) -> None:
+def _print_result(imported: Imported) -> None:
     version = imported.version
-    news = "imported as" if imported.created else "was here already as"
-    out.print(f"{version.slug} {news} version {version.number} ({version.status.value})")
+    verb = "imported as" if imported.created else "was imported before as"
+    out.print(f"{version.slug} {verb} version {version.number} ({version.status.value})")
     for finding in version.lint:
         err.print(f"  {finding['severity']}: {finding['message']}", markup=False)

@@ -1,4 +1,4 @@
-"""`podium keys`: who may call this Podium."""
+"""`podium keys`: create, list and revoke keys."""
 
 from __future__ import annotations
 
@@ -22,9 +22,11 @@ DURATION = re.compile(r"(\d+)([hd])")
 
 @app.command()
 def create(
-    role: Annotated[Role, typer.Argument(help="admin or researcher; runs get theirs by POST")],
-    name: Annotated[str, typer.Option(help="whose key it is")] = "",
-    expires: Annotated[str, typer.Option(help="lifetime, as 12h or 90d; none: no end")] = "",
+    role: Annotated[
+        Role, typer.Argument(help="admin or researcher; a run's key is made with its run")
+    ],
+    name: Annotated[str, typer.Option(help="the name of its holder")] = "",
+    expires: Annotated[str, typer.Option(help="lifetime, as 12h or 90d; without: unlimited")] = "",
     as_json: AsJson = False,
 ) -> None:
     """Make a key. It is printed once and stored only as a hash."""
@@ -42,7 +44,7 @@ def create(
 
 @app.command("list")
 def list_keys(as_json: AsJson = False) -> None:
-    """List keys: never the keys themselves, only whose they are."""
+    """List ids, roles and holders of keys, never the keys."""
     with podium() as context, context.database.read() as session:
         found = keys.list_keys(session)
     if as_json:

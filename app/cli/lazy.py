@@ -1,6 +1,6 @@
 """Commands that load their module when they run, so that listing them loads nothing.
 
-Why: docs/decisions/0017-commands-are-loaded-when-they-run.md.
+Why: docs/decisions/0023-commands-are-loaded-when-they-run.md.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typer.main import get_command, get_group
 class LazyCommand(TyperCommand):
     """A command or a group of commands, by its place as `package.module:name`.
 
-    `line` stands in lists of commands and in shell completion. The rest of its help, its options
-    and its code are those of the function or `typer.Typer` at that place.
+    Lists of commands and shell completion show `line`. The function or `typer.Typer` at that place
+    has the rest of its help, its options and its code.
     """
 
     def __init__(self, name: str, place: str, line: str) -> None:
@@ -48,10 +48,10 @@ class LazyCommand(TyperCommand):
 
 
 class Program(TyperCommand):
-    """A function that reads its arguments itself, at `package.module:name`.
+    """A function at `package.module:name` that parses its arguments itself.
 
-    Typer loads pydantic to read the arguments of a command; a program that must stay small does
-    without both. The group calls `run` before it reads any argument.
+    Typer loads pydantic to parse the arguments of a command; a program that must stay small uses
+    neither. The group calls `run` before it reads any argument.
     """
 
     def __init__(self, name: str, place: str, line: str) -> None:
@@ -76,7 +76,7 @@ class LazyGroup(TyperGroup):
             self.commands[name] = kind(name, place, line)
 
     def main(self, args: Sequence[str] | None = None, *more: Any, **kwargs: Any) -> Any:
-        """Run the command that the arguments, or else the process's, name."""
+        """Run the command that `args`, or else the process's arguments, name."""
         words = list(sys.argv[1:] if args is None else args)
         program = self.commands.get(words[0]) if words else None
         if isinstance(program, Program):

@@ -1,4 +1,4 @@
-"""Where an imported file and Podium disagree, as a terminal shows it."""
+"""Differences between an imported file and Podium, in a terminal."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from app.cli.output import err
 from app.importers.grading_report import Mismatch
 
-SHOWN = 20
+MAX_PRINTED = 20
 
 
-def tell_mismatches(found: Sequence[Mismatch]) -> None:
-    """What a file says and Podium does not find, as far as people read it."""
-    for one in found[:SHOWN]:
+def print_mismatches(found: Sequence[Mismatch]) -> None:
+    """Print the first mismatches of a file, and the number of the others."""
+    for one in found[:MAX_PRINTED]:
         note = f" ({one.note})" if one.note else ""
         err.print(
-            f"  {one.place}: the file says {one.file}, we find {one.ours}{note}",
+            f"  {one.place}: the file says {one.file}, Podium finds {one.ours}{note}",
             markup=False, highlight=False,
         )  # fmt: skip
-    if len(found) > SHOWN:
-        err.print(f"  and {len(found) - SHOWN} more: --json lists all")
+    if len(found) > MAX_PRINTED:
+        err.print(f"  and {len(found) - MAX_PRINTED} more; --json lists all")

@@ -21,8 +21,12 @@ Data = Annotated[
 def mle_bench(
     data_dir: Data,
     slugs: Slugs = None,
-    suite: Annotated[str, typer.Option(help="all of this suite, as mle-bench-low")] = "",
-    every: Annotated[bool, typer.Option("--all", help="all whose data is prepared")] = False,
+    suite: Annotated[
+        str, typer.Option(help="all competitions of this suite, as mle-bench-low")
+    ] = "",
+    every: Annotated[
+        bool, typer.Option("--all", help="all competitions with prepared data")
+    ] = False,
     repo: Annotated[
         Path | None,
         typer.Option(
@@ -36,11 +40,11 @@ def mle_bench(
         typer.Option(help="a folder of SLUG.csv with a column score", exists=True, file_okay=False),
     ] = None,
     sample_only: Annotated[
-        bool, typer.Option(help="of the public files take only the sample submission")
+        bool, typer.Option(help="import only the sample submission of the public files")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Import competitions from MLE-bench's prepared data; nothing of its code is run."""
+    """Import competitions from MLE-bench's prepared data; none of its code is run."""
     if sum([bool(slugs), bool(suite), every]) != 1:
         raise typer.BadParameter("name competitions, or give --suite, or --all")
     sources = Sources(data_dir, repo, leaderboards, "sample" if sample_only else "all")
@@ -48,10 +52,10 @@ def mle_bench(
     with podium(creates=True) as context:
         wanted = choose(context, sources, slugs or [], suite)
         for slug in wanted:
-            with file_progress(slug) as on_file:
-                done += import_prepared(context, sources, [slug], on_file)
+            with file_progress(slug) as progress:
+                done += import_prepared(context, sources, [slug], progress)
             if not as_json:
-                _tell(done[-1])
+                _print_result(done[-1])
     if as_json:
         print_json([_document(outcome) for outcome in done])
     else:
@@ -63,9 +67,9 @@ def mle_bench(
 
 _STATES = {
     "imported": "imported",
-    "present": "here already",
+    "present": "imported before",
     "skipped": "skipped",
-    "wrong": "wrong",
+    "wrong": "failed",
 }
 
 
@@ -79,7 +83,7 @@ def _document(outcome: ImportOutcome) -> dict[str, object]:
     }
 
 
-def _tell(outcome: ImportOutcome) -> None:
+def _print_result(outcome: ImportOutcome) -> None:
     version = f" as version {outcome.version.number}" if outcome.version else ""
     out.print(f"{outcome.slug}: {_STATES[outcome.state]}{version}", markup=False)
     for note in outcome.notes:

@@ -1,4 +1,4 @@
-"""What commands print: tables and progress for people in a terminal, JSON for machines."""
+"""Output of commands: tables and progress in a terminal, JSON for programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rich.progress import (
 
 out = Console()
 err = Console(stderr=True)
-AsJson = Annotated[bool, typer.Option("--json", help="machine output: JSON on standard output")]
+AsJson = Annotated[bool, typer.Option("--json", help="print JSON on standard output")]
 
 
 def print_json(document: Any) -> None:
@@ -31,7 +31,7 @@ def print_json(document: Any) -> None:
 
 @contextlib.contextmanager
 def file_progress(title: str) -> Iterator[Any]:
-    """A progress bar by bytes in a terminal; nothing where none is there."""
+    """A progress bar in bytes, if standard error is a terminal."""
     with Progress(
         TextColumn(title), BarColumn(), DownloadColumn(), TextColumn("{task.fields[name]}"),
         TimeElapsedColumn(), console=err, transient=True, disable=not err.is_terminal,
@@ -42,16 +42,16 @@ def file_progress(title: str) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def step_progress() -> Iterator[Callable[[str, int, int], None]]:
-    """A progress bar for each step, of which is told what was done and how much it is in all."""
+    """A progress bar for each step: call it with the step, the amount done since, and the total."""
     with Progress(
         TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
         console=err, transient=True, disable=not err.is_terminal,
     ) as progress:  # fmt: skip
         tasks: dict[str, TaskID] = {}
 
-        def told(step: str, done: int, total: int) -> None:
+        def advance(step: str, done: int, total: int) -> None:
             if step not in tasks:
                 tasks[step] = progress.add_task(step)
             progress.update(tasks[step], advance=done, total=total)
 
-        yield told
+        yield advance

@@ -16,7 +16,7 @@ Slugs = Annotated[list[str], typer.Argument(help="competitions that have a prepa
 Raw = Annotated[
     Path,
     typer.Option(
-        help="the raw files: SLUG/ or SLUG.zip in it; of a single competition also itself",
+        help="directory with SLUG/ or SLUG.zip; for a single competition also its files themselves",
         exists=True,
         file_okay=False,
     ),
@@ -24,9 +24,9 @@ Raw = Annotated[
 
 
 def prepare(slugs: Slugs, raw: Raw, as_json: AsJson = False) -> None:
-    """Make public and private files of raw ones, by a competition's own prepare.py.
+    """Make public and private files from raw files with a competition's own prepare.py.
 
-    The result lies in the data directory, below `prepared`. Nothing is imported yet.
+    The result is in the data directory, below `prepared`. This command imports nothing.
     """
     settings = Settings()
     done = []
@@ -36,7 +36,7 @@ def prepare(slugs: Slugs, raw: Raw, as_json: AsJson = False) -> None:
             made = prepare_one(folder, raw, settings.data_dir, alone=len(folders) == 1)
         done.append({"slug": folder.name, "folder": made})
         if not as_json:
-            news = f"{folder.name}: prepared. To take it in: podium import folder {made}"
-            out.print(news, markup=False, highlight=False, soft_wrap=True)
+            line = f"{folder.name}: prepared. To import it: podium import folder {made}"
+            out.print(line, markup=False, highlight=False, soft_wrap=True)
     if as_json:
         print_json(done)

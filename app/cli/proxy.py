@@ -1,7 +1,7 @@
-"""`podium proxy`: beside an agent, so that its clients need no key and no address.
+"""`podium proxy`: a forwarder for an agent's clients, which then need no key and no address.
 
-It runs in agents' containers, where memory is the agent's: argparse reads its arguments, and
-nothing is loaded beyond the standard library.
+It runs in agents' containers and must use little memory: argparse parses its arguments, and it
+loads only the standard library.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from app.errors import Conflict, Invalid
 from app.proxy import Upstream, serve, upstream_of
 
-KAGGLES_PORT = "127.0.0.1:80"
+DEFAULT_ADDRESS = "127.0.0.1:80"
 
 
 def proxy(arguments: Sequence[str]) -> None:
@@ -25,7 +25,7 @@ def proxy(arguments: Sequence[str]) -> None:
         upstream = upstream_of(given.to, _key(given.key_file))
     except ValueError as error:
         raise Invalid(str(error)) from None
-    asyncio.run(_run(upstream, [_address(one) for one in given.listen or [KAGGLES_PORT]]))
+    asyncio.run(_run(upstream, [_address(one) for one in given.listen or [DEFAULT_ADDRESS]]))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -34,7 +34,7 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )  # fmt: skip
     parser.add_argument(
-        "--to", required=True, metavar="URL", help="the Podium, as http://podium:7777"
+        "--to", required=True, metavar="URL", help="address of Podium, as http://podium:7777"
     )
     parser.add_argument(
         "--key-file", required=True, type=Path, metavar="FILE", help="a file with the run's key"
@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "--listen",
         action="append",
         metavar="HOST:PORT",
-        help=f"where to listen; may be given several times; without: {KAGGLES_PORT}",
+        help=f"address to listen on; may be repeated; default: {DEFAULT_ADDRESS}",
     )
     return parser
 
@@ -55,7 +55,7 @@ def _key(file: Path) -> str:
         reason = error.strerror if isinstance(error, OSError) else "it is not text"
         raise Invalid(f"--key-file {file} cannot be read: {reason}.") from None
     if not key.isascii() or not key.isprintable() or not key or " " in key:
-        raise Invalid(f"--key-file {file} does not hold one key.")
+        raise Invalid(f"--key-file {file} does not contain exactly one key.")
     return key
 
 

@@ -1,4 +1,4 @@
-"""`podium report` and the import of grading reports: results in and out of a terminal."""
+"""`podium report`, and the import of grading reports and run groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from app.cli.context import podium
-from app.cli.mismatches import tell_mismatches
+from app.cli.mismatches import print_mismatches
 from app.cli.output import AsJson, err, out, print_json
 from app.cli.success import KnownBaselines, Starter, Threshold
 from app.errors import Invalid
@@ -34,15 +34,19 @@ Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
 
 def report(
     experiment: Experiment,
-    suite: Annotated[str, typer.Option(help="the suite; none: all it has runs at")] = "",
+    suite: Annotated[
+        str, typer.Option(help="the suite; without: all competitions of its runs")
+    ] = "",
     padding: Annotated[
         Padding | None,
-        typer.Option(help="what missing results become; medal rates: none, success: complete"),
+        typer.Option(
+            help="how missing results count; default for medals: none, for success: complete"
+        ),
     ] = None,
     group_by: Annotated[
-        GroupBy, typer.Option(help="groups of medal rates beside all competitions")
+        GroupBy, typer.Option(help="medal rates also for each group of this kind")
     ] = GroupBy.COMPLEXITY,
-    exclude_flags: Annotated[str, typer.Option(help="codes of flags, with commas")] = "",
+    exclude_flags: Annotated[str, typer.Option(help="codes of flags, separated by commas")] = "",
     excluded: Annotated[
         Excluded, typer.Option(help="leave flagged competitions out, or count failures")
     ] = Excluded.DROP,
@@ -50,29 +54,33 @@ def report(
         bool | None,
         typer.Option(
             "--success/--medals",
-            help="success against baselines, or medals; neither: success where no competition "
-            "has a human board",
+            help="success against baselines, or medals; by default success if no competition has "
+            "a human leaderboard",
         ),
     ] = None,
     threshold: Threshold = None,
     baselines: KnownBaselines = Baselines.REQUIRED,
     starter: Starter = None,
     as_json: AsJson = False,
-    csv: Annotated[bool, typer.Option("--csv", help="a line for each group and rate")] = False,
+    csv: Annotated[
+        bool, typer.Option("--csv", help="print CSV: a row for each group and rate")
+    ] = False,
     parquet: Annotated[
-        Path | None, typer.Option(help="write those lines to this file, as Parquet")
+        Path | None, typer.Option(help="write the rows of --csv to this file, as Parquet")
     ] = None,
 ) -> None:
     """Print an experiment's medal rates, or its success against baselines, as Markdown.
 
-    Medal rates are the row of MLE-bench's board, and more; with --success there is a line for each
+    Medal rates include the row of MLE-bench's leaderboard; --success prints a row for each
     competition.
     """
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
     scope = ResultFilter(suite or None, padding or Padding.NONE, flags, excluded)
     by_success = threshold is not None or starter is not None
     if by_success and success is False:
-        raise Invalid("--threshold and --starter are of success against baselines, not of medals.")
+        raise Invalid(
+            "--threshold and --starter need success against baselines: leave out --medals."
+        )
     with podium() as context:
         if success is None and not by_success:
             by_success = has_only_baselines(context, experiment, scope.suite)
@@ -99,21 +107,21 @@ def import_grading_report(
     file: Annotated[Path, typer.Argument(help="a grading_report.json", exists=True)],
     seed: Annotated[int, typer.Option(help="the seed of these results")] = 0,
     repeats: Annotated[
-        bool, typer.Option("--repeats", help="a competition that comes again has the next seed")
+        bool, typer.Option("--repeats", help="a competition that occurs again gets the next seed")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Import a grading report of MLE-bench as results of an experiment; made if it is new."""
+    """Import a grading report of MLE-bench into an experiment, which is made if it is new."""
     with podium(creates=True) as context:
         grading_reports.create_if_new(context, experiment)
         sources = [ReportSource(file.read_bytes())]
-        taken = grading_reports.import_reports(
+        imported = grading_reports.import_reports(
             context, experiment, sources, seed=seed, repeats=repeats
         )
     if as_json:
-        print_json(asdict(taken))
+        print_json(asdict(imported))
     else:
-        _tell(experiment, taken)
+        _print_summary(experiment, imported)
 
 
 def import_run_groups(
@@ -122,7 +130,7 @@ def import_run_groups(
     experiment: Annotated[list[str], typer.Option(help="only these experiments")] = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
-    """Import whole experiments of MLE-bench: their run groups are their seeds."""
+    """Import complete experiments of MLE-bench: each run group becomes a seed."""
     with podium(creates=True) as context:
         found = import_groups(context, table, runs, experiment)
     if as_json:
@@ -132,14 +140,14 @@ def import_run_groups(
         for problem in one.problems:
             err.print(f"{one.experiment}: {problem}", markup=False, highlight=False)
         if one.reports is not None:
-            _tell(one.experiment, one.reports)
+            _print_summary(one.experiment, one.reports)
 
 
-def _tell(experiment: str, taken: ImportedReports) -> None:
-    seeds = ", ".join(map(str, taken.seeds))
+def _print_summary(experiment: str, imported: ImportedReports) -> None:
+    seeds = ", ".join(map(str, imported.seeds))
     out.print(
-        f"{experiment}: {taken.imported} results imported, {taken.unchanged} were here already; "
-        f"seeds {seeds}; {len(taken.mismatches)} mismatches",
+        f"{experiment}: {imported.imported} results imported, {imported.unchanged} before; "
+        f"seeds {seeds}; {len(imported.mismatches)} mismatches",
         markup=False, highlight=False,
     )  # fmt: skip
-    tell_mismatches(taken.mismatches)
+    print_mismatches(imported.mismatches)

@@ -13,35 +13,35 @@ from app.errors import BadCompetition, PodiumError
 
 
 class Podium(LazyGroup):
-    """Reports expected errors in words, and leaves tracebacks to errors in Podium itself."""
+    """Prints expected errors as text; only defects of Podium show a traceback."""
 
     lazy = (
         ("serve", "app.cli.serve:serve",
-         "Serve HTTP. A fresh data directory is migrated, gets the bundled competition and a key."),
+         "Serve HTTP. In a new data directory, migrate, import the competitions and print a key."),
         ("worker", "app.cli.worker:worker",
-         "Grade queued submissions. Any number of workers on any machines; PODIUM_GRADERS each."),
+         "Grade queued submissions. Start any number of workers on any number of machines."),
         ("demo", "app.cli.demo:demo",
-         "Serve on a fresh data directory, and let a small agent win its medal over HTTP."),
+         "Serve on a new data directory, and let a small agent win a medal over HTTP."),
         ("check", "app.cli.check:check",
-         "Check competition folders: each loads; where data is present, answers score perfectly."),
+         "Check competition folders: they load, and answers that they have score perfectly."),
         ("prepare", "app.cli.prepare:prepare",
-         "Make public and private files of raw ones, by a competition's own prepare.py."),
+         "Make public and private files from raw files with a competition's own prepare.py."),
         ("grade", "app.cli.grade:grade",
-         "Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 our fault."),
+         "Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 failed."),
         ("backup", "app.cli.backup:backup",
-         "Write all that this Podium keeps into a new folder, while it runs."),
+         "Write all rows and files of this Podium into a new folder, while it runs."),
         ("restore", "app.cli.backup:restore",
-         "Bring a backup back into an empty Podium, on either database and store."),
+         "Restore a backup into an empty Podium, on either database and store."),
         ("proxy", "app.cli.proxy:proxy",
          "Forward to one Podium with a run's key: Kaggle's client (port 80), MLE-bench's (5000)."),
         ("report", "app.cli.results:report",
          "Print an experiment's medal rates, or its success against baselines, as Markdown."),
         ("faults", "app.cli.faults:faults",
          "List faults of gradings, latest first: why Podium could not grade a submission."),
-        ("import", "app.cli.import_commands:app", "Bring competitions and results in."),
-        ("competitions", "app.cli.competitions:app", "Look at competitions."),
+        ("import", "app.cli.import_commands:app", "Import competitions and results."),
+        ("competitions", "app.cli.competitions:app", "List and show imported competitions."),
         ("keys", "app.cli.keys:app", "Create, list and revoke keys."),
-        ("runs", "app.cli.runs:app", "Set up runs."),
+        ("runs", "app.cli.runs:app", "Create and close runs."),
         ("db", "app.cli.database:app", "Migrate and check the database."),
     )  # fmt: skip
     programs = frozenset({"proxy"})
@@ -81,7 +81,7 @@ def podium(
 
 
 def _report(error: PodiumError) -> None:
-    from app.cli.output import err  # rich: a command that goes well may do without it
+    from app.cli.output import err  # loads rich, which a command without errors may not need
 
     err.print(f"[red]{error.title()}[/red]", highlight=False)
     if not isinstance(error, BadCompetition):

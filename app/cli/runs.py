@@ -1,4 +1,4 @@
-"""`podium runs`: runs in bulk."""
+"""`podium runs`: create and close many runs."""
 
 from __future__ import annotations
 
@@ -16,19 +16,23 @@ from app.errors import Invalid
 from app.services.experiments import runs
 from app.services.experiments.runs import NewRun
 
-app = typer.Typer(help="Set up runs.", no_args_is_help=True)
+app = typer.Typer(help="Create and close runs.", no_args_is_help=True)
 
 
 @app.command()
 def create(
     experiment: Annotated[str, typer.Option(help="the experiment's name")],
     suite: Annotated[str, typer.Option(help="a run for each competition of this suite")] = "",
-    competition: Annotated[list[str], typer.Option(help="or for these competitions")] = [],  # noqa: B006
+    competition: Annotated[
+        list[str], typer.Option(help="a run for this competition; may be repeated")
+    ] = [],  # noqa: B006
     seeds: Annotated[int, typer.Option(min=1, max=1000, help="runs of each, seeds 0 to N-1")] = 1,
-    feedback: Annotated[Feedback, typer.Option(help="what the runs may learn")] = Feedback.VALIDITY,
+    feedback: Annotated[
+        Feedback, typer.Option(help="the feedback policy of the runs")
+    ] = Feedback.VALIDITY,
     as_json: AsJson = False,
 ) -> None:
-    """Make runs and print their ids and keys as CSV; each key is shown this once."""
+    """Make runs and print their ids and keys as CSV. Keys are shown only once."""
     if bool(suite) == bool(competition):
         raise Invalid("Name a suite (--suite) or competitions (--competition), not both.")
     made = []
@@ -51,11 +55,11 @@ def create(
 def close(
     experiment: Annotated[str, typer.Option(help="the experiment's name")],
     failure: Annotated[
-        Failure | None, typer.Option(help="why those without a submission have none")
+        Failure | None, typer.Option(help="the reason why runs without a submission have none")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Close all open runs of an experiment: what has no submission counts as made = false."""
+    """Close all open runs of an experiment. A run without a submission counts as 'none made'."""
     with podium() as context:
         closed = runs.close_all(context, experiment, failure)
     if as_json:

@@ -23,16 +23,16 @@ from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
 
 BACKLOG = 2048
-MAX_FILES = 65_536  # more are not of use, and some libraries go through all possible descriptors
+MAX_FILES = 65_536  # more are useless, and some libraries loop over all possible descriptors
 FILES_BESIDE_CONNECTIONS = 512  # databases, blobs, graders, uploads
-DATABASE_SECONDS = 30.0  # for a database that is started at the same time
+DATABASE_SECONDS = 30.0  # to wait for a database that starts at the same time
 
 
 def serve(
     host: Annotated[str | None, typer.Option(help="address to listen on (PODIUM_HOST)")] = None,
     port: Annotated[int | None, typer.Option(help="port to listen on (PODIUM_PORT)")] = None,
 ) -> None:
-    """Serve HTTP. A fresh data directory is migrated, gets the bundled competition and a key."""
+    """Serve HTTP. In a new data directory, migrate, import the competitions and print a key."""
     settings = Settings()
     changes = {"host": host, "port": port}
     settings = settings.model_copy(update={k: v for k, v in changes.items() if v is not None})
@@ -68,8 +68,8 @@ def serve(
     )
     server = _Server(config, shutdown)
     for end in (signal.SIGTERM, signal.SIGINT):
-        # uvicorn shuts down gracefully, then raises the signal once more: being asked to stop, and
-        # stopping, is success.
+        # uvicorn shuts down gracefully, then raises the signal again. A stop on request is success,
+        # so that signal is ignored.
         signal.signal(end, lambda *_: None)
     server.run(sockets=[listener])
     if not server.started:
@@ -77,7 +77,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """Ends what waits and streams as soon as it is asked to stop; uvicorn would wait for it."""
+    """Ends waiting requests and streams when it is asked to stop; uvicorn would wait for them."""
 
     def __init__(self, config: uvicorn.Config, shutdown: Callable[[], None]) -> None:
         super().__init__(config)
@@ -90,7 +90,7 @@ class _Server(uvicorn.Server):
 
 
 def _max_connections(wanted: int) -> int:
-    """Raise this process's limit of open files, and bound connections by what it allows."""
+    """Raise this process's limit of open files; return how many connections it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft < hard:
         soft = min(hard, MAX_FILES) if hard != resource.RLIM_INFINITY else MAX_FILES
@@ -99,7 +99,7 @@ def _max_connections(wanted: int) -> int:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Take the port before anything else is done, so that a taken one is told at once."""
+    """Listen on the port first, so that a port in use is reported at once."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

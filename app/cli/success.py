@@ -1,4 +1,4 @@
-"""Success against baselines in a terminal, and MLAgentBench's results in."""
+"""Options for success against baselines, and the import of MLAgentBench's results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from app.cli.context import podium
-from app.cli.mismatches import tell_mismatches
+from app.cli.mismatches import print_mismatches
 from app.cli.output import AsJson, out, print_json
 from app.services.results import mlagentbench_results
 from app.services.results.mlagentbench_results import EvaluationFile
@@ -32,28 +32,30 @@ Starter = Annotated[
 
 def import_mlagentbench_results(
     experiment: Annotated[str, typer.Argument(help="the experiment's name; made if it is new")],
-    file: Annotated[Path, typer.Argument(help="what MLAgentBench's evaluation wrote", exists=True)],
-    competition: Annotated[str, typer.Option(help="the competition that the file's task is here")],
+    file: Annotated[
+        Path, typer.Argument(help="the JSON file of MLAgentBench's evaluation", exists=True)
+    ],
+    competition: Annotated[str, typer.Option(help="the competition of the file's task")],
     seed: Annotated[int, typer.Option(help="the seed of the first run")] = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Import a task's evaluated runs as runs of an experiment; all of them, or none."""
+    """Import a task's evaluated runs into an experiment; all of them, or none."""
     with podium(creates=True) as context:
         source = EvaluationFile(file.read_bytes(), file.name, competition)
-        taken = mlagentbench_results.import_evaluation(
+        imported = mlagentbench_results.import_evaluation(
             context, experiment, source, seed=seed, create=True
         )
     if as_json:
-        print_json(asdict(taken))
+        print_json(asdict(imported))
         return
     failures = ", ".join(
-        f"{count} {kind}" for kind, count in sorted(taken.failures.items()) if kind != "none"
+        f"{count} {kind}" for kind, count in sorted(imported.failures.items()) if kind != "none"
     )
-    seeds = f"{taken.seeds[0]} to {taken.seeds[-1]}"
+    seeds = f"{imported.seeds[0]} to {imported.seeds[-1]}"
     out.print(
-        f"{experiment}: {taken.imported} runs at {competition} imported with {taken.scores} "
-        f"scores, {taken.unchanged} were here already; seeds {seeds}; failures: "
-        f"{failures or 'none'}; {len(taken.mismatches)} mismatches",
+        f"{experiment}: {imported.imported} runs at {competition} imported with {imported.scores} "
+        f"scores, {imported.unchanged} imported before; seeds {seeds}; failures: "
+        f"{failures or 'none'}; {len(imported.mismatches)} mismatches",
         markup=False, highlight=False,
     )  # fmt: skip
-    tell_mismatches(taken.mismatches)
+    print_mismatches(imported.mismatches)

@@ -1,4 +1,4 @@
-"""`podium worker`: grades on any machine what the servers queue."""
+"""`podium worker`: grade submissions that servers have queued."""
 
 from __future__ import annotations
 
@@ -20,29 +20,33 @@ SIZES = (
 
 def worker(
     queues: Annotated[
-        str, typer.Option(help=f"queues to serve, with commas between: {SIZES}")
+        str, typer.Option(help=f"queues to serve, separated by commas: {SIZES}")
     ] = ",".join(QUEUES),
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, help="submissions taken on at once; without: twice the graders plus 2"),
+        typer.Option(min=1, help="submissions claimed at once; default: 2 x graders + 2"),
     ] = None,
     adopt: Annotated[
         bool,
-        typer.Option("--adopt", help="let this version and its libraries grade here from now on"),
+        typer.Option(
+            "--adopt",
+            help="make this version and its libraries the environment that grades in this database",
+        ),
     ] = False,
     metrics_port: Annotated[
         int | None,
         typer.Option(
             min=0,
             max=65535,
-            help="show metrics for Prometheus there; 0 takes a free port; without: nowhere",
+            help="port for Prometheus metrics; 0 chooses a free one; default: none",
         ),
     ] = None,
 ) -> None:
-    """Grade queued submissions. Any number of workers on any machines; PODIUM_GRADERS each.
+    """Grade queued submissions. Start any number of workers on any number of machines.
 
-    SIGTERM: take no more, finish within PODIUM_DRAIN_SECONDS, hand back what is not finished.
-    A second signal ends the worker at once; others find what it was at by its missing heartbeat.
+    Each has PODIUM_GRADERS graders. On SIGTERM a worker claims no more submissions, finishes those
+    it can within PODIUM_DRAIN_SECONDS, and returns the others to the queue. A second signal ends
+    it at once; its missing heartbeats then return its submissions.
     """
     settings = Settings()
     configure_logs(settings.log_level, lambda: "")

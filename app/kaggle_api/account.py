@@ -1,4 +1,4 @@
-"""Who a key belongs to, asked the ways Kaggle's clients ask."""
+"""The holder of a key, as Kaggle's clients ask for it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = kaggle_router()
 
 @rpc(router, "security.OAuthService", "IntrospectToken")
 def introspect(context: Ctx, fields: Body) -> dict[str, Any]:
-    """Whether a key is good. A bad one is an ordinary answer: on 401 the clients break down."""
+    """Whether a key is valid. An invalid one gets 200: on 401 the clients fail."""
     try:
         with context.database.read() as session:
             caller = authenticate(session, fields.text("token"))
@@ -27,5 +27,5 @@ def introspect(context: Ctx, fields: Body) -> dict[str, Any]:
 
 @rpc(router, "api.v1.DiagnosticsService", "Hello")
 def hello(caller: Anyone) -> dict[str, Any]:
-    """What kagglehub's `whoami` asks."""
+    """The user name for kagglehub's `whoami`."""
     return {"userName": name_of(caller)}

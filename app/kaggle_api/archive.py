@@ -1,4 +1,4 @@
-"""All public files of a version in one zip, made once and kept: the same bytes for everybody."""
+"""A zip of all public files of a version, made once and cached: the same bytes for all clients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.storage.blobs.lease import Lease
 
-EPOCH = (1980, 1, 1, 0, 0, 0)  # where time starts for zip
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that zip can store
 
 
 def archive_identity(entry: CatalogueEntry) -> str:
@@ -23,14 +23,14 @@ def archive_identity(entry: CatalogueEntry) -> str:
 
 
 def lease_archive(context: Context, entry: CatalogueEntry) -> Lease:
-    """The zip, made at its first use on this machine and kept in the cache.
+    """The zip, made at its first use on this machine and then cached.
 
-    The files are stored, not deflated: the network is a local one, agents wait for the first zip
-    of a large competition, and no release of zlib can change the bytes.
+    The files are stored without compression: the network is local, agents wait for the first zip
+    of a large competition, and the bytes do not depend on zlib's version.
 
     Raises:
-        StorageFull: the disk takes no more.
-        DamagedFile, StoreAway: a file cannot be had.
+        StorageFull: the disk is full.
+        DamagedFile, StoreAway: a file cannot be read.
     """
     identity = archive_identity(entry)
 

@@ -1,4 +1,4 @@
-"""MLE-bench's in-container checker: the two addresses that `validate_submission.sh` knows."""
+"""MLE-bench's in-container checker: the two paths that `validate_submission.sh` calls."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ FILE_BODY: dict[str, Any] = {
 
 
 class Result(BaseModel):
-    """What is said of a file."""
+    """The verdict on a file, as a sentence."""
 
     result: str
 
 
 class Health(BaseModel):
-    """That somebody is there."""
+    """The answer that the service runs."""
 
     status: str
 
@@ -55,7 +55,7 @@ class Health(BaseModel):
     openapi_extra=FILE_BODY,
 )
 async def check(request: Request, context: Ctx, caller: Anyone) -> Any:
-    """Check a file's form for the run whose key this is; nothing is stored."""
+    """Check a file's form for the run of this key; nothing is stored."""
     run = await run_in_threadpool(_open_run, context, caller)
     upload = await run_in_threadpool(context.blobs.new_upload)
     try:
@@ -70,7 +70,7 @@ async def check(request: Request, context: Ctx, caller: Anyone) -> Any:
 
 @router.get("/health", response_model=Health, responses=responses())
 async def health() -> Any:
-    """Somebody is there."""
+    """Say that the service runs."""
     return {"status": "running"}
 
 

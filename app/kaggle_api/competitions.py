@@ -17,16 +17,16 @@ from app.storage.database.records import RunRecord
 
 router = kaggle_router()
 USUAL_PAGE = 20
-ALL = 10_000
+MAX_COMPETITIONS = 10_000
 
 
 @rpc(router, COMPETITIONS, "ListCompetitions")
 def list_competitions(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
-    """Competitions by slug: a run's key sees its own. Groups and orders of Kaggle's are ignored."""
+    """Competitions by slug: a run's key sees its own. Kaggle's groups and orders are ignored."""
     start, size = fields.page(USUAL_PAGE)
     found, _ = queries.page(
         context, caller, suite=None, tag=None, q=fields.text("search") or None, after=None,
-        limit=ALL,
+        limit=MAX_COMPETITIONS,
     )  # fmt: skip
     shown = [_competition(entry, run) for entry, run in found[start : start + size]]
     more = start + size < len(found)

@@ -18,18 +18,18 @@ from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
 
 ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?")
-ORIGIN_HEADER = "X-Podium-Origin"  # what `podium proxy` was addressed as
+ORIGIN_HEADER = "X-Podium-Origin"  # the address of `podium proxy`, which it adds to requests
 
 
 @dataclass(frozen=True)
 class KaggleState:
-    """The state of the Kaggle routes, which holds nothing of a client."""
+    """The state of the Kaggle routes; it has no data of clients."""
 
     tokens: SignedUrls
 
 
 def open_state(context: Context) -> KaggleState:
-    """The state for the server that has this context."""
+    """Make the state for a server with this context."""
     return KaggleState(SignedUrls(secret_of(context)))
 
 
@@ -42,7 +42,7 @@ State = Annotated[KaggleState, Depends(_state)]
 
 
 def origin(request: Request) -> str:
-    """Scheme and host as the client wrote them: addresses given to it must lead here again."""
+    """Scheme and host as the client wrote them, for addresses in answers to this client."""
     host = request.headers.get("Host", "")
     found = request.headers.get(ORIGIN_HEADER) or f"{request.url.scheme}://{host}"
     if not ORIGIN.fullmatch(found):
@@ -56,7 +56,7 @@ def entry_for(
     """The competition as this caller sees it.
 
     Raises:
-        NotFound: it is not this key's; a run is told which one is.
+        NotFound: this key cannot see it; the message names the run's own competition.
     """
     try:
         return queries.find(context, caller, slug)
@@ -68,15 +68,15 @@ def entry_for(
 
 
 def run_of(context: Context, caller: Caller) -> RunRecord:
-    """The run whose key this is.
+    """The run of this key.
 
     Raises:
-        Forbidden: it is a person's key.
+        Forbidden: it is the key of an admin or researcher.
     """
     if caller.run_id is None:
         raise Forbidden(
             f"This is a key of the role {caller.role.value}. Submissions belong to a run: use the "
-            "key that was given out with the run (POST /v1/runs, or podium runs create)."
+            "key that was made with the run (POST /v1/runs, or podium runs create)."
         )
     return runs.find(context, caller, caller.run_id)
 
@@ -89,5 +89,5 @@ def run_at(context: Context, caller: Caller, slug: str) -> tuple[RunRecord, Cata
 
 
 def name_of(caller: Caller) -> str:
-    """What a key's holder is called where Kaggle has user names: the run's id, or the role."""
+    """The key holder's name, as a user name of Kaggle: the run's id, or the role."""
     return caller.run_id or caller.role.value

@@ -1,4 +1,4 @@
-"""What Kaggle's clients may ask for and Podium does not have."""
+"""Calls of Kaggle's clients that Podium does not serve."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
 
 async def unknown(request: Request) -> None:
-    """Say what there is instead."""
+    """Answer 404 with the commands that are supported."""
     raise NotFound(
-        f"Podium does not serve {request.method} {request.url.path[:200]}. Of Kaggle's commands it "
-        "knows `competitions` list, files, download, submit, submissions, leaderboard, pages and "
-        "submission-limits (kaggle 1.8 or newer)."
+        f"Podium does not serve {request.method} {request.url.path[:200]}. It supports Kaggle's "
+        "commands `competitions` list, files, download, submit, submissions, leaderboard, pages "
+        "and submission-limits (kaggle 1.8 or newer)."
     )
 
 

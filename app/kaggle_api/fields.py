@@ -13,11 +13,11 @@ from app.errors import BadRequest, NotFound
 
 MAX_BODY_BYTES = 1 << 20
 LONGEST_TEXT = 4000
-LARGEST = 1 << 53  # whole numbers that every JSON reader keeps
+LARGEST = 1 << 53  # whole numbers up to this are exact in every JSON reader
 
 
 class Fields:
-    """What a call was sent with, read field by field and refused in words."""
+    """The fields of a call's body, each checked when it is read."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._document = document
@@ -32,18 +32,18 @@ class Fields:
         if len(value) > LONGEST_TEXT:
             raise BadRequest(f"{name} is longer than {LONGEST_TEXT} characters.")
         if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
-            raise BadRequest(f"{name} holds characters that are no text.")
+            raise BadRequest(f"{name} has characters that are not text.")
         return value
 
     def required(self, name: str) -> str:
-        """A text that must be there."""
+        """A text that must not be empty."""
         value = self.text(name)
         if not value:
             raise BadRequest(f"{name} is missing.")
         return value
 
     def integer(self, name: str, least: int = 0) -> int:
-        """A whole number; 0 where the field is absent. 64-bit numbers may come as text."""
+        """A whole number; 0 if the field is absent. 64-bit numbers may come as text."""
         value = self._document.get(name)
         if value is None:
             return 0
@@ -61,14 +61,14 @@ class Fields:
         return slug
 
     def page(self, usual: int) -> tuple[int, int]:
-        """Where a page of a list begins, and how long it may be. Our page tokens are offsets."""
+        """The offset and the size of a page of a list. Page tokens are offsets."""
         size = min(self.integer("pageSize") or usual, 1000)
         token = self.text("pageToken")
         if not token:
-            page = self.integer("page", least=-1)  # kaggle 1.8 says -1 where it means none
+            page = self.integer("page", least=-1)  # kaggle 1.8 sends -1 for none
             return min(max(page - 1, 0) * size, LARGEST), size
         if not (token.isascii() and token.isdigit() and len(token) < 16):
-            raise BadRequest("pageToken is not one that this service gave.")
+            raise BadRequest("pageToken was not made by this service.")
         return int(token), size
 
 

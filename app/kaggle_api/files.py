@@ -1,4 +1,4 @@
-"""Public files: listed, and downloaded through addresses that carry their own permission."""
+"""Public files: lists, and downloads from signed addresses."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from app.services.runtime.catalogue import CatalogueEntry
 router = kaggle_router()
 USUAL_PAGE = 20
 DOWNLOAD = "download"
-LINK_SECONDS = 6 * 3600  # a cut download is resumed at the same address
-ALL = ""  # the name of no file: all of them in one archive
+LINK_SECONDS = 6 * 3600  # an interrupted download resumes at the same address
+ALL_FILES = ""  # in the place of a file's name: all files in one archive
 
 
 @rpc(router, COMPETITIONS, "ListDataFiles")
@@ -47,46 +47,46 @@ def list_files(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
 def download_all(
     request: Request, context: Ctx, caller: Anyone, state: State, fields: Body
 ) -> Response:
-    """Lead to the archive of all public files."""
+    """Redirect to the archive of all public files."""
     entry, _ = entry_for(context, caller, fields.slug())
     _require_files(entry)
-    return _lead_to(request, state, entry, ALL, f"{entry.version.slug}.zip")
+    return _redirect_to(request, state, entry, ALL_FILES, f"{entry.version.slug}.zip")
 
 
 @rpc(router, COMPETITIONS, "DownloadDataFile")
 def download_one(
     request: Request, context: Ctx, caller: Anyone, state: State, fields: Body
 ) -> Response:
-    """Lead to one public file."""
+    """Redirect to one public file."""
     slug, name = fields.slug(), fields.required("fileName")
     entry, _ = entry_for(context, caller, slug)
     queries.public_file(context, caller, slug, name)
-    return _lead_to(request, state, entry, name, name)
+    return _redirect_to(request, state, entry, name, name)
 
 
 @router.api_route("/api/v1/files/{token}/{name:path}", methods=["GET", "HEAD"])
 def download(request: Request, context: Ctx, state: State, token: str, name: str) -> Response:
-    """A file's bytes, to whoever has its address: clients resume without their key."""
-    told = state.tokens.open(DOWNLOAD, token)
-    entry = context.catalogue.of_version(told["version"])
-    file, version = told["file"], entry.version
-    if file == ALL:
+    """A file's bytes. The signed address is enough: clients resume without their key."""
+    content = state.tokens.open(DOWNLOAD, token)
+    entry = context.catalogue.of_version(content["version"])
+    file, version = content["file"], entry.version
+    if file == ALL_FILES:
         identity = archive_identity(entry)
     else:
         identity = next(f["sha256"] for f in version.files if f["name"] == file)
     if is_known(request, identity):
         return not_modified(identity)
-    if file == ALL:
+    if file == ALL_FILES:
         lease = lease_archive(context, entry)
     else:
         lease = context.catalogue.files.lease_public(version, file, identity)
     return leased_file(lease, identity, version.imported_at)
 
 
-def _lead_to(
+def _redirect_to(
     request: Request, state: State, entry: CatalogueEntry, file: str, name: str
 ) -> Response:
-    """A redirect: the clients take the name of the local file from the last address's end."""
+    """Redirect to a signed address; clients name the local file after its last part."""
     token = state.tokens.sign(DOWNLOAD, LINK_SECONDS, version=entry.version.id, file=file)
     return RedirectResponse(f"{origin(request)}/api/v1/files/{token}/{quote(name)}", 302)
 

@@ -1,4 +1,4 @@
-"""The leaderboard: the human one under the policy `full`, else the run's own line."""
+"""The leaderboard: the human one under the policy `full`, otherwise the run's own line."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _lines(
                  ("bronze", board.lines.bronze))  # fmt: skip
         lines = ", ".join(f"{name} {line!r}" for name, line in known if line is not None)
         raise NotFound(
-            f"Of {entry.version.slug}'s leaderboard of {board.teams} teams only the medal lines "
+            f"Only the medal lines of {entry.version.slug}'s leaderboard of {board.teams} teams "
             f"are known: {lines}."
         )
     source = entry.competition.leaderboard
@@ -101,7 +101,7 @@ def _lines(
 def _own_line(
     context: Context, caller: Caller, entry: CatalogueEntry, run: RunRecord
 ) -> list[Line]:
-    """The run among nobody, with its best public score where its policy shows that."""
+    """The run alone, with its best public score if its policy shows that."""
     found, _ = disclose.latest(context, caller, run, offset=0, limit=OWN_SUBMISSIONS)
     if not found:
         return []

@@ -6,14 +6,14 @@ from app.domain.feedback import Feedback
 from app.services.runtime.catalogue import CatalogueEntry
 from app.storage.database.records import RunRecord
 
-TOLD = {
-    Feedback.NONE: "You are told that a file arrived, and nothing of how it did: every submission "
-    "is listed as COMPLETE without scores, whatever is in it.",
-    Feedback.VALIDITY: "You are told whether a file is a valid submission and, if not, all that is "
-    "wrong with it. No score is shown.",
-    Feedback.PUBLIC: "You are told whether a file is valid and its score on the public part of the "
-    "test rows. The score on the private part, which decides, is not shown.",
-    Feedback.FULL: "You are told everything: both scores and the human leaderboard.",
+POLICY_RULES = {
+    Feedback.NONE: "You see that a file arrived, and nothing else: every submission is listed as "
+    "COMPLETE without scores, also invalid ones.",
+    Feedback.VALIDITY: "You see whether a file is a valid submission and, if not, its mistakes. "
+    "You see no score.",
+    Feedback.PUBLIC: "You see whether a file is valid, and its score on the public part of the "
+    "test rows. You do not see the score on the private part, which decides.",
+    Feedback.FULL: "You see everything: both scores and the human leaderboard.",
 }
 
 
@@ -35,14 +35,14 @@ def _evaluation(entry: CatalogueEntry) -> str:
     if metric.parameters:
         lines.append("Parameters: " + ", ".join(f"`{k}={v}`" for k, v in metric.parameters.items()))
     if form is None:
-        lines += ["", "Nothing is submitted here: a harness measures the result, and reports it."]
+        lines += ["", "There are no submissions here: a harness measures and reports the result."]
         return "\n".join(lines) + "\n"
     rows = f", {entry.version.rows} rows" if entry.version.rows else ""
     lines += ["", f"A submission is a CSV file with one header line{rows}, as in", ""]
     lines += ["`sample_submission.csv`:", ""]
     lines += [f"- `{name}`: id" for name in form.id]
     if not form.id:
-        lines.append("- no id: rows stand in the order of `sample_submission.csv`")
+        lines.append("- no id: rows must be in the order of `sample_submission.csv`")
     lines += [f"- `{name}`: {column.kind}" for name, column in form.columns.items()]
     if form.rows_sum_to_one:
         lines += ["", "The probabilities of a row must add up to 1."]
@@ -52,13 +52,13 @@ def _evaluation(entry: CatalogueEntry) -> str:
 def _rules(run: RunRecord | None) -> str:
     lines = ["This competition is served by Podium. There is nothing to accept.", ""]
     if run is None:
-        lines.append("- This is not a run's key: it can look and download, and submits nothing.")
+        lines.append("- This is not a run's key: it can list and download, but not submit.")
         return "\n".join(lines) + "\n"
     limits = run.limits or {}
     per_day, total, hours = (
         limits.get(name) for name in ("submissions_per_day", "submissions_total", "hours")
     )
-    lines.append(f"- {TOLD[run.feedback]}")
+    lines.append(f"- {POLICY_RULES[run.feedback]}")
     if per_day is not None:
         lines.append(f"- At most {per_day} valid submissions in any 24 hours.")
     if total is not None:
@@ -67,8 +67,8 @@ def _rules(run: RunRecord | None) -> str:
         lines.append(f"- The run ends {hours:g} hours after {run.created_at:%Y-%m-%d %H:%M} UTC.")
     if per_day is None and total is None:
         lines.append("- The number of submissions is not limited.")
-    lines.append("- Files that are refused as invalid do not count.")
-    lines.append("- The last valid submission is final unless another one is chosen.")
+    lines.append("- Invalid files do not count.")
+    lines.append("- The last valid submission is final unless another one is selected.")
     return "\n".join(lines) + "\n"
 
 

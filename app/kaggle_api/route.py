@@ -1,6 +1,6 @@
-"""How a call of Kaggle's clients reaches a function here: a POST to `<service>/<method>`.
+"""Routes for calls of Kaggle's clients, which are POSTs to `<service>/<method>`.
 
-Every error is `{"code": ..., "message": ...}`: it is all these clients show of an answer.
+Every error is `{"code": ..., "message": ...}`: these clients show nothing else of an answer.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from app.errors import PodiumError
 
 log = logging.getLogger("podium.kaggle")
 COMPETITIONS = "competitions.CompetitionApiService"
-PREFIXES = ("/api/v1", "/v1")  # where localhost, and where api.kaggle.com is asked for it
+PREFIXES = ("/api/v1", "/v1")  # for clients of localhost, and of api.kaggle.com
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
 class KaggleRoute(APIRoute):
-    """A route that answers every error the way Kaggle's clients read it."""
+    """A route that answers every error in the form that Kaggle's clients read."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The usual handler, and what becomes of its errors."""
+        """The usual handler, with its errors as answers."""
         usual = super().get_route_handler()
 
         async def handler(request: Request) -> Response:
@@ -59,17 +59,17 @@ def failure(request: Request, error: Exception) -> JSONResponse:
     log.error("request failed", exc_info=error, extra={"path": request.url.path})
     return error_response(
         500,
-        "This is Podium's fault. Tell whoever runs it the request id " + request_id.get() + ".",
+        "This is Podium's fault. Give its operator the request id " + request_id.get() + ".",
     )
 
 
 def error_response(code: int, message: str, headers: dict[str, str] | None = None) -> JSONResponse:
-    """An error in Kaggle's words."""
+    """An error in Kaggle's form."""
     return JSONResponse({"code": code, "message": message}, code, headers=headers)
 
 
 def kaggle_router() -> APIRouter:
-    """A router for Kaggle's clients; their calls are described by them, not by our OpenAPI."""
+    """A router for Kaggle's clients; Podium's OpenAPI document leaves their calls out."""
     return APIRouter(route_class=KaggleRoute, include_in_schema=False)
 
 

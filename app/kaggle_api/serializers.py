@@ -1,4 +1,4 @@
-"""Submissions in the words of Kaggle's clients. What the policy hides is an empty string."""
+"""Submissions in the form of Kaggle's clients. Fields that the policy hides are empty strings."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any
 
 from app.services.submissions.disclose import RECEIVED, Disclosed
 
-# The clients know these three words and break down on any other.
+# The clients know these three states and fail on any other.
 STATUS = {
     "queued": "PENDING",
     "grading": "PENDING",
     "graded": "COMPLETE",
     "rejected": "ERROR",
     "failed": "ERROR",
-    RECEIVED: "COMPLETE",  # policy `none`: the same word for every file, and no waiting for more
+    RECEIVED: "COMPLETE",  # policy `none`: the same state for every file, and final
 }
 
 
@@ -38,12 +38,12 @@ def submission(shown: Disclosed, user: str) -> dict[str, Any]:
 
 
 def number(score: float | None) -> str:
-    """A score, unrounded; empty where there is none to tell."""
+    """A score, unrounded; empty if there is none."""
     return "" if score is None else repr(score)
 
 
 def reference(submission_id: str) -> int:
-    """The number a submission goes by: the microsecond in its id, so that the way back is short.
+    """A submission's number for Kaggle's clients: the microseconds in its id, to find it again.
 
     >>> reference("sub_000000000000ff0123456789ab")
     255
@@ -52,7 +52,7 @@ def reference(submission_id: str) -> int:
 
 
 def refusal(shown: Disclosed) -> str:
-    """All that is wrong with a refused file, in words."""
+    """The mistakes of a rejected file as one text."""
     problem = shown.problem or {}
     found = problem.get("violations", [])
     words = "; ".join(f"({n}) {violation['message']}" for n, violation in enumerate(found, start=1))

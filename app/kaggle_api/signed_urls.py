@@ -1,4 +1,4 @@
-"""Addresses that carry their own permission: signed, expiring, useless for anything else."""
+"""Signed addresses that expire and permit one purpose."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.storage.queries import secrets as stored_secrets
 NAME = "url-secret"
 SECRET_BYTES = 32
 MAX_TOKEN_LENGTH = 4096
-REFUSAL = "This address is not one that this service gave. Ask for it again with your command."
+REFUSAL = "This address was not made by this service. Run your command again for a new one."
 
 
 class SignedUrls:
@@ -56,7 +56,7 @@ class SignedUrls:
 
 
 def secret_of(context: Context) -> bytes:
-    """The secret of all servers on this database, made at its first use."""
+    """The secret that all servers of this database share, made at its first use."""
     with context.database.read() as session:
         known = stored_secrets.find(session, NAME)
     if known is not None:

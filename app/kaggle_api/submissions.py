@@ -1,4 +1,4 @@
-"""The calls of `kaggle competitions submit`, and what came of the submissions."""
+"""The calls of `kaggle competitions submit`, and the submissions' states."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from app.storage.queries.submissions import by_idempotency_key
 router = kaggle_router()
 UPLOAD = "upload"
 UPLOAD_SECONDS = 3600
-GRADING_WAIT_SECONDS = 20.0  # for a refusal to reach the agent in the answer to its submission
-USUAL_PAGE = 100  # the clients never show that there is a second page
+GRADING_WAIT_SECONDS = 20.0  # so that the answer to an invalid file has its mistakes
+USUAL_PAGE = 100  # the clients do not ask for a second page
 UNLIMITED = 1_000_000
-PACKED = (".zip", ".gz", ".7z", ".tar", ".parquet", ".xlsx")
+COMPRESSED = (".zip", ".gz", ".7z", ".tar", ".parquet", ".xlsx")
 
 
 @rpc(router, COMPETITIONS, "StartSubmissionUpload")
 def start_upload(
     request: Request, context: Ctx, caller: Anyone, state: State, fields: Body
 ) -> dict[str, Any]:
-    """Say where the file may be sent; refuse now what could not be stored then."""
+    """Give an address for the file; refuse at once a file that could not be stored."""
     run, _ = run_at(context, caller, fields.slug())
     size, name = fields.integer("contentLength"), fields.text("fileName")
-    if name.lower().endswith(PACKED):
-        raise BadRequest(f"{name!r} is not read here: submit the plain CSV file.")
+    if name.lower().endswith(COMPRESSED):
+        raise BadRequest(f"{name!r} cannot be read here: submit the plain CSV file.")
     if size > context.settings.max_upload_bytes:
         raise TooLarge(
-            f"The file has {size} bytes; this service takes {context.settings.max_upload_mb} MB."
+            f"The file has {size} bytes; this service accepts {context.settings.max_upload_mb} MB."
         )
     quotas.refuse_unstorable(context, run)
     token = state.tokens.sign(
@@ -61,17 +61,17 @@ def start_upload(
 
 @router.put("/api/v1/uploads/{token}")
 async def receive(request: Request, context: Ctx, state: State, token: str) -> dict[str, Any]:
-    """Take the bytes that were announced. The address itself is the permission, once."""
-    told = state.tokens.open(UPLOAD, token)
-    await run_in_threadpool(pending_uploads.refuse_second, context, told["nonce"])
+    """Receive the announced bytes. The signed address permits this once, without a key."""
+    content = state.tokens.open(UPLOAD, token)
+    await run_in_threadpool(pending_uploads.refuse_second, context, content["nonce"])
     upload = await run_in_threadpool(context.blobs.new_upload)
     try:
-        await _receive_exactly(request, upload, told["bytes"])
-        until = datetime.fromtimestamp(told["until"], UTC)
+        await _receive_exactly(request, upload, content["bytes"])
+        until = datetime.fromtimestamp(content["until"], UTC)
         if until < datetime.now(UTC):
             raise Forbidden("This address has expired. Run your command again for a new one.")
         await run_in_threadpool(
-            pending_uploads.add, context, upload, told["nonce"], told["run"], until
+            pending_uploads.add, context, upload, content["nonce"], content["run"], until
         )
     finally:
         upload.discard()
@@ -82,12 +82,12 @@ async def receive(request: Request, context: Ctx, state: State, token: str) -> d
 async def create_submission(
     request: Request, context: Ctx, caller: Anyone, state: State, fields: Body
 ) -> dict[str, Any]:
-    """Submit an uploaded file. A file that proves invalid is refused in words, and kept."""
+    """Submit an uploaded file. An invalid file is answered with its mistakes, and stored."""
     run, entry = await run_in_threadpool(run_at, context, caller, fields.slug())
-    offer, nonce = _offer(state, run, fields)
-    known = await run_in_threadpool(_sent_before, context, run, offer)
+    meta, nonce = _submission_meta(state, run, fields)
+    known = await run_in_threadpool(_sent_before, context, run, meta)
     if known is None:
-        known = await _store(request, context, run, offer, nonce)
+        known = await _store(request, context, run, meta, nonce)
     shown = await run_in_threadpool(disclose.show, context, caller, known)
     if shown.state == SubmissionState.REJECTED:
         raise Invalid(refusal(shown))
@@ -99,13 +99,13 @@ async def create_submission(
 
 @rpc(router, COMPETITIONS, "CreateCodeSubmission")
 def create_code_submission(caller: Anyone) -> None:
-    """Notebooks are not run here."""
+    """Refuse notebooks: Podium does not run them."""
     raise BadRequest("Podium grades files, not notebooks: submit a CSV file with -f.")
 
 
 @rpc(router, COMPETITIONS, "GetSubmission")
 def get_submission(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
-    """One submission, by the number that Kaggle's clients know it by."""
+    """One submission, by its number for Kaggle's clients."""
     run = run_of(context, caller)
     ref = fields.integer("ref")
     start = f"sub_{ref:014x}"
@@ -144,46 +144,48 @@ def get_limits(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
 async def _receive_exactly(request: Request, upload: Upload, announced: int) -> None:
     length = request.headers.get("Content-Length", "")
     if length.isdigit() and int(length) != announced:
-        raise BadRequest(f"{announced} bytes were announced, and {length} are sent.")
+        raise BadRequest(f"{announced} bytes were announced, but {length} are sent.")
     count = 0
     try:
         async for chunk in bounded(request, announced):
             upload.write(chunk)
             count += len(chunk)
     except TooLarge:
-        raise BadRequest(f"{announced} bytes were announced, and more were sent.") from None
+        raise BadRequest(f"{announced} bytes were announced, but more were sent.") from None
     if count != announced:
-        raise BadRequest(f"{announced} bytes were announced, and {count} were sent.")
+        raise BadRequest(f"{announced} bytes were announced, but {count} were sent.")
     upload.close()
 
 
-def _offer(state: KaggleState, run: RunRecord, fields: Fields) -> tuple[SubmissionMeta, str]:
-    told = state.tokens.open(UPLOAD, fields.required("blobFileTokens"))
-    if told["run"] != run.id:
+def _submission_meta(
+    state: KaggleState, run: RunRecord, fields: Fields
+) -> tuple[SubmissionMeta, str]:
+    content = state.tokens.open(UPLOAD, fields.required("blobFileTokens"))
+    if content["run"] != run.id:
         raise NotFound("This file was uploaded for another run.")
     message = fields.text("submissionDescription")
-    nonce = str(told["nonce"])
-    return SubmissionMeta(message, f"kaggle-{nonce}", told["name"] or None), nonce
+    nonce = str(content["nonce"])
+    return SubmissionMeta(message, f"kaggle-{nonce}", content["name"] or None), nonce
 
 
-def _sent_before(context: Context, run: RunRecord, offer: SubmissionMeta) -> str | None:
-    """The submission that this upload already became: a lost answer may be asked for again."""
+def _sent_before(context: Context, run: RunRecord, meta: SubmissionMeta) -> str | None:
+    """The submission of this upload, if any: a client may repeat a call whose answer it lost."""
     with context.database.read() as session:
-        known = by_idempotency_key(session, run.id, offer.idempotency_key or "")
+        known = by_idempotency_key(session, run.id, meta.idempotency_key or "")
     return known.id if known else None
 
 
 async def _store(
-    request: Request, context: Context, run: RunRecord, offer: SubmissionMeta, nonce: str
+    request: Request, context: Context, run: RunRecord, meta: SubmissionMeta, nonce: str
 ) -> str:
     await run_in_threadpool(quotas.refuse_unstorable, context, run)
     file = await run_in_threadpool(pending_uploads.find, context, nonce, run.id)
     if file is None:
-        raise BadRequest("No file came for this token, or it waited too long. Submit again.")
+        raise BadRequest("There is no file for this token, or it has expired. Submit again.")
     blob = await run_in_threadpool(pending_uploads.promote, context, file)
     submission_id = submit.new_submission_id()
     with context.notifications.subscribe(submission_id) as settled:
-        stored = await asyncio.wrap_future(submit.store(context, run, submission_id, blob, offer))
+        stored = await asyncio.wrap_future(submit.store(context, run, submission_id, blob, meta))
         if stored.created:
             RECEIVED.inc()
             request.app.state.worker.wake()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What an agent does in its container. It knows Kaggle's command line, and no address of Podium's.
+# The commands of an agent in its container. It uses Kaggle's command line and no address of Podium.
 set -euo pipefail
 : "${COMPETITION:?the competition to enter}"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The whole life of an agent's container over Kaggle's client, without Docker: a Podium of its own,
-# a run, the agent, and what a researcher then knows. From the repository: examples/kaggle-agent/run.sh
+# All steps of an agent's container with Kaggle's client, without Docker: a new Podium, a run, the
+# agent, and the results that a researcher sees. From the repository: examples/kaggle-agent/run.sh
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 bin=${PODIUM_BIN:-$here/../../.venv/bin}
@@ -14,14 +14,14 @@ export PATH="$(cd "$bin" && pwd):$PATH" PODIUM_DATA_DIR="$home/data"
 export PODIUM_COMPETITIONS_DIR="$here/../../competitions" PODIUM_GRADERS=1
 
 port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-podium serve --port "$port" > "$home/said" 2> "$home/log" &
+podium serve --port "$port" > "$home/output" 2> "$home/log" &
 server=$!
 for _ in $(seq 300); do
-    grep -q "^Podium serves" "$home/said" && break
+    grep -q "^Podium serves" "$home/output" && break
     kill -0 "$server" || { tail "$home/log"; exit 1; }
     sleep 0.2
 done
-admin=$(grep -o 'pod_admin_[^ ]*' "$home/said")
+admin=$(grep -o 'pod_admin_[^ ]*' "$home/output")
 url=http://127.0.0.1:$port
 post() { python -c '
 import json, sys, urllib.request as u
@@ -34,7 +34,7 @@ run=$(post "$url/v1/runs" "$admin" '{"experiment": "example", "competition": "bi
     "seed": 0, "feedback": "public", "limits": {"submissions_per_day": 5}}')
 key=$(python -c 'import json, sys; print(json.loads(sys.argv[1])["key"])' "$run")
 
-# All that the container is given: two variables that lead to Podium, and the run's key.
+# The agent's environment: two variables for Podium's address, and the run's key.
 mkdir "$home/agent"
 (cd "$home/agent" && env -i PATH="$PATH" HOME="$home/agent" \
     KAGGLE_API_ENVIRONMENT=LOCALHOST HTTP_PROXY="$url" KAGGLE_API_TOKEN="$key" \

@@ -189,7 +189,7 @@ def test_kaggles_door_tells_a_measured_task_and_refuses_its_file(podium: Podium)
 
     pages = run.client.post(door + "ListCompetitionPages", json=named).json()["pages"]
     evaluation = next(page["content"] for page in pages if page["name"] == "evaluation")
-    assert "Nothing is submitted here" in evaluation
+    assert "There are no submissions here" in evaluation
     upload = {**named, "contentLength": 3, "fileName": "a.csv"}
     refused = run.client.post(door + "StartSubmissionUpload", json=upload)
     assert refused.status_code == 409

@@ -126,7 +126,7 @@ def test_broken_compression_is_told(
     response = run.submit(body, **{"Content-Encoding": encoding})
 
     assert response.status_code == 400
-    assert f"whole {encoding} data" in response.json()["detail"]
+    assert f"complete {encoding} data" in response.json()["detail"]
 
 
 def test_multipart_is_taken_as_well(podium: Podium, tiny: Path, good: bytes) -> None:

@@ -23,7 +23,7 @@ def test_no_two_errors_share_an_address():
 
 
 def test_an_error_without_detail_says_its_title():
-    assert errors.RunClosed().detail == "The run is closed and accepts nothing more"
+    assert errors.RunClosed().detail == "The run is closed and accepts no more submissions"
 
 
 def test_what_else_is_known_becomes_an_extension():

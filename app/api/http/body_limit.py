@@ -1,7 +1,7 @@
 """A bound of every request's body, unless the route allows more.
 
-FastAPI reads a JSON body into memory before it looks at the key. Routes that take files stream
-them, and say how much they accept with `allow_body`.
+FastAPI reads a JSON body into memory before it checks the key. Routes for files stream them, and
+set their own bound with `allow_body`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def allow_body(scope: Scope, max_bytes: int) -> None:
 
 
 class BodyLimit:
-    """ASGI middleware that ends the reading of a body beyond its bound with 413."""
+    """ASGI middleware that answers 413 when a body exceeds its bound."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

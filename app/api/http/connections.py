@@ -1,7 +1,7 @@
 """Bounds of connections: the size of a request's head, the time for it, and their number.
 
 uvicorn's httptools protocol has none of these bounds, and a request's head comes before any key.
-So one connection with an endless header, or a thousand connections that say nothing, would stop
+So one connection with an endless header, or a thousand silent connections, would stop
 the server for everybody.
 """
 
@@ -20,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together
 HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
-HEAD_SECONDS = 30.0  # for the whole head
+HEAD_SECONDS = 30.0  # for the complete head
 BODY_IDLE_SECONDS = 30.0  # between two pieces of a body
 CHECK_SECONDS = 1.0
 
@@ -36,8 +36,8 @@ class Phase(Enum):
 class ConnectionLimit:
     """All open connections of a server.
 
-    Beyond `most` connections, a new one takes the place of the one that owes bytes of a request
-    for longest. So connections that say nothing never keep others out.
+    Beyond `most` connections, a new one replaces the one that has owed bytes of a request longest.
+    So silent connections never keep others out.
     """
 
     def __init__(self, most: int) -> None:
@@ -144,7 +144,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().on_response_complete()
 
     def owes_bytes(self) -> bool:
-        """Whether the client, not the server, is the one to go on."""
+        """Whether the connection waits for bytes of the client."""
         if self.phase is Phase.BODY:
             return not self.flow.read_paused
         return self.phase is Phase.HEAD and not self._is_responding()
@@ -153,7 +153,7 @@ class BoundedConnection(HttpToolsProtocol):
         """Close the connection if its head or the next piece of its body is overdue."""
         waited = now - self.since
         if self.phase is Phase.BODY and self.flow.read_paused:
-            self.since = now  # the server is the slow one
+            self.since = now  # the server does not read
         elif not self.owes_bytes():
             return
         elif self.phase is Phase.HEAD and waited > HEAD_SECONDS:

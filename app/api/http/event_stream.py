@@ -1,4 +1,4 @@
-"""Server-sent events over HTTP: bounded in number and life, alive, and ended with the server."""
+"""Server-sent events over HTTP: limits of their number and duration, and their end."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ HEADERS = {
 }
 HEARTBEAT = ": still here\n\n"
 PER_RUN_KEY = 8
-SEND_SECONDS = 30.0  # for a client to take what was sent
+SEND_SECONDS = 30.0  # until a client must have accepted what was sent
 END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
 @dataclass
 class StreamLimit:
-    """The streams that are open on this server. Belongs to the event loop; no other thread."""
+    """The open streams of this server. Only the event loop's thread may use it."""
 
     limit: int
     _open: Counter[str] = field(default_factory=Counter)
 
     @contextlib.contextmanager
     def slot(self, holder: str, most: int) -> Iterator[None]:
-        """Room for one more stream of this holder, who may have `most`.
+        """Count one more stream of `holder` while it is open; `most` is the holder's limit.
 
         Raises:
-            TooManyStreams: the holder has that many.
-            Unavailable: the server has as many as it holds.
+            TooManyStreams: the holder has `most` streams open.
+            Unavailable: the server has its maximum number of streams open.
         """
         if self._open[holder] >= most:
             raise TooManyStreams(f"{most} event streams are open with this key; close one first.")
         if self._open.total() >= self.limit:
             raise Unavailable(
-                f"This server has {self.limit} event streams open, as many as it holds "
+                f"This server has {self.limit} event streams open, its maximum "
                 "(PODIUM_EVENT_STREAMS). Try again later.",
                 retry_after=5,
             )
@@ -57,11 +57,11 @@ class StreamLimit:
 
 
 class EventStreamResponse(Response):
-    """A response that sends texts as they come: until there are no more, or nobody reads them.
+    """A response that sends texts as they come, until there are no more or the client has gone.
 
-    `events()` begins with the response and is closed with it, however it ends. What it raises
-    before its first text is answered like any error; no text at all is 204, which tells clients
-    of server-sent events not to come again.
+    `events()` is started and closed with the response. An error that it raises before its first
+    text is answered like any error. If there is no text at all, the status is 204, after which
+    clients of server-sent events do not reconnect.
     """
 
     media_type = MEDIA_TYPE

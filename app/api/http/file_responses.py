@@ -1,4 +1,4 @@
-"""Files as answers: the same from every server, and there until the last byte was sent."""
+"""Files as responses: equal headers from every server, and a lease until the last byte is sent."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def leased_file(
 ) -> FileResponse:
     """The leased file; `identity` names its bytes. The lease ends with the response.
 
-    `at`, when it came to be, is the same on every machine: what a file system says of a file in
-    the cache is not, and a download that goes on at another server would begin anew.
+    `at` is the time of its creation, from the database. A cached file's time differs between
+    machines, so a download that resumes at another server would start again.
     """
     return FileResponse(
         lease.path,
@@ -40,10 +40,10 @@ def leased_file(
 
 
 def is_known(request: Request, identity: str) -> bool:
-    """Whether the client has these bytes already."""
+    """Whether the client already has these bytes."""
     return f'"{identity}"' in request.headers.get("If-None-Match", "")
 
 
 def not_modified(identity: str) -> Response:
-    """That the client has them."""
+    """The response 304: the client has these bytes."""
     return Response(status_code=304, headers={"ETag": f'"{identity}"'})

@@ -18,7 +18,7 @@ MEDIA_TYPES = (JSON, CSV, MARKDOWN, PARQUET)
 WILDCARDS = {"*/*": JSON, "application/*": JSON, "text/*": CSV}
 TEXT = {"schema": {"type": "string"}}
 # The media types that an endpoint declares in OpenAPI besides JSON.
-FORMS: dict[int | str, dict[str, Any]] = {
+NON_JSON_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {
         "content": {
             CSV: TEXT,

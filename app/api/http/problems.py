@@ -1,4 +1,4 @@
-"""The one place where an error becomes `application/problem+json` (RFC 9457)."""
+"""Errors as `application/problem+json` (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ MEDIA_TYPE = "application/problem+json"
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "title": "Problem",
-    "description": "What went wrong (RFC 9457).",
+    "description": "A problem (RFC 9457).",
     "required": ["type", "title", "status", "detail", "instance"],
     "properties": {
         "type": {"type": "string", "description": "`/problems/<name>`, a page that explains it"},
         "title": {"type": "string"},
         "status": {"type": "integer"},
         "detail": {"type": "string", "description": "what is wrong, where, and what to do"},
-        "instance": {"type": "string", "description": "the address that was asked for"},
+        "instance": {"type": "string", "description": "the path of the request"},
         "errors": {"type": "array", "items": {"type": "object"}},
         "problems": {"type": "array", "items": {"type": "object"}},
         "request_id": {"type": "string"},
     },
 }
-ALWAYS = (500, 503)  # our faults, possible anywhere
+ALWAYS = (500, 503)  # Podium's faults, possible on every route
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The problems an endpoint may answer with, for its OpenAPI description."""
+    """The problems that an endpoint may answer, for its OpenAPI description."""
     return {
         status: {
             "description": HTTPStatus(status).phrase,
@@ -69,7 +69,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(ClientDisconnect, _client_disconnect)
-    app.add_exception_handler(Exception, _our_fault)
+    app.add_exception_handler(Exception, _internal_error)
 
 
 def _answer(content: dict[str, Any], headers: dict[str, str] | None = None) -> JSONResponse:
@@ -79,7 +79,7 @@ def _answer(content: dict[str, Any], headers: dict[str, str] | None = None) -> J
 async def _podium_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, PodiumError)  # noqa: S101 (registered for this class only)
     if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-        return await _our_fault(request, error)
+        return await _internal_error(request, error)
     return _answer(
         document(
             request, slug=error.slug(), title=error.title(), status=error.status,
@@ -90,7 +90,7 @@ async def _podium_error(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _http_exception(request: Request, error: Exception) -> JSONResponse:
-    """Starlette's own: no such route, method not allowed, a body that cannot be parsed."""
+    """Starlette's errors: no such route, method not allowed, a body that cannot be parsed."""
     assert isinstance(error, HTTPException)  # noqa: S101
     if error.status_code == TooLarge.status:
         return await _podium_error(request, TooLarge(str(error.detail)))
@@ -120,7 +120,7 @@ async def _invalid_request(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _client_disconnect(request: Request, error: Exception) -> JSONResponse:
-    """The connection was cut before the body had come: nothing was stored, nobody reads this."""
+    """The connection ended before the body was complete: nothing was stored, nobody reads this."""
     return _answer(
         document(
             request, slug=TruncatedBody.slug(), title=TruncatedBody.title(),
@@ -130,13 +130,13 @@ async def _client_disconnect(request: Request, error: Exception) -> JSONResponse
     )  # fmt: skip
 
 
-async def _our_fault(request: Request, error: Exception) -> JSONResponse:
-    """A fault of ours: the log has the details, the answer only the id to find them by."""
+async def _internal_error(request: Request, error: Exception) -> JSONResponse:
+    """An internal error: the log has the details, the answer only the id of the log line."""
     log.error("request failed", exc_info=error, extra={"path": request.url.path})
     return _answer(
         document(
             request, slug=PodiumError.slug(), title=PodiumError.title(), status=500,
-            detail="This is Podium's fault. Tell whoever runs it the request_id.",
+            detail="This is Podium's fault. Give its operator the request_id.",
             request_id=request_id.get(),
         )
     )  # fmt: skip
@@ -149,7 +149,7 @@ async def _our_fault(request: Request, error: Exception) -> JSONResponse:
     tags=["service"],
 )
 def explain(name: str) -> str:
-    """What a problem's `type` means, in words."""
+    """Explain the `type` of a problem."""
     for error in vars(errors).values():
         if isinstance(error, type) and issubclass(error, PodiumError) and error.slug() == name:
             return f"{error.title()}\n\nHTTP status {error.status}.\n\n{error.__doc__}\n"
@@ -158,4 +158,4 @@ def explain(name: str) -> str:
             "The file is not a valid submission\n\n"
             "`violations` lists every problem found, at most 20 of `violation_count`.\n"
         )
-    raise NotFound(f"There is no kind of problem called {name!r}.")
+    raise NotFound(f"There is no problem type {name!r}.")

@@ -1,7 +1,9 @@
-"""Routes without FastAPI's dependency solving, for what must be fast.
+"""Routes without FastAPI's dependencies, for requests that must be fast.
 
-An endpoint takes the request and gives the response. What it reads of the request, and what it
-answers, is said in `openapi_extra` and `responses`, and held to the truth by tests.
+An endpoint gets the request and returns the response. `openapi_extra` and `responses` describe its
+parameters and answers; tests compare them with real answers.
+
+Why: docs/decisions/0022-routes-without-dependencies.md.
 """
 
 from __future__ import annotations
@@ -12,10 +14,10 @@ from starlette.types import Receive, Scope, Send
 
 
 class RawRoute(APIRoute):
-    """A route whose endpoint is its handler; what it raises, the application's handlers tell."""
+    """A route that calls its endpoint directly; the application's handlers answer its errors."""
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the endpoint answer."""
+        """Call the endpoint and send its response."""
         if scope["method"] not in (self.methods or ()):
             await super().handle(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""Every request gets an id, one structured log line and its place in the metrics."""
+"""Every request gets an id, one structured log line and a count in the metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger("podium.http")
 request_id: ContextVar[str] = ContextVar("request_id", default="-")
 HEADER = b"x-request-id"
 ACCEPTABLE = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-PROCESS = secrets.token_hex(6).encode()  # with a count behind it: an id of no other server
+PROCESS = secrets.token_hex(6).encode()  # with a count after it: an id that no other server makes
 _count = itertools.count(1)
 QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
 
@@ -29,7 +29,7 @@ class RequestRecorder:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request, and write down what it was and how long it took."""
+        """Serve one request, then log and count it with its duration."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -54,7 +54,7 @@ class RequestRecorder:
 
 
 def _record(scope: Scope, status: int, seconds: float) -> None:
-    # The route's pattern, not the path: a path may be anything, a label must be one of few.
+    # The route's pattern, not the path: paths are unlimited, labels must be few.
     route = getattr(scope.get("route"), "path", "unknown")
     REQUESTS.labels(scope["method"], route, status).inc()
     REQUEST_SECONDS.labels(route).observe(seconds)

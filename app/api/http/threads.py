@@ -1,4 +1,4 @@
-"""Blocking work off the event loop, at the smallest cost: this is the path of every submission."""
+"""Run blocking functions in threads at low cost: every submission does."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import ParamSpec, TypeVar
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-# Few threads: under CPython's lock more of them only stand in each other's way. The waits they
-# have are short ones, for a disk or a database.
+# Few threads: with CPython's lock more of them only slow each other down. They wait for a disk or
+# a database, and not for long.
 _threads = ThreadPoolExecutor(16, thread_name_prefix="http")
 
 
 def run_in_thread(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Awaitable[Result]:
-    """Run `function` in a thread and await its result; the request's id goes along.
+    """Run `function` in a thread and await its result; the request's id is copied to the thread.
 
-    Starlette's `run_in_threadpool` does the same through more layers; that takes 15 % of the time
-    of a small submission.
+    Starlette's `run_in_threadpool` does the same with more layers, which take 15 % of the time of
+    a small submission.
     """
     context = contextvars.copy_context()
     run = lambda: context.run(function, *args, **kwargs)  # noqa: E731 (as short as can be)

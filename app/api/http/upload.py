@@ -1,4 +1,4 @@
-"""Bodies that are files: streamed to disk, unpacked, bounded; nothing is kept of a cut upload."""
+"""Bodies that are files: streamed to disk, decompressed, bounded; incomplete ones are removed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from app.settings import MEGABYTE
 from app.storage.blobs.store import Blob, BlobStore
 
 CSV_TYPES = frozenset({"text/csv", "application/csv"})
-CHUNK = MEGABYTE
-SMALL = 256 * 1024  # a body that may wait in memory until it is whole
-FORM_OVERHEAD = 64 * 1024  # boundaries and part headers around a file of the full size
+CHUNK_BYTES = MEGABYTE
+SMALL_BODY_BYTES = 256 * 1024  # bytes of a body that may be kept in memory
+FORM_OVERHEAD_BYTES = 64 * 1024  # boundaries and part headers around a file of the full size
 CSV_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -45,22 +45,22 @@ class Sink(Protocol):
     """Where the bytes of a file go."""
 
     def write(self, data: bytes, /) -> Any:
-        """Take the next bytes."""
+        """Write the next bytes."""
 
 
 async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> None:
-    """Write a request's CSV file, unpacked, to `sink`.
+    """Write a request's CSV file, decompressed, to `sink`.
 
     Raises:
         UnsupportedMediaType: neither text/csv nor multipart, or an unknown Content-Encoding.
-        TooLarge: more than `max_bytes`, before or after unpacking.
+        TooLarge: more than `max_bytes`, before or after decompression.
         BadRequest: broken compression, or a broken multipart body.
         ClientDisconnect: the connection was cut.
     """
     media_type, encoding = _media_type(request), _encoding(request)
     if encoding not in ("identity", "gzip", "zstd"):
         raise UnsupportedMediaType(
-            f"Content-Encoding {encoding!r} is not read here: use gzip, zstd, or none."
+            f"Content-Encoding {encoding!r} is not supported: use gzip, zstd, or none."
         )
     if media_type == "multipart/form-data":
         if encoding != "identity":
@@ -76,26 +76,26 @@ async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> None:
         async for chunk in bounded(request, max_bytes):
             sink.write(chunk)
     else:
-        with tempfile.TemporaryFile() as packed:
+        with tempfile.TemporaryFile() as compressed:
             async for chunk in bounded(request, max_bytes):
-                packed.write(chunk)
-            packed.seek(0)
-            await run_in_thread(_unpack, packed, encoding, sink, max_bytes)
+                compressed.write(chunk)
+            compressed.seek(0)
+            await run_in_thread(_decompress, compressed, encoding, sink, max_bytes)
 
 
 async def small_body(request: Request, max_bytes: int) -> bytes | None:
-    """The body, if it is a plain CSV file small enough to wait in memory; else None, unread.
+    """The body, if it is a plain CSV file small enough to keep in memory; otherwise None, unread.
 
-    Nearly all submissions are. What is to be done with one takes a single trip to a thread then.
+    Nearly all submissions are small. Such a submission needs a thread only once.
     """
     length = request.headers.get("Content-Length", "")
-    if not length.isdigit() or int(length) > SMALL or not _is_plain_csv(request):
+    if not length.isdigit() or int(length) > SMALL_BODY_BYTES or not _is_plain_csv(request):
         return None
     return b"".join([chunk async for chunk in bounded(request, max_bytes)])
 
 
 async def receive_blob(request: Request, blobs: BlobStore, max_bytes: int) -> Blob:
-    """Store a CSV file, synced. Raises what `receive_csv` raises; then nothing is kept."""
+    """Store a CSV file, synced. Raises the errors of `receive_csv`; then it stores nothing."""
     upload = await run_in_thread(blobs.new_upload)
     try:
         await receive_csv(request, upload, max_bytes)
@@ -109,7 +109,7 @@ async def receive_file_part(request: Request, part: str, sink: Sink, max_bytes: 
     """Write the file in the part called `part` of a multipart body to `sink`."""
     if not request.headers.get("Content-Type", "").lower().startswith("multipart/form-data"):
         raise UnsupportedMediaType(f"Send multipart/form-data with the file as part {part!r}.")
-    stream = bounded(request, max_bytes + FORM_OVERHEAD)
+    stream = bounded(request, max_bytes + FORM_OVERHEAD_BYTES)
     try:
         form = await MultiPartParser(request.headers, stream, max_files=1, max_fields=10).parse()
     except (MultiPartException, KeyError, ValueError) as error:
@@ -128,7 +128,7 @@ async def bounded(request: Request, max_bytes: int) -> AsyncGenerator[bytes, Non
     """The chunks of a request's body.
 
     Raises:
-        TooLarge: as soon as more than `max_bytes` are announced or have come.
+        TooLarge: more than `max_bytes` are announced or have arrived.
     """
     allow_body(request.scope, max_bytes)
     announced = request.headers.get("Content-Length", "")
@@ -154,25 +154,27 @@ def _is_plain_csv(request: Request) -> bool:
     return _media_type(request) in CSV_TYPES and _encoding(request) == "identity"
 
 
-def _unpack(packed: IO[bytes], encoding: str, sink: Sink, max_bytes: int) -> None:
+def _decompress(compressed: IO[bytes], encoding: str, sink: Sink, max_bytes: int) -> None:
     try:
         if encoding == "gzip":
-            with gzip.GzipFile(fileobj=packed) as unpacked:
-                _copy(unpacked.read, sink, max_bytes)
+            with gzip.GzipFile(fileobj=compressed) as decompressed:
+                _copy(decompressed.read, sink, max_bytes)
         else:
-            with pa.CompressedInputStream(pa.PythonFile(packed, mode="r"), "zstd") as unpacked:
-                _copy(unpacked.read, sink, max_bytes)
+            with pa.CompressedInputStream(
+                pa.PythonFile(compressed, mode="r"), "zstd"
+            ) as decompressed:
+                _copy(decompressed.read, sink, max_bytes)
     except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
         if isinstance(error, OSError) and error.errno is not None:
-            raise  # a fault of our disk, not of the body
+            raise  # the disk failed; the body is not the reason
         raise BadRequest(
-            f"The body is not whole {encoding} data, though Content-Encoding says so."
+            f"The body is not complete {encoding} data, but Content-Encoding says that it is."
         ) from None
 
 
 def _copy(read: Callable[[int], bytes], sink: Sink, max_bytes: int) -> None:
     size = 0
-    while chunk := read(CHUNK):
+    while chunk := read(CHUNK_BYTES):
         size += len(chunk)
         if size > max_bytes:
             raise _too_large(max_bytes)

@@ -1,4 +1,4 @@
-"""What competitions and their human boards look like over the wire."""
+"""Competitions and human leaderboards in responses."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FileOut(BaseModel):
 
 
 class MetricOut(BaseModel):
-    """How scores are made, and which are better."""
+    """The metric, and its direction."""
 
     name: str
     parameters: dict[str, Any]
@@ -27,10 +27,10 @@ class MetricOut(BaseModel):
 
 
 class MeasuredOut(BaseModel):
-    """What a harness measures, where nothing is submitted or graded."""
+    """The unit and harness of a measured competition."""
 
     unit: str
-    harness: str = Field(description="what measures it, and how")
+    harness: str = Field(description="the program that measures, and how")
 
 
 class BaselineOut(BaseModel):
@@ -42,7 +42,7 @@ class BaselineOut(BaseModel):
 
 
 class ColumnOut(BaseModel):
-    """A prediction column: its kind, and what the kind allows."""
+    """A prediction column: its kind and the kind's options."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -51,16 +51,16 @@ class ColumnOut(BaseModel):
 
 
 class SubmissionFormOut(BaseModel):
-    """What a submission has to look like."""
+    """The form of a submission."""
 
-    id: list[str] = Field(description="none: rows stand in the order of the sample submission")
+    id: list[str] = Field(description="empty: rows must be in the order of the sample submission")
     columns: list[ColumnOut]
     rows: int | None
     rows_sum_to_one: bool
 
 
 class MedalsOut(BaseModel):
-    """The human board in short; a line is null where it is not known or nobody wins it."""
+    """The human leaderboard in short; a line is null if unknown or if nobody wins that medal."""
 
     rule: str
     teams: int | None
@@ -91,8 +91,8 @@ class CompetitionOut(BaseModel):
     category: str | None
     complexity: str | None
     metric: MetricOut
-    measured: MeasuredOut | None = Field(description="null where submissions are graded")
-    submission: SubmissionFormOut | None = Field(description="null where the metric is measured")
+    measured: MeasuredOut | None = Field(description="null if submissions are graded")
+    submission: SubmissionFormOut | None = Field(description="null if the result is measured")
     medals: MedalsOut | None = Field(description="null for a run unless its policy is `full`")
     baseline: BaselineOut | None = Field(
         description="null without one, and for a run unless its policy is `full`"
@@ -105,13 +105,13 @@ class CompetitionOut(BaseModel):
 
 
 class CompetitionImported(CompetitionOut):
-    """A competition as imported, with what the leaderboard's lint says."""
+    """A competition as imported, with the lint of its leaderboard."""
 
     lint: list[LintFinding]
 
 
 class LeaderboardOut(MedalsOut):
-    """The human leaderboard; `scores` is null where only the lines are known."""
+    """The human leaderboard; `scores` is null if only the medal lines are known."""
 
     competition: str
     version: int

@@ -1,4 +1,4 @@
-"""Reported scores over the wire, in and out."""
+"""Reported scores in requests and responses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 class Evidence(BaseModel):
-    """What the score can be traced by. Other fields are kept as they are; all of it is bounded."""
+    """The origin of the score. Other fields are kept as they are; the total size is bounded."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -29,38 +29,44 @@ class Evidence(BaseModel):
 
     @model_validator(mode="after")
     def _says_something_that_can_be_kept(self) -> Self:
-        told = self.model_dump(exclude_none=True)
-        if not any(value not in ("", {}, []) for value in told.values()):
+        content = self.model_dump(exclude_none=True)
+        if not any(value not in ("", {}, []) for value in content.values()):
             raise ValueError(
                 "evidence is empty: say by what the score can be traced, such as file, command, "
                 "environment or hardware"
             )
         try:
-            text = json.dumps(told, allow_nan=False)
+            text = json.dumps(content, allow_nan=False)
         except (ValueError, RecursionError):
             raise ValueError("evidence has NaN, an infinity, or is nested too deeply") from None
         if len(text) > EVIDENCE_BYTES:
             raise ValueError(f"evidence is larger than {EVIDENCE_BYTES:,} bytes")
-        if not _is_text(told):
+        if not _is_text(content):
             raise ValueError("evidence has a NUL or half a surrogate pair in a text")
         return self
 
 
 class ReportedScoreIn(Body):
-    """A measured score. It is final unless it says otherwise."""
+    """A measured score; final by default."""
 
     score: Number
     evidence: Evidence
-    final: bool = Field(default=True, description="whether the run came to this; the last stands")
-    step: Count | None = Field(default=None, description="the agent's step it was measured after")
+    final: bool = Field(
+        default=True,
+        description="whether this is the run's result; of several final ones the last counts",
+    )
+    step: Count | None = Field(
+        default=None, description="the agent's step after which it was measured"
+    )
     run_seconds: Annotated[float, Field(ge=0, strict=True, allow_inf_nan=False)] | None = Field(
-        default=None, description="the run's time it was measured after"
+        default=None, description="the run's time after which it was measured"
     )
     higher_is_better: bool | None = Field(
-        default=None, description="the direction as the harness knows it: refused if it is not ours"
+        default=None, description="the harness's direction; refused if the competition's differs"
     )
     improvement: Number | None = Field(
-        default=None, description="on the baseline, as the harness computed it: refused if not ours"
+        default=None,
+        description="the harness's improvement on the baseline; refused if Podium's differs",
     )
 
 
@@ -87,7 +93,7 @@ class ReportedScoreOut(BaseModel):
 
 
 def _is_text(value: Any) -> bool:
-    """Whether both databases can keep it: no NUL, and nothing that has no UTF-8."""
+    """Whether both databases can store it: no NUL, and valid in UTF-8."""
     if isinstance(value, dict):
         return all(_is_text(key) and _is_text(each) for key, each in value.items())
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What comes over the wire: request bodies, refused where they say what nobody asked for."""
+"""Request bodies. Unknown fields are refused."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SubmissionId = Annotated[str, StringConstraints(max_length=64, pattern=r"^[a-z0-
 
 
 class Body(BaseModel):
-    """A request body: what it does not know, it refuses."""
+    """A request body, which refuses unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class Resources(Body):
-    """What an experiment's runs had at hand."""
+    """The resources of an experiment's runs."""
 
     hours: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     cpus: float | None = Field(default=None, ge=0, allow_inf_nan=False)
@@ -54,7 +54,7 @@ class ExperimentIn(Body):
 
 
 class RunLimits(Body):
-    """What a run may use; absent means without limit."""
+    """The limits of a run; an absent field means no limit."""
 
     submissions_per_day: Annotated[int, Field(ge=1, le=10**6)] | None = None
     submissions_total: Annotated[int, Field(ge=1, le=10**6)] | None = None
@@ -72,7 +72,7 @@ class RunIn(Body):
 
 
 class Usage(Body):
-    """What a run used, as its harness measured it."""
+    """The usage of a run, as its harness measured it."""
 
     seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     prompt_tokens: Count | None = None
@@ -82,7 +82,7 @@ class Usage(Body):
 
 
 class RunChange(Body):
-    """The end of a run, and what is known of it afterwards."""
+    """The end of a run, its usage, and the reason of a failure."""
 
     state: Literal[RunState.CLOSED] | None = None
     usage: Usage | None = None

@@ -1,4 +1,4 @@
-"""What results look like over the wire."""
+"""Results in responses."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class MissingOut(BaseModel):
 
 
 class ExposureTotals(BaseModel):
-    """How much was told to the runs' keys."""
+    """How many scores and verdicts the runs' keys were shown."""
 
     validations: int
     public_scores: int
@@ -43,7 +43,7 @@ class ExposureTotals(BaseModel):
 
 
 class ExposureOfAll(BaseModel):
-    """What the agents were told, over all runs; `unknown` counts imported results."""
+    """The exposure of all runs; `unknown` counts imported results."""
 
     policies: dict[str, int]
     totals: ExposureTotals
@@ -51,7 +51,7 @@ class ExposureOfAll(BaseModel):
 
 
 class FlagOfCompetition(BaseModel):
-    """A known issue of a competition that is in the numbers."""
+    """A known issue of a competition that the numbers include."""
 
     competition: str
     code: str
@@ -59,7 +59,7 @@ class FlagOfCompetition(BaseModel):
 
 
 class BasisOut(BaseModel):
-    """What the numbers rest on."""
+    """The attempts, flags and exposure behind the numbers."""
 
     experiment: str
     agent: str
@@ -124,7 +124,7 @@ class ComparisonOut(BaseModel):
     p: float | None = Field(description="two-sided paired t test")
     sign_test: SignTest
     detectable: float | None = Field(
-        description="smallest true difference that such a test at 5 % finds with a power of 80 %"
+        description="smallest true difference that this test at 5 % detects with a power of 80 %"
     )
 
 

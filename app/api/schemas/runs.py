@@ -1,4 +1,4 @@
-"""What experiments, runs and lists look like over the wire."""
+"""Experiments, runs and pages of lists in responses."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class RunOut(BaseModel):
     state: RunState
     usage: Usage | None
     failure: Failure | None
-    selected: str | None = Field(description="the submission chosen as final")
+    selected: str | None = Field(description="the submission selected as final")
     final: Literal["selected", "last"] = Field(
-        description="whether the chosen or the last valid submission is final"
+        description="whether the selected or the last valid submission is final"
     )
     reported_scores: int | None = Field(
         description="how many scores a harness reported, apart from grades; null for a run's key"
@@ -52,13 +52,13 @@ class RunOut(BaseModel):
 
 
 class RunCreated(RunOut):
-    """A new run, with its key: shown this once."""
+    """A new run with its key, which only this response shows."""
 
     key: str
 
 
 class DisclosureOut(BaseModel):
-    """One thing that was told to a run's key."""
+    """One score or verdict that a run's key was shown."""
 
     at: datetime
     kind: Literal["validation", "public_score", "private_score"]
@@ -66,7 +66,7 @@ class DisclosureOut(BaseModel):
 
 
 class DisclosureTotals(BaseModel):
-    """How much was told."""
+    """Counts of scores and verdicts that were shown."""
 
     validations: int
     public_scores: int

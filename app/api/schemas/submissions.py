@@ -1,4 +1,4 @@
-"""What submissions, grades and refusals look like over the wire."""
+"""Submissions, grades and problems in responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.domain.medals import Medal
 
 
 class GraderOut(BaseModel):
-    """What made a grade."""
+    """The metric, versions and environment that made a grade."""
 
     metric: str
     podium_version: str
@@ -26,7 +26,7 @@ class GraderOut(BaseModel):
 
 
 class GradeOut(BaseModel):
-    """A grade; what the run's policy hides is null."""
+    """A grade; fields that the run's policy hides are null."""
 
     score: float | None
     public_score: float | None
@@ -48,18 +48,20 @@ class GradeOut(BaseModel):
     competition_version: int
     grader: GraderOut
     graded_at: datetime
-    flags: list[FlagOut] = Field(description="the competition's known issues, beside its medal")
+    flags: list[FlagOut] = Field(
+        description="the competition's known issues, which qualify the medal"
+    )
 
 
 class NoticeOut(BaseModel):
-    """Something harmless that was accepted."""
+    """An oddity that was accepted."""
 
     code: str
     message: str
 
 
 class Sparse(BaseModel):
-    """A body that leaves out what it has nothing to say about."""
+    """A body without its null fields."""
 
     @model_serializer(mode="wrap")
     def _without_nulls(self, serialize: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]  # noqa: ANN202 (a return type would hide the fields from OpenAPI)
@@ -67,7 +69,7 @@ class Sparse(BaseModel):
 
 
 class ViolationOut(Sparse):
-    """One thing wrong with a file. `row` counts data rows from 1."""
+    """A mistake in a file. `row` counts data rows from 1."""
 
     code: str
     message: str
@@ -77,7 +79,7 @@ class ViolationOut(Sparse):
 
 
 class RejectionOut(Sparse):
-    """Why a submission was refused (or why we failed): the problem document kept with it."""
+    """Why a submission was rejected, or why Podium failed: its problem document."""
 
     type: str
     title: str

@@ -1,4 +1,4 @@
-"""What success rates and trajectories look like over the wire."""
+"""Success rates and trajectories in responses."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from app.statistics.success import Improvement, Rate
 
 
 class SuccessGroupOut(BaseModel):
-    """What one group's runs came to."""
+    """The success rate of one group of runs."""
 
     competitions: int
     runs: int
     results: dict[str, int] = Field(
-        description="runs by the sort of their final score: graded, reported, imported"
+        description="runs by the kind of their final score: graded, reported, imported"
     )
     without_score: int = Field(description="runs without a final score: they count as failures")
-    lost: dict[str, int] = Field(description="runs left out, by what took them")
+    lost: dict[str, int] = Field(description="runs left out because they were lost, by reason")
     success_rate: Rate | None
     ever_success_rate: Rate | None = Field(description="success at any step")
     average_improvement: Improvement
@@ -29,7 +29,7 @@ class SuccessGroupOut(BaseModel):
 
 
 class MissingBaselineOut(BaseModel):
-    """Runs that could not be held against anything."""
+    """Runs without a baseline."""
 
     competition: str
     runs: int
@@ -57,14 +57,14 @@ class SuccessRatesOut(BaseModel):
     lost: dict[str, int]
     failures: dict[str, int]
     open_runs: int
-    uncounted_beside: int = Field(description="scores of another sort than the one that counts")
+    uncounted_beside: int = Field(description="scores of another kind than the one that counts")
     baselines_used: list[UsedBaseline]
     flags: list[FlagOfCompetition]
     groups: dict[str, SuccessGroupOut]
 
 
 class OutcomeOut(BaseModel):
-    """What one run came to; `run` is null for a result of a grading report."""
+    """One run's outcome; `run` is null for a result of a grading report."""
 
     competition: str
     seed: int
@@ -92,7 +92,7 @@ class OutcomeOut(BaseModel):
 
 
 class OutcomesOut(BaseModel):
-    """What each run of an experiment came to."""
+    """The outcomes of an experiment's runs."""
 
     experiment: str
     threshold: float | None
@@ -100,7 +100,7 @@ class OutcomesOut(BaseModel):
 
 
 class TrajectoryOut(BaseModel):
-    """A run's scores in their order, the graded ones apart from those that were measured."""
+    """A run's scores in order, graded ones apart from reported ones."""
 
     run: str
     experiment: str
@@ -109,7 +109,7 @@ class TrajectoryOut(BaseModel):
     higher_is_better: bool
     baseline: float | None
     threshold: float | None
-    sort: str | None = Field(description="of the final score")
+    sort: str | None = Field(description="the kind of the final score")
     pending: str | None = Field(description="why there is no final score yet")
     final: Step | None
     best: Step | None
