@@ -10,8 +10,8 @@ from rich.progress import track
 
 from app.cli.output import AsJson, err, out, print_json
 from app.domain.states import CompetitionStatus
-from app.graders.isolation import WALLS, Isolation
 from app.graders.pool import GraderPool
+from app.graders.walls.isolation import WALLS, Isolation
 from app.services.competitions import check_competition
 from app.services.competitions.folders import competition_folder
 from app.settings import Settings

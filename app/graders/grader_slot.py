@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.graders.cache import CacheCounts
-from app.graders.isolation import Isolation
+from app.graders.messages.protocol import ProtocolError
+from app.graders.messages.reply_writing import Answer
 from app.graders.process import GraderDied, GraderProcess, Job, Role, SendFailed, StartFailed
-from app.graders.protocol import ProtocolError
-from app.graders.reply_writing import Answer
 from app.graders.results import GraderFault, GraderFaultKind
+from app.graders.walls.isolation import Isolation
 from app.grading.custom_metric import METRIC_FILE
 
 log = logging.getLogger("podium.graders")

@@ -17,10 +17,10 @@ from app.domain.verdict import Verdict
 from app.errors import GradingFault, Unavailable
 from app.graders.cache import CacheCounts
 from app.graders.grader_slot import GraderLimits, GraderSlot, Task, Tasks
-from app.graders.isolation import Isolation
 from app.graders.process import Job, Role
 from app.graders.results import CompetitionCheck, GraderFault, GradingResult
 from app.graders.version_folder import VersionFolder
+from app.graders.walls.isolation import Isolation
 
 
 class GraderPool:

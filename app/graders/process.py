@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Literal
 
 import app
-from app.graders.framing import TooLargeMessage, is_anything_waiting, receive_before, send
-from app.graders.isolation import Isolation
-from app.graders.protocol import ProtocolError, Ready, Reply, Request, read, write
+from app.graders.messages.framing import TooLargeMessage, is_anything_waiting, receive_before, send
+from app.graders.messages.protocol import ProtocolError, Ready, Reply, Request, read, write
 from app.graders.runtime_env import LIBRARIES
 from app.graders.version_folder import VersionFolder
+from app.graders.walls.isolation import Isolation
 
 Role = Literal["grade", "custom", "validate"]
 Task = Literal["grade", "validate", "check"]
@@ -70,7 +70,7 @@ class GraderProcess:
             if_it_fails.callback(ours.close)
             self._process = subprocess.Popen(  # noqa: S603 - our own module
                 [
-                    sys.executable, "-B", "-P", "-s", "-m", "app.graders.grader_main",
+                    sys.executable, "-B", "-P", "-s", "-m", "app.graders.program.grader_main",
                     role, str(theirs.fileno()), str(os.getpid()), str(memory_mb), str(cache_mb),
                     str(int(requires_isolation)),
                 ],

@@ -8,7 +8,7 @@ from app.grading.answers import answer_aliases, ignored_cells
 from app.grading.check import bad_file
 from app.grading.reading.text_table import read_text_table
 from app.grading.reading.utf8 import decode_text
-from app.grading.violations import FoundViolations
+from app.grading.reading.violations import FoundViolations
 
 
 def answers_as_submission(data: bytes, competition: Competition) -> bytes:

@@ -28,8 +28,8 @@ from app.grading.ids.public_ids import IdsDifferError, IntArray, PublicIds, row_
 from app.grading.reading.fast_reader import FastReader
 from app.grading.reading.text_table import read_text_table
 from app.grading.reading.utf8 import decode_text
+from app.grading.reading.violations import FoundViolations
 from app.grading.schema import Schema
-from app.grading.violations import FoundViolations
 from app.metrics.arrays import BoolArray
 
 SAMPLE_FILE = "public/sample_submission.csv"

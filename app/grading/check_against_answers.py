@@ -20,7 +20,7 @@ from app.grading.columns.decoded import Values
 from app.grading.columns.labels import Encoded
 from app.grading.columns.masks import check_ends
 from app.grading.ids.public_ids import IntArray
-from app.grading.violations import FoundViolations, ViolationKind
+from app.grading.reading.violations import FoundViolations, ViolationKind
 from app.metrics.arrays import Lists, Masks, row_of_each
 from app.metrics.ranking import places_of_items
 

@@ -15,8 +15,8 @@ from app.grading.columns.numbers import FloatArray, NumberLike, numbers_from_cel
 from app.grading.ids.public_ids import IntArray, PublicIds
 from app.grading.reading.text_table import Cells, TextTable, read_text_table
 from app.grading.reading.utf8 import decode_text
+from app.grading.reading.violations import FoundViolations, ViolationKind
 from app.grading.schema import PROBABILITY_SUM_TOLERANCE, Schema
-from app.grading.violations import FoundViolations, ViolationKind
 
 RowsToSkip = Callable[[dict[str, Cells]], Sequence[int]]
 

@@ -12,7 +12,7 @@ from app.grading.columns.numbers import NUMBER
 from app.grading.ids.id_keys import EXACT_MATCHING, first_row_of
 from app.grading.ids.public_ids import JOINT, IdsDifferError, IntArray, PublicIds, show_id
 from app.grading.reading.text_table import Cells
-from app.grading.violations import EXAMPLES, FoundViolations, ViolationKind, shorten
+from app.grading.reading.violations import EXAMPLES, FoundViolations, ViolationKind, shorten
 
 _EMPTY = ViolationKind(ViolationCode.MISSING_VALUE, "id is empty", "ids are empty")
 _UNKNOWN = ViolationKind(

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from app.domain.read_leaderboard import leaderboard_of
-from app.graders.tasks import warm_up
+from app.graders.program.tasks import warm_up
 from app.grading.answers import decode_answers
 from app.grading.check import SAMPLE_FILE, read_ids
 from app.grading.grade import grade

@@ -91,7 +91,7 @@ def test_without_landlock_a_metric_py_is_used_and_cannot_write_otherwise(graded)
 
 def can_run_python(uid: int) -> bool:
     """Whether this Python and Podium can be read by an ordinary user of this machine."""
-    program = "import app.graders.grader_main, numpy"
+    program = "import app.graders.program.grader_main, numpy"
     return not subprocess.run(
         [sys.executable, "-c", program], user=uid, group=uid, extra_groups=[],
         stderr=subprocess.DEVNULL, check=False, cwd="/",

@@ -10,7 +10,7 @@ from app.domain.suites import parse_suites
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
 from app.graders.pool import GraderPool
-from app.graders.version_loader import load_version
+from app.graders.program.version_loader import load_version
 from app.grading.grade import grade
 from app.importers.folder import stage_folder
 from app.services.competitions.check_competition import check_folder

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.import_commands import ImportCommands
+from app.cli.imports.commands import ImportCommands
 from app.cli.lazy import LazyCommand, LazyGroup, Program
 from app.cli.root import Podium
 from tests.cli.conftest import Command

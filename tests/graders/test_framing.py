@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from app.graders.framing import (
+from app.graders.messages.framing import (
     LARGEST_MESSAGE,
     TooLargeMessage,
     is_anything_waiting,

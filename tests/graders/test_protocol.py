@@ -11,8 +11,8 @@ from app.domain.leaderboard import Standing
 from app.domain.medals import Medal
 from app.domain.verdict import Notice, Verdict, Violation, ViolationCode, WarningCode
 from app.graders.cache import CacheCounts
-from app.graders.framing import LARGEST_MESSAGE
-from app.graders.protocol import JobResult, ProtocolError, Ready, Reply, read, write_reply
+from app.graders.messages.framing import LARGEST_MESSAGE
+from app.graders.messages.protocol import JobResult, ProtocolError, Ready, Reply, read, write_reply
 from app.graders.results import CompetitionCheck, GraderFault, Rejected
 from app.grading.graded import Graded
 

@@ -9,7 +9,7 @@ import textwrap
 
 import pytest
 
-from app.graders.isolation import WALLS, Isolation
+from app.graders.walls.isolation import WALLS, Isolation
 
 ALL_WALLS = Isolation(**dict.fromkeys(WALLS, True))
 

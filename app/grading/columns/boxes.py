@@ -14,7 +14,7 @@ from app.domain.verdict import ViolationCode
 from app.grading.columns.numbers import NUMBER
 from app.grading.reading.text_table import Cells
 from app.grading.reading.tokens import split_cell, split_cells
-from app.grading.violations import FoundViolations, ViolationKind
+from app.grading.reading.violations import FoundViolations, ViolationKind
 from app.metrics.arrays import Boxes, FloatArray
 
 _MISSING = ViolationKind(

@@ -19,7 +19,7 @@ from app.grading.columns.texts import TextArray, texts_from_arrow, texts_from_ce
 from app.grading.ids.fixed_width_index import KnownTexts
 from app.grading.ids.public_ids import IntArray
 from app.grading.reading.text_table import Cells
-from app.grading.violations import FoundViolations
+from app.grading.reading.violations import FoundViolations
 from app.metrics.arrays import Boxes, Masks
 
 Values = Encoded | Masks | Boxes | TextArray

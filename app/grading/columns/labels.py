@@ -16,7 +16,7 @@ from app.grading.columns.numbers import MISSING, NUMBER
 from app.grading.ids.fixed_width_index import KnownTexts, factorize, indexes_in, short_keys
 from app.grading.ids.public_ids import IntArray
 from app.grading.reading.text_table import Cells
-from app.grading.violations import FoundViolations, ViolationKind, shorten
+from app.grading.reading.violations import FoundViolations, ViolationKind, shorten
 from app.metrics.arrays import Lists
 
 _SPREAD = 8  # a table of numbers may have at most this many entries for each number

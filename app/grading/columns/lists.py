@@ -15,7 +15,7 @@ from app.grading.ids.fixed_width_index import KnownTexts
 from app.grading.ids.public_ids import IntArray
 from app.grading.reading.text_table import Cells
 from app.grading.reading.tokens import all_match, split_cell, split_cells
-from app.grading.violations import FoundViolations, ViolationKind
+from app.grading.reading.violations import FoundViolations, ViolationKind
 from app.metrics.arrays import Lists
 
 _WHOLE = re.compile("[0-9]+")

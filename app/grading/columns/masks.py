@@ -13,7 +13,7 @@ from app.domain.verdict import ViolationCode
 from app.grading.ids.public_ids import IntArray
 from app.grading.reading.text_table import Cells
 from app.grading.reading.tokens import split_cell, split_cells
-from app.grading.violations import FoundViolations, ViolationKind
+from app.grading.reading.violations import FoundViolations, ViolationKind
 from app.metrics.arrays import Masks, row_of_each
 
 _WHOLE = re.compile("[0-9]+")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from app.domain.columns import BooleanColumn, IntegerColumn, NumberColumn, ProbabilityColumn
 from app.domain.verdict import ViolationCode
 from app.grading.reading.text_table import Cells
-from app.grading.violations import FoundViolations, ViolationKind
+from app.grading.reading.violations import FoundViolations, ViolationKind
 
 FloatArray = NDArray[np.float64]
 NumberLike = NumberColumn | ProbabilityColumn | IntegerColumn | BooleanColumn

@@ -13,7 +13,7 @@ from app.domain.columns import TextColumn
 from app.domain.verdict import ViolationCode
 from app.grading.reading.text_table import Cells
 from app.grading.reading.tokens import all_match
-from app.grading.violations import FoundViolations, ViolationKind
+from app.grading.reading.violations import FoundViolations, ViolationKind
 
 TextArray = NDArray[np.object_]
 

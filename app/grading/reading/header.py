@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.verdict import Notice, ViolationCode, WarningCode
-from app.grading.violations import FoundViolations, shorten
+from app.grading.reading.violations import FoundViolations, shorten
 
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from app.domain.verdict import Notice, ViolationCode, WarningCode
 from app.grading.reading.header import Header, check_header, resolve_aliases, understand_header
 from app.grading.reading.records import BrokenCsvError, records
-from app.grading.violations import FoundViolations, ViolationKind
+from app.grading.reading.violations import FoundViolations, ViolationKind
 
 # None is a cell of a malformed row, whose value is not checked.
 Cells = list[str | None]

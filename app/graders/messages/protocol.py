@@ -16,10 +16,10 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import BaseModel, Field, ValidationError
 
 from app.graders.cache import CacheCounts
-from app.graders.framing import LARGEST_MESSAGE
-from app.graders.isolation import Isolation
-from app.graders.reply_models import AnswerModel, CheckModel, Count, FaultModel, ReplyModel
-from app.graders.reply_writing import Answer, answer_model
+from app.graders.messages.framing import LARGEST_MESSAGE
+from app.graders.messages.reply_models import AnswerModel, CheckModel, Count, FaultModel, ReplyModel
+from app.graders.messages.reply_writing import Answer, answer_model
+from app.graders.walls.isolation import Isolation
 
 M = TypeVar("M", bound=BaseModel)
 Text = Annotated[str, Field(max_length=4096)]

@@ -11,14 +11,14 @@ class ImportCommands(LazyGroup):
     """The commands of `podium import`."""
 
     lazy = (
-        ("kaggle", "app.cli.import_kaggle:kaggle",
+        ("kaggle", "app.cli.imports.kaggle:kaggle",
          "Import competitions with Kaggle's own package, or from another Podium (--from)."),
-        ("leaderboard", "app.cli.import_kaggle:leaderboard",
+        ("leaderboard", "app.cli.imports.kaggle:leaderboard",
          "Replace only a competition's human leaderboard; this makes a new version."),
-        ("folder", "app.cli.imports:folder",
+        ("folder", "app.cli.imports.folders:folder",
          "Import competition folders; the folder's name is the slug."),
-        ("archive", "app.cli.imports:archive", "Import archives of competition folders."),
-        ("mle-bench", "app.cli.mle_bench:mle_bench",
+        ("archive", "app.cli.imports.folders:archive", "Import archives of competition folders."),
+        ("mle-bench", "app.cli.imports.mle_bench:mle_bench",
          "Import competitions from MLE-bench's prepared data; none of its code is run."),
         ("grading-report", "app.cli.results:import_grading_report",
          "Import a grading report of MLE-bench into an experiment, which is made if it is new."),

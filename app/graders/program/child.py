@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from app.graders import sandbox
+from app.graders.walls import sandbox
 
 ENDING_SECONDS = 1.0
 

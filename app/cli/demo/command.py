@@ -18,7 +18,7 @@ import httpx
 import typer
 
 from app.bundled import bundled
-from app.cli import demo_report
+from app.cli.demo import report
 from app.cli.output import err, out
 from app.errors import GradingFault
 from app.settings import Settings
@@ -46,9 +46,9 @@ def demo(
                 raise GradingFault(
                     f"The agent's file was not graded: {result['submission']['message']}"
                 )
-            demo_report.show(result, _flags(url, key))
+            report.show(result, _flags(url, key))
             if not once:
-                demo_report.show_next_steps(url, key, run)
+                report.show_next_steps(url, key, run)
                 server.wait()
         except KeyboardInterrupt:
             out.print("stopping")
@@ -126,7 +126,7 @@ def _run_agent(url: str, run: dict[str, Any]) -> dict[str, Any]:
     environment = {"PODIUM_URL": url, "PODIUM_KEY": run["key"], "PODIUM_RUN": run["id"]}
     with err.status("the agent reads the task, trains, and submits"):
         agent = subprocess.run(
-            [sys.executable, "-m", "app.cli.demo_agent"],
+            [sys.executable, "-m", "app.cli.demo.agent"],
             env={"PATH": os.environ.get("PATH", ""), **environment},
             stdout=subprocess.PIPE,
             check=True,

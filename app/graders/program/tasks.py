@@ -12,7 +12,7 @@ import pyarrow as pa
 from app.domain.form import SubmissionForm
 from app.domain.verdict import Rejection, Verdict
 from app.errors import DamagedFile
-from app.graders.version_loader import LoadedForm, LoadedVersion
+from app.graders.program.version_loader import LoadedForm, LoadedVersion
 from app.grading.check import check, read_ids
 from app.grading.grade import grade
 from app.grading.graded import Graded

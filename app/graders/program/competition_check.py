@@ -10,9 +10,7 @@ from typing import TypeVar
 from app.domain.competition import TOML, Competition
 from app.domain.verdict import Rejection, Verdict
 from app.errors import BadCompetition, MetricFault
-from app.graders.results import CompetitionCheck
-from app.graders.version_folder import VersionFolder
-from app.graders.version_loader import (
+from app.graders.program.version_loader import (
     LoadedVersion,
     has_own_metric,
     load_competition,
@@ -22,6 +20,8 @@ from app.graders.version_loader import (
     read_answers,
     read_sample,
 )
+from app.graders.results import CompetitionCheck
+from app.graders.version_folder import VersionFolder
 from app.grading.answers import decode_answers
 from app.grading.answers_as_submission import answers_as_submission
 from app.grading.check import SAMPLE_FILE, bad_file, check

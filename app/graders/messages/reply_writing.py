@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from app.domain.verdict import Notice, Verdict, Violation
-from app.graders.reply_models import (
+from app.graders.messages.reply_models import (
     MESSAGE,
     MOST,
     NAME,

@@ -1,4 +1,4 @@
-"""The program of a grader process: `python -m app.graders.grader_main`, started by `process.py`.
+"""The program of a grader process. `process.py` starts it as a module with `python -m`.
 
 At first it imports only the standard library and the sandbox: a grader restricts itself before it
 loads anything that starts threads or reads files of a competition.
@@ -17,10 +17,10 @@ import sys
 import traceback
 from typing import Any
 
-from app.graders import sandbox, self_test
-from app.graders.framing import receive, send
-from app.graders.isolation import Isolation
-from app.graders.syscalls import give_back_memory
+from app.graders.messages.framing import receive, send
+from app.graders.walls import sandbox, self_test
+from app.graders.walls.isolation import Isolation
+from app.graders.walls.syscalls import give_back_memory
 
 IDLE_MILLISECONDS = 500  # without a job; then a grader frees memory
 LONGEST_ERROR = 4000  # characters of the reason why a grader does not start
@@ -39,7 +39,7 @@ def main(
         isolation = self_test.isolation(server)
         notes = sandbox.confine(server, starts_processes=role == "custom")
         # Imported here by name: it loads numpy and pyarrow, which must come after `confine`.
-        importlib.import_module("app.graders.tasks").warm_up()
+        importlib.import_module("app.graders.program.tasks").warm_up()
         handler = _handler(role, cache_mb, memory_mb, is_required=bool(required))
         gc.freeze()  # these objects stay; the garbage collector can skip them
         notes += sandbox.limit_memory(memory_mb)
@@ -50,7 +50,7 @@ def main(
         )
         raise
     _send_ready(channel, {"isolation": dataclasses.asdict(_with_notes(isolation, notes))})
-    protocol = importlib.import_module("app.graders.protocol")
+    protocol = importlib.import_module("app.graders.messages.protocol")
     jobs = select.poll()
     jobs.register(channel, select.POLLIN)
     while True:
@@ -66,9 +66,9 @@ def main(
 
 def _handler(role: str, cache_mb: int, memory_mb: int, *, is_required: bool) -> Any:
     if role == "custom":
-        custom = importlib.import_module("app.graders.custom_grader")
+        custom = importlib.import_module("app.graders.program.custom_grader")
         return custom.CustomGrader(cache_mb, custom.JobRules(memory_mb, is_required))
-    handlers = importlib.import_module("app.graders.request_handler")
+    handlers = importlib.import_module("app.graders.program.request_handler")
     make = handlers.ValidateHandler if role == "validate" else handlers.GradeHandler
     return make(cache_mb)
 

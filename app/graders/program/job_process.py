@@ -15,18 +15,18 @@ import pandas as pd
 from pydantic import BaseModel
 
 from app.errors import GradingFault
-from app.graders import protocol
-from app.graders.child import start_child
-from app.graders.competition_check import check_competition
-from app.graders.faults import answer_for, answer_of
-from app.graders.framing import TooLargeMessage, read_from_pipe, write_to_pipe
-from app.graders.protocol import JobResult, ProtocolError, Scored
-from app.graders.reply_models import CheckModel, FaultModel
-from app.graders.reply_writing import Answer, answer_model
+from app.graders.messages import protocol
+from app.graders.messages.framing import TooLargeMessage, read_from_pipe, write_to_pipe
+from app.graders.messages.protocol import JobResult, ProtocolError, Scored
+from app.graders.messages.reply_models import CheckModel, FaultModel
+from app.graders.messages.reply_writing import Answer, answer_model
+from app.graders.program.child import start_child
+from app.graders.program.competition_check import check_competition
+from app.graders.program.faults import answer_for, answer_of
+from app.graders.program.version_loader import LoadedCompetition, make_scorer
 from app.graders.results import GraderFault
-from app.graders.sandbox import JobWalls
 from app.graders.version_folder import VersionFolder
-from app.graders.version_loader import LoadedCompetition, make_scorer
+from app.graders.walls.sandbox import JobWalls
 from app.grading.answers import Part
 
 M = TypeVar("M", bound=BaseModel)

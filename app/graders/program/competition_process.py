@@ -16,18 +16,19 @@ import socket
 from functools import partial
 from pathlib import Path
 
-from app.graders import protocol, version_loader
 from app.graders.cache import CacheCounts
-from app.graders.faults import answer_for, answer_of
-from app.graders.framing import receive, send
-from app.graders.job_process import JobRules, score_in_process
-from app.graders.protocol import Request
-from app.graders.reply_writing import Answer
+from app.graders.messages import protocol
+from app.graders.messages.framing import receive, send
+from app.graders.messages.protocol import Request
+from app.graders.messages.reply_writing import Answer
+from app.graders.program import version_loader
+from app.graders.program.faults import answer_for, answer_of
+from app.graders.program.job_process import JobRules, score_in_process
+from app.graders.program.tasks import read_file
 from app.graders.results import GraderFault
-from app.graders.sandbox import JobWalls
-from app.graders.syscalls import give_back_memory
-from app.graders.tasks import read_file
 from app.graders.version_folder import VersionFolder
+from app.graders.walls.sandbox import JobWalls
+from app.graders.walls.syscalls import give_back_memory
 from app.grading.custom_metric import compile_metric
 from app.grading.graded import Graded
 

@@ -14,7 +14,7 @@ import errno
 import os
 import platform
 
-from app.graders.syscalls import checked, syscall
+from app.graders.walls.syscalls import checked, syscall
 
 # The number of each call on x86-64 and on 64-bit ARM, which lacks the old ones.
 _CALLS = """

@@ -18,8 +18,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from app.graders import sandbox, syscalls
-from app.graders.isolation import Isolation
+from app.graders.walls import sandbox, syscalls
+from app.graders.walls.isolation import Isolation
 
 # The number of keyctl, and its operation that returns the id of the session's keyring.
 _KEYCTL = {"x86_64": 250, "aarch64": 219}

@@ -1,0 +1,1 @@
+"""`podium demo`: a server, an agent, a medal."""

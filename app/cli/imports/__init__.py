@@ -1,0 +1,1 @@
+"""`podium import`: a module for each source."""

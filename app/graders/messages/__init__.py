@@ -1,0 +1,1 @@
+"""The messages between the server and a grader: framing, strict JSON, bounds."""

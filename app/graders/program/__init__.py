@@ -1,0 +1,1 @@
+"""The program of a grader process: load a version, check, grade, run a metric.py."""

@@ -1,0 +1,1 @@
+"""The walls around a process that runs a metric.py: system calls, files, memory, rights."""
