@@ -13,7 +13,7 @@ from app.domain.competition import Competition
 from app.domain.verdict import problem_document
 from app.errors import GradingFault
 from app.graders.environment import environment
-from app.graders.results import GraderFault, GradingResult, Rejected
+from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.grading_version import grading_version
 from app.services.competitions.folders import competition_folder
 from app.services.grading.grade_folder import grade_with_folder

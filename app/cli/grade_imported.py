@@ -8,7 +8,7 @@ from app.cli.context import podium
 from app.domain.competition import Competition
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData
-from app.graders.results import GradingResult
+from app.graders.messages.results import GradingResult
 from app.graders.version_folder import VersionFolder
 from app.services.runtime.run_limits import refuse_measured
 from app.storage.queries import competitions

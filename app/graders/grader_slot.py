@@ -13,11 +13,10 @@ from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from typing import Any
 
-from app.graders.cache import CacheCounts
 from app.graders.messages.protocol import ProtocolError
 from app.graders.messages.reply_writing import Answer
+from app.graders.messages.results import CacheCounts, GraderFault, GraderFaultKind
 from app.graders.process import GraderDied, GraderProcess, Job, Role, SendFailed, StartFailed
-from app.graders.results import GraderFault, GraderFaultKind
 from app.graders.walls.isolation import Isolation
 from app.grading.custom_metric import METRIC_FILE
 

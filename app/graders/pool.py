@@ -15,10 +15,9 @@ from typing import Any, Self
 
 from app.domain.verdict import Verdict
 from app.errors import GradingFault, Unavailable
-from app.graders.cache import CacheCounts
 from app.graders.grader_slot import GraderLimits, GraderSlot, Task, Tasks
+from app.graders.messages.results import CacheCounts, CompetitionCheck, GraderFault, GradingResult
 from app.graders.process import Job, Role
-from app.graders.results import CompetitionCheck, GraderFault, GradingResult
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.isolation import Isolation
 

@@ -10,7 +10,7 @@ import struct
 import pytest
 
 from app.domain.medals import Medal
-from app.graders.results import GraderFault
+from app.graders.messages.results import GraderFault
 from app.grading.graded import Graded
 from tests.attacks.conftest import SECONDS, metric
 

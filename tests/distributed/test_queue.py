@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.states import SubmissionState
-from app.graders.results import GraderFault
+from app.graders.messages.results import GraderFault
 from app.grading_version import grading_version
 from app.queue import jobs, tables
 from app.services.runtime import environment

@@ -7,8 +7,8 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from app.domain.verdict import Verdict
+from app.graders.messages.results import CompetitionCheck, GraderFault, GradingResult
 from app.graders.pool import GraderPool
-from app.graders.results import CompetitionCheck, GraderFault, GradingResult
 from app.graders.version_folder import VersionFolder
 
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from app.graders.cache import VersionCache
+from app.graders.program.cache import VersionCache
 
 
 @pytest.fixture

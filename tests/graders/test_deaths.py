@@ -16,7 +16,7 @@ import pytest
 
 from app.errors import GradingFault, Unavailable
 from app.graders import grader_slot
-from app.graders.results import GraderFault
+from app.graders.messages.results import GraderFault
 from app.grading.graded import Graded
 from tests.graders.conftest import wait_until
 from tests.graders.pool import FolderPool

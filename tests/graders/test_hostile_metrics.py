@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.graders.results import GraderFault
+from app.graders.messages.results import GraderFault
 from app.graders.runtime_env import LIBRARIES
 from app.grading.graded import Graded
 from tests.graders.conftest import SECONDS

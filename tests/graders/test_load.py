@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from app.graders.messages.results import Rejected
 from app.graders.process import GraderProcess, Job
-from app.graders.results import Rejected
 from app.grading.graded import Graded
 from tests.factories import good_submission, write_competition, write_submission
 from tests.graders.conftest import wait_until

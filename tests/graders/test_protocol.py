@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from app.domain.leaderboard import Standing
 from app.domain.medals import Medal
 from app.domain.verdict import Notice, Verdict, Violation, ViolationCode, WarningCode
-from app.graders.cache import CacheCounts
 from app.graders.messages.framing import LARGEST_MESSAGE
 from app.graders.messages.protocol import JobResult, ProtocolError, Ready, Reply, read, write_reply
-from app.graders.results import CompetitionCheck, GraderFault, Rejected
+from app.graders.messages.results import CacheCounts, CompetitionCheck, GraderFault, Rejected
 from app.grading.graded import Graded
 
 ID = "0123456789abcdef" * 2

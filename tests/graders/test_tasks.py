@@ -5,8 +5,8 @@ import pytest
 
 from app.domain.medals import Medal
 from app.domain.verdict import ViolationCode, WarningCode
+from app.graders.messages.results import GraderFault, Rejected
 from app.graders.process import Job
-from app.graders.results import GraderFault, Rejected
 from app.grading.graded import Graded
 from tests.factories import (
     good_submission,

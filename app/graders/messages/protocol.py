@@ -15,10 +15,10 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
-from app.graders.cache import CacheCounts
 from app.graders.messages.framing import LARGEST_MESSAGE
 from app.graders.messages.reply_models import AnswerModel, CheckModel, Count, FaultModel, ReplyModel
 from app.graders.messages.reply_writing import Answer, answer_model
+from app.graders.messages.results import CacheCounts
 from app.graders.walls.isolation import Isolation
 
 M = TypeVar("M", bound=BaseModel)

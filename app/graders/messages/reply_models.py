@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from app.domain.leaderboard import Standing
 from app.domain.medals import Medal
 from app.domain.verdict import Notice, Verdict, Violation, ViolationCode, WarningCode
-from app.graders.results import CompetitionCheck, GraderFault, Rejected
+from app.graders.messages.results import CompetitionCheck, GraderFault, Rejected
 from app.grading.graded import Graded
 
 MESSAGE, NAME, PLACE = 4000, 500, 300  # greatest lengths of texts, in characters

@@ -20,7 +20,7 @@ from app.graders.messages.reply_models import (
     ViolationModel,
     printable,
 )
-from app.graders.results import CompetitionCheck, GraderFault, Rejected
+from app.graders.messages.results import CompetitionCheck, GraderFault, Rejected
 from app.grading.graded import Graded
 
 Answer = Graded | Rejected | GraderFault | CompetitionCheck | Verdict

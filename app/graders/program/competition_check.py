@@ -10,6 +10,7 @@ from typing import TypeVar
 from app.domain.competition import TOML, Competition
 from app.domain.verdict import Rejection, Verdict
 from app.errors import BadCompetition, MetricFault
+from app.graders.messages.results import CompetitionCheck
 from app.graders.program.version_loader import (
     LoadedVersion,
     has_own_metric,
@@ -20,7 +21,6 @@ from app.graders.program.version_loader import (
     read_answers,
     read_sample,
 )
-from app.graders.results import CompetitionCheck
 from app.graders.version_folder import VersionFolder
 from app.grading.answers import decode_answers
 from app.grading.answers_as_submission import answers_as_submission

@@ -16,16 +16,15 @@ import socket
 from functools import partial
 from pathlib import Path
 
-from app.graders.cache import CacheCounts
 from app.graders.messages import protocol
 from app.graders.messages.framing import receive, send
 from app.graders.messages.protocol import Request
 from app.graders.messages.reply_writing import Answer
+from app.graders.messages.results import CacheCounts, GraderFault
 from app.graders.program import version_loader
 from app.graders.program.faults import answer_for, answer_of
 from app.graders.program.job_process import JobRules, score_in_process
 from app.graders.program.tasks import read_file
-from app.graders.results import GraderFault
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.sandbox import JobWalls
 from app.graders.walls.syscalls import give_back_memory

@@ -11,15 +11,14 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.graders.cache import CacheCounts
 from app.graders.messages import protocol
 from app.graders.messages.framing import receive, send
 from app.graders.messages.protocol import Reply, Request
 from app.graders.messages.reply_writing import Answer
+from app.graders.messages.results import CacheCounts, GraderFault
 from app.graders.program.child import Child, start_child
 from app.graders.program.competition_process import serve_competition
 from app.graders.program.job_process import JobRules, check_in_process
-from app.graders.results import GraderFault
 from app.graders.version_folder import VersionFolder
 
 MEGABYTE = 1024 * 1024

@@ -9,8 +9,8 @@ from pathlib import Path
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition, DamagedFile, MetricFault
 from app.graders.messages.reply_writing import Answer
+from app.graders.messages.results import GraderFault, Rejected
 from app.graders.program.version_loader import MetricMemoryError
-from app.graders.results import GraderFault, Rejected
 
 
 def answer_of(job: Callable[[], Answer]) -> Answer:

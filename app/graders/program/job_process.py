@@ -20,11 +20,11 @@ from app.graders.messages.framing import TooLargeMessage, read_from_pipe, write_
 from app.graders.messages.protocol import JobResult, ProtocolError, Scored
 from app.graders.messages.reply_models import CheckModel, FaultModel
 from app.graders.messages.reply_writing import Answer, answer_model
+from app.graders.messages.results import GraderFault
 from app.graders.program.child import start_child
 from app.graders.program.competition_check import check_competition
 from app.graders.program.faults import answer_for, answer_of
 from app.graders.program.version_loader import LoadedCompetition, make_scorer
-from app.graders.results import GraderFault
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.sandbox import JobWalls
 from app.grading.answers import Part

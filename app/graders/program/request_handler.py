@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.graders.cache import CacheCounts, VersionCache
 from app.graders.messages.protocol import Request, write_reply
 from app.graders.messages.reply_writing import Answer
+from app.graders.messages.results import CacheCounts, GraderFault
 from app.graders.program import tasks, version_loader
+from app.graders.program.cache import VersionCache
 from app.graders.program.competition_check import check_competition
 from app.graders.program.faults import answer_of
-from app.graders.results import GraderFault
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.syscalls import give_back_memory
 

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from app.domain.competition import TOML
 from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition, GradingFault
+from app.graders.messages.results import CompetitionCheck, GraderFault
 from app.graders.pool import GraderPool
-from app.graders.results import CompetitionCheck, GraderFault
 from app.graders.version_folder import VersionFolder
 from app.grading.custom_metric import METRIC_FILE
 from app.importers.archive import unpack_archive

@@ -8,8 +8,8 @@ from pathlib import Path
 from app.domain.competition import Competition
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, TakesNoSubmissions
+from app.graders.messages.results import GradingResult
 from app.graders.pool import GraderPool
-from app.graders.results import GradingResult
 from app.graders.version_folder import VersionFolder
 from app.importers.folder import stage_for_grading
 from app.settings import Settings

@@ -15,7 +15,7 @@ from functools import partial
 
 from app.domain.states import SubmissionState
 from app.errors import StorageFull, Unavailable
-from app.graders.results import GraderFault, GradingResult
+from app.graders.messages.results import GraderFault, GradingResult
 from app.prometheus_metrics import GRADING_SECONDS, SETTLED
 from app.services.grading.send_to_grader import send_to_grader
 from app.services.runtime import gradings_in_progress

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 
 from app.errors import DamagedFile, Unavailable
-from app.graders.results import GraderFault, GradingResult
+from app.graders.messages.results import GraderFault, GradingResult
 from app.graders.version_folder import VersionFolder
 from app.services.runtime.context import Context
 

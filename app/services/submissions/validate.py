@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.verdict import Verdict
 from app.errors import GradingFault
-from app.graders.results import GraderFault
+from app.graders.messages.results import GraderFault
 from app.graders.version_folder import VersionFolder
 from app.services.auth import Caller
 from app.services.runtime.context import Context

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from app.cli.context import podium
-from app.cli.mismatches import print_mismatches
 from app.cli.output import AsJson, out, print_json
+from app.cli.results.mismatches import print_mismatches
 from app.services.results import mlagentbench_results
 from app.services.results.mlagentbench_results import EvaluationFile
 from app.services.results.success_rates import Baselines

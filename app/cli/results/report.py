@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 
 from app.cli.context import podium
-from app.cli.mismatches import print_mismatches
 from app.cli.output import AsJson, err, out, print_json
-from app.cli.success import KnownBaselines, Starter, Threshold
+from app.cli.results.mismatches import print_mismatches
+from app.cli.results.success import KnownBaselines, Starter, Threshold
 from app.errors import Invalid
 from app.reports.medal_rates import medal_rates_report
 from app.reports.success_rates import success_report

@@ -4,23 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from app.graders.messages.results import CacheCounts
 from app.graders.version_folder import VersionFolder
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class CacheCounts:
-    """The counts of a grader's cache since its start, and its present size."""
-
-    hits: int = 0
-    misses: int = 0
-    evictions: int = 0
-    kept: int = 0
-    kept_bytes: int = 0
 
 
 class VersionCache(Generic[T]):

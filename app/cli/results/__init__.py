@@ -1,0 +1,1 @@
+"""`podium report`, and the import of results."""
