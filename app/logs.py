@@ -10,6 +10,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 KEY = re.compile(r"pod_(admin|researcher|run)_[A-Za-z0-9_-]+")
+# Addresses that carry their own permission: Kaggle's clients get them for files and uploads.
+SIGNED = re.compile(r"(/api/v1/(?:files|uploads)/)[^/?\s\"\\]+")
 LONGEST = 8000  # characters of one field of a line; a traceback of ours is shorter
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName", "color_message"}
 
@@ -35,7 +37,7 @@ class JsonLines(logging.Formatter):
             document["traceback"] = self.formatException(record.exc_info)
         document = {name: _bounded(value) for name, value in document.items()}
         # No message should have a key. If one does, the key is masked here.
-        return KEY.sub(r"pod_\1_***", json.dumps(document, default=str))
+        return SIGNED.sub(r"\1***", KEY.sub(r"pod_\1_***", json.dumps(document, default=str)))
 
 
 def _bounded(value: object) -> object:

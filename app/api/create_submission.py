@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import hashlib
 import re
 from typing import Any
 
@@ -15,12 +17,12 @@ from app.api.dependencies import KEY_SCHEME, sent_key
 from app.api.http.problems import responses
 from app.api.http.raw_route import RawRoute
 from app.api.http.threads import run_in_thread
-from app.api.http.upload import CSV_BODY, receive_blob, small_body
+from app.api.http.upload import CSV_BODY, received_upload, small_body
 from app.api.schemas.submissions import SubmissionOut
 from app.errors import BadRequest, Invalid
 from app.prometheus_metrics import RECEIVED
 from app.services.runtime.context import Context
-from app.services.submissions import disclose, submit
+from app.services.submissions import disclose, quotas, submit
 from app.services.submissions.batch_receiver import (
     BatchReceiver,
     IncomingSubmission,
@@ -75,22 +77,24 @@ async def send_submission(request: Request) -> Response:
     submission_id = submit.new_submission_id()
     with context.notifications.subscribe(submission_id) as settled:
         stored_submission = await _store(request, context, run_id, submission_id, meta)
-        received = stored_submission.received
+        received, caller = stored_submission.received, stored_submission.caller
+        # The policy `none` shows no state, so there is nothing to wait for.
+        waits = not caller.is_run or stored_submission.run.feedback.shows_state
         if received.created:
             RECEIVED.inc()
             request.app.state.worker.wake()
-            if wait is not None:
+            if wait is not None and waits:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(settled.wait(), wait)
     stored = received.submission
     if received.created and not settled.is_set():
-        shown = disclose.show_new(context, stored_submission.caller, stored_submission.run, stored)
+        shown = disclose.show_new(context, caller, stored_submission.run, stored)
     else:
-        shown = await run_in_thread(disclose.show, context, stored_submission.caller, stored.id)
+        shown = await run_in_thread(disclose.show, context, caller, stored.id)
     headers = {"Location": f"/v1/submissions/{stored.id}"}
-    if wait is not None and received.created:
+    if wait is not None and received.created and waits:
         headers["Preference-Applied"] = f"wait={wait:g}"
-    is_settled = shown.submission.state.is_settled
+    is_settled = waits and shown.submission.state.is_settled
     status = 200 if not received.created else 201 if is_settled else 202
     # No model validates this document; tests compare it with the declared one.
     document = to_json(serializers.submission(context, shown))
@@ -109,11 +113,17 @@ async def _store(
         return await asyncio.wrap_future(receiver.receive(incoming))
     caller, run = await run_in_thread(submit.admit, context, key, run_id)
     if data is not None:
-        blob = await run_in_thread(context.blobs.put, data)
-    else:
-        blob = await receive_blob(request, context.blobs, limit)
-    row = submit.store(context, run, submission_id, blob, meta)
-    return StoredSubmission(caller, run, await asyncio.wrap_future(row))
+        digest = hashlib.sha256(data).hexdigest()
+        put = functools.partial(context.blobs.put, data)
+        received = await submit.store_bytes(context, run, submission_id, digest, put, meta)
+        return StoredSubmission(caller, run, received)
+    if meta.idempotency_key is None:  # a file that was sent before is answered beyond the quota too
+        await run_in_thread(quotas.refuse_unstorable, context, run)
+    async with received_upload(request, context.blobs, limit) as upload:
+        received = await submit.store_bytes(
+            context, run, submission_id, upload.digest(), upload.finish, meta
+        )
+    return StoredSubmission(caller, run, received)
 
 
 def _run_id(request: Request) -> str:

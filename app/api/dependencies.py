@@ -75,6 +75,9 @@ def admin(caller: Anyone) -> None:
 FOR_RESEARCHERS = Depends(researcher)
 FOR_ADMINS = Depends(admin)
 Limit = Annotated[int, Query(ge=1, le=1000, description="at most this many items")]
+OptionalLimit = Annotated[
+    int | None, Query(ge=1, le=1000, description="at most this many items; all without it")
+]
 Cursor = Annotated[
     str | None,
     Query(max_length=200, pattern=r"^[^\x00]*$", description="`next_cursor` of the last page"),

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from app.api import serializers
-from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Id, Limit
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Id, Limit, OptionalLimit
 from app.api.http.problems import responses
 from app.api.schemas.requests import RunChange, RunIn
 from app.api.schemas.runs import ExposureOut, Page, RunCreated, RunOut
-from app.services.experiments import reported_scores, runs
+from app.services.experiments import ledger, reported_scores, runs
 from app.services.experiments.reported_scores import ExternalInfo
 from app.services.experiments.runs import NewRun
 
@@ -88,14 +88,30 @@ def change_run(context: Ctx, caller: Anyone, run_id: Id, body: RunChange) -> Any
     )
 
 
-@router.get("/{run_id}/exposure", response_model=ExposureOut, responses=responses(401, 404, 422))
-def show_exposure(context: Ctx, caller: Anyone, run_id: Id) -> Any:
-    """The exposure ledger: all scores and verdicts that the run's key was shown."""
-    run, disclosed, totals = runs.ledger(context, caller, run_id)
+@router.get(
+    "/{run_id}/exposure",
+    response_model=ExposureOut,
+    response_model_exclude_unset=True,
+    responses=responses(400, 401, 404, 422),
+)
+def show_exposure(
+    context: Ctx,
+    caller: Anyone,
+    run_id: Id,
+    limit: OptionalLimit = None,
+    cursor: Cursor = None,
+) -> Any:
+    """The exposure ledger: all scores and verdicts that the run's key was shown.
+
+    With a `limit` it comes in pages; without one, all of it. The totals are always of all.
+    """
+    found = ledger.ledger(context, caller, run_id, after=cursor, limit=limit)
     return {
-        "policy": run.feedback,
+        "policy": found.run.feedback,
         "disclosed": [
-            {"at": one.at, "kind": one.kind, "submission": one.submission_id} for one in disclosed
+            {"at": one.at, "kind": one.kind, "submission": one.submission_id}
+            for one in found.disclosed
         ],
-        "totals": {f"{kind}s": count for kind, count in totals.items()},
+        "totals": {f"{kind}s": count for kind, count in found.totals.items()},
+        **({} if limit is None else {"next_cursor": found.next_cursor}),
     }

@@ -69,7 +69,7 @@ def run(context: Context, record: RunRecord, info: ExternalInfo) -> dict[str, An
         "id": record.id,
         "experiment": record.experiment,
         "competition": record.competition,
-        "competition_version": context.catalogue.of_version(record.version_id).version.number,
+        "competition_version": context.catalogue.version(record.version_id).number,
         "seed": record.seed,
         "feedback": record.feedback,
         "limits": record.limits or {},

@@ -60,7 +60,7 @@ def show_submission(context: Ctx, caller: Anyone, submission_id: Id) -> Any:
 def submission_file(context: Ctx, caller: Anyone, submission_id: Id) -> FileResponse:
     """The file that was graded: as sent, decompressed."""
     shown = disclose.show(context, caller, submission_id).submission
-    lease = context.blobs.lease(shown.sha256)
+    lease = submit.verified_file(context, shown)
     return leased_file(
         lease, shown.sha256, shown.received_at, media_type="text/csv", filename=f"{shown.id}.csv"
     )

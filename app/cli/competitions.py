@@ -11,6 +11,7 @@ from rich.table import Table
 from app.cli.context import podium
 from app.cli.output import AsJson, out, print_json
 from app.errors import NotFound
+from app.services.competitions import queries
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.storage.queries import competitions
@@ -30,7 +31,7 @@ def list_competitions(
         slugs = context.catalogue.suite(suite) if suite else None
         with context.database.read() as session:
             found = competitions.list_current(session, slugs=slugs, limit=10_000)
-        entries = [context.catalogue.entry(version) for version in found]
+        entries = queries.listed(context, found)
     if as_json:
         print_json(
             [{"slug": e.version.slug, "version": e.version.number, "title": e.competition.title,

@@ -24,7 +24,7 @@ def podium(*, creates: bool = False) -> Iterator[Context]:
     settings = Settings()
     if not creates:
         require_podium(settings)
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     upgrade_when_reachable(settings.database_url, 0)
     context = open_context(settings, grades=False, validates=False)
     try:

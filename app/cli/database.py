@@ -21,7 +21,7 @@ app = typer.Typer(help="Migrate and check the database.", no_args_is_help=True)
 def upgrade() -> None:
     """Migrate the database's schema to this version of Podium."""
     settings = Settings()
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     upgrade_when_reachable(settings.database_url, 0)
     typer.echo("the schema is up to date")
 

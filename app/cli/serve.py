@@ -18,6 +18,7 @@ from app.api.http.request_log import request_id
 from app.errors import Conflict
 from app.logs import configure_logs
 from app.main import create_app
+from app.services.operations import start_checks
 from app.services.runtime.blob_store import require_store
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
@@ -40,8 +41,10 @@ def serve(
     require_store(settings)
     listener = _listen(settings.host, settings.port)
     bound = listener.getsockname()[1]
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    start_checks.refuse_damaged_database(settings)
     upgrade_when_reachable(settings.database_url, DATABASE_SECONDS)
+    start_checks.refuse_other_store(settings)
 
     def ready(key: str | None) -> None:
         if key is not None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
 from app.errors import BadRequest, Forbidden, NotFound
 from app.kaggle_api.signed_urls import SignedUrls, secret_of
-from app.services.auth import Caller
+from app.services.auth import Caller, require_live_key
 from app.services.competitions import queries
 from app.services.experiments import runs
 from app.services.runtime.catalogue import CatalogueEntry
@@ -26,6 +26,17 @@ class KaggleState:
     """The state of the Kaggle routes; it has no data of clients."""
 
     tokens: SignedUrls
+
+    def open(self, context: Context, purpose: str, token: str) -> dict[str, Any]:
+        """The content of a token that is an address's only permission.
+
+        Raises:
+            Forbidden: as `SignedUrls.open`; or the key that it was given to is not valid any more.
+        """
+        content = self.tokens.open(purpose, token)
+        with context.database.read() as session:
+            require_live_key(session, str(content.get("key", "")))
+        return content
 
 
 def open_state(context: Context) -> KaggleState:

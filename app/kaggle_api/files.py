@@ -16,6 +16,7 @@ from app.kaggle_api.archive import archive_identity, lease_archive
 from app.kaggle_api.deps import State, entry_for, origin
 from app.kaggle_api.fields import Body
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
+from app.services.auth import Caller
 from app.services.competitions import queries
 from app.services.runtime.catalogue import CatalogueEntry
 
@@ -50,7 +51,7 @@ def download_all(
     """Redirect to the archive of all public files."""
     entry, _ = entry_for(context, caller, fields.slug())
     _require_files(entry)
-    return _redirect_to(request, state, entry, ALL_FILES, f"{entry.version.slug}.zip")
+    return _redirect_to(request, state, caller, entry, ALL_FILES, f"{entry.version.slug}.zip")
 
 
 @rpc(router, COMPETITIONS, "DownloadDataFile")
@@ -61,13 +62,13 @@ def download_one(
     slug, name = fields.slug(), fields.required("fileName")
     entry, _ = entry_for(context, caller, slug)
     queries.public_file(context, caller, slug, name)
-    return _redirect_to(request, state, entry, name, name)
+    return _redirect_to(request, state, caller, entry, name, name)
 
 
 @router.api_route("/api/v1/files/{token}/{name:path}", methods=["GET", "HEAD"])
 def download(request: Request, context: Ctx, state: State, token: str, name: str) -> Response:
     """A file's bytes. The signed address is enough: clients resume without their key."""
-    content = state.tokens.open(DOWNLOAD, token)
+    content = state.open(context, DOWNLOAD, token)
     entry = context.catalogue.of_version(content["version"])
     file, version = content["file"], entry.version
     if file == ALL_FILES:
@@ -84,10 +85,12 @@ def download(request: Request, context: Ctx, state: State, token: str, name: str
 
 
 def _redirect_to(
-    request: Request, state: State, entry: CatalogueEntry, file: str, name: str
+    request: Request, state: State, caller: Caller, entry: CatalogueEntry, file: str, name: str
 ) -> Response:
     """Redirect to a signed address; clients name the local file after its last part."""
-    token = state.tokens.sign(DOWNLOAD, LINK_SECONDS, version=entry.version.id, file=file)
+    token = state.tokens.sign(
+        DOWNLOAD, LINK_SECONDS, key=caller.key_id, version=entry.version.id, file=file
+    )
     return RedirectResponse(f"{origin(request)}/api/v1/files/{token}/{quote(name)}", 302)
 
 

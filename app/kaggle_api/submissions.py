@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import secrets
 from datetime import UTC, datetime
 from typing import Any
@@ -54,7 +55,7 @@ def start_upload(
     quotas.refuse_unstorable(context, run)
     token = state.tokens.sign(
         UPLOAD, UPLOAD_SECONDS,
-        run=run.id, bytes=size, name=name[-200:], nonce=secrets.token_hex(12),
+        key=caller.key_id, run=run.id, bytes=size, name=name[-200:], nonce=secrets.token_hex(12),
     )  # fmt: skip
     return {"token": token, "createUrl": f"{origin(request)}/api/v1/uploads/{token}"}
 
@@ -62,7 +63,7 @@ def start_upload(
 @router.put("/api/v1/uploads/{token}")
 async def receive(request: Request, context: Ctx, state: State, token: str) -> dict[str, Any]:
     """Receive the announced bytes. The signed address permits this once, without a key."""
-    content = state.tokens.open(UPLOAD, token)
+    content = await run_in_threadpool(state.open, context, UPLOAD, token)
     await run_in_threadpool(pending_uploads.refuse_second, context, content["nonce"])
     upload = await run_in_threadpool(context.blobs.new_upload)
     try:
@@ -182,10 +183,10 @@ async def _store(
     file = await run_in_threadpool(pending_uploads.find, context, nonce, run.id)
     if file is None:
         raise BadRequest("There is no file for this token, or it has expired. Submit again.")
-    blob = await run_in_threadpool(pending_uploads.promote, context, file)
+    promote = functools.partial(pending_uploads.promote, context, file)
     submission_id = submit.new_submission_id()
     with context.notifications.subscribe(submission_id) as settled:
-        stored = await asyncio.wrap_future(submit.store(context, run, submission_id, blob, meta))
+        stored = await submit.store_bytes(context, run, submission_id, file.sha256, promote, meta)
         if stored.created:
             RECEIVED.inc()
             request.app.state.worker.wake()

@@ -55,6 +55,22 @@ def authenticate(session: Session, key: str | None) -> Caller:
     return Caller(record.role, record.id, record.run_id)
 
 
+def require_live_key(session: Session, key_id: str) -> None:
+    """Let an address pass whose key is still valid.
+
+    Raises:
+        Forbidden: the key is unknown, expired or revoked.
+    """
+    record = keys.get_key(session, key_id)
+    is_over = (
+        record is None
+        or record.revoked_at is not None
+        or (record.expires_at is not None and record.expires_at <= datetime.now(UTC))
+    )
+    if is_over:
+        raise Forbidden("The key that this address was given to is not valid any more.")
+
+
 def require_researcher(caller: Caller) -> None:
     """Let researchers and admins pass.
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.conftest import Podium
+from tests.graders.conftest import wait_until
 
 PRIVATE = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
 
@@ -49,8 +50,13 @@ def test_a_researcher_sees_everything_whatever_the_policy(
     podium: Podium, tiny: Path, good: bytes
 ) -> None:
     run = podium.run(tiny, feedback="none")
-    submission = run.submit(good).json()["id"]
+    submission = run.submit(good).json()["id"]  # answered at once: `none` has nothing to wait for
 
+    def graded() -> bool:
+        state = podium.admin.get(f"/v1/submissions/{submission}").json()["state"]
+        return state not in ("queued", "grading")
+
+    wait_until(graded)
     seen = podium.admin.get(f"/v1/submissions/{submission}").json()
 
     assert seen["state"] == "graded"

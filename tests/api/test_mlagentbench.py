@@ -9,6 +9,7 @@ import pytest
 from tests.api.conftest import Podium
 from tests.catalogue.mlagentbench import COMPETITIONS, MEASURED, TASKS
 from tests.factories import good_submission
+from tests.graders.conftest import wait_until
 
 BASELINE = '[baseline]\nscore = {score}\nsource = "a test"\nsuccess_threshold = {threshold}\n'
 # Improvements worked by hand from the scores that tests/catalogue counts.
@@ -70,7 +71,9 @@ def test_a_run_learns_of_the_baseline_what_it_learns_of_the_score(
     run = podium.run(folder, feedback=feedback)
     body = good_submission(folder, shift=0.12)
     own = run.submit(body).json()
-    seen = podium.admin.get(f"/v1/submissions/{own['id']}").json()["grade"]
+    address = f"/v1/submissions/{own['id']}"
+    wait_until(lambda: podium.admin.get(address).json()["grade"] is not None)  # `none`: no waiting
+    seen = podium.admin.get(address).json()["grade"]
 
     assert seen["improvement"] == pytest.approx((0.5 - seen["score"]) / 0.5, rel=1e-12)
     assert seen["success"] is True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import tempfile
 import zlib
@@ -17,7 +18,7 @@ from app.api.http.body_limit import allow_body
 from app.api.http.threads import run_in_thread
 from app.errors import BadRequest, Invalid, TooLarge, UnsupportedMediaType
 from app.settings import MEGABYTE
-from app.storage.blobs.store import Blob, BlobStore
+from app.storage.blobs.store import BlobStore, Upload
 
 CSV_TYPES = frozenset({"text/csv", "application/csv"})
 CHUNK_BYTES = MEGABYTE
@@ -94,15 +95,20 @@ async def small_body(request: Request, max_bytes: int) -> bytes | None:
     return b"".join([chunk async for chunk in bounded(request, max_bytes)])
 
 
-async def receive_blob(request: Request, blobs: BlobStore, max_bytes: int) -> Blob:
-    """Store a CSV file, synced. Raises the errors of `receive_csv`; then it stores nothing."""
+@contextlib.asynccontextmanager
+async def received_upload(
+    request: Request, blobs: BlobStore, max_bytes: int
+) -> AsyncGenerator[Upload, None]:
+    """A CSV file whose bytes are all received. It is discarded unless it is finished.
+
+    Raises what `receive_csv` raises.
+    """
     upload = await run_in_thread(blobs.new_upload)
     try:
         await receive_csv(request, upload, max_bytes)
-        return await run_in_thread(upload.finish)
-    except BaseException:
+        yield upload
+    finally:
         upload.discard()
-        raise
 
 
 async def receive_file_part(request: Request, part: str, sink: Sink, max_bytes: int) -> None:

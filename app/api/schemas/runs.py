@@ -79,6 +79,7 @@ class ExposureOut(BaseModel):
     policy: Feedback
     disclosed: list[DisclosureOut]
     totals: DisclosureTotals
+    next_cursor: str | None = None
 
 
 Item = TypeVar("Item")

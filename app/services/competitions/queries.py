@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from app.domain.competition import parse_competition
 from app.domain.leaderboard import Leaderboard, Standing
 from app.domain.states import CompetitionStatus
-from app.errors import NeedsData, NotFound
+from app.errors import BadCompetition, DamagedFile, NeedsData, NotFound
 from app.services.auth import Caller, require_researcher
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
-from app.storage.database.records import RunRecord
+from app.storage.database.records import RunRecord, VersionRecord
 from app.storage.queries import competitions, runs
 
+log = logging.getLogger("podium.storage")
 SAMPLE = "sample_submission.csv"
 
 
@@ -53,8 +59,36 @@ def page(
         found = competitions.list_current(
             session, q=q, tag=tag, slugs=slugs, after=after, limit=limit + 1
         )
-    entries = [(context.catalogue.entry(version), None) for version in found[:limit]]
-    return list(entries), entries[-1][0].version.slug if len(found) > limit else None
+    entries: list[tuple[CatalogueEntry, RunRecord | None]] = [
+        (entry, None) for entry in listed(context, found[:limit])
+    ]
+    return entries, found[limit - 1].slug if len(found) > limit else None
+
+
+def listed(context: Context, versions: Sequence[VersionRecord]) -> list[CatalogueEntry]:
+    """The versions as a list shows them: one that cannot be used does not hide the others.
+
+    A version whose files are missing or damaged here has the status `needs_data`. One whose
+    competition.toml this Podium refuses is left out. Both are logged.
+    """
+    entries = []
+    for version in versions:
+        try:
+            entries.append(_listed(context, version))
+        except BadCompetition as error:
+            log.error("a competition's stored version is refused",  # noqa: TRY400 (it says enough)
+                      extra={"slug": version.slug, "problems": error.problems})  # fmt: skip
+    return entries
+
+
+def _listed(context: Context, version: VersionRecord) -> CatalogueEntry:
+    try:
+        return context.catalogue.entry(version)
+    except DamagedFile as error:
+        log.error("a competition's files are missing or damaged",  # noqa: TRY400 (it says enough)
+                  extra={"slug": version.slug, "reason": error.detail})  # fmt: skip
+        needy = replace(version, status=CompetitionStatus.NEEDS_DATA)
+        return CatalogueEntry(needy, parse_competition(version.slug, version.toml), None, None)
 
 
 def suites_of(context: Context, slug: str) -> list[str]:

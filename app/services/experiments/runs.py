@@ -14,11 +14,10 @@ from app.errors import Conflict, NeedsData, NotFound, RunClosed
 from app.services.auth import Caller, new_key, require_own_run
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import no_run
-from app.storage.database.records import DisclosureRecord, RunRecord
+from app.storage.database.records import RunRecord
 from app.storage.queries import (
     competitions,
     experiments,
-    exposure,
     imported_grades,
     keys,
     results,
@@ -212,12 +211,3 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
         return runs.get_run(session, run_id) or run
 
     return context.database.write(record)
-
-
-def ledger(
-    context: Context, caller: Caller, run_id: str
-) -> tuple[RunRecord, list[DisclosureRecord], dict[str, int]]:
-    """The run, every disclosure to the run's key, and the totals by kind."""
-    run = find(context, caller, run_id)
-    with context.database.read() as session:
-        return run, exposure.list_disclosures(session, run_id), exposure.totals(session, run_id)

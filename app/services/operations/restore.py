@@ -27,6 +27,7 @@ from app.storage.database import dump, migrations
 from app.storage.database.database import Database
 from app.storage.database.engine import database_url, sqlite_file
 from app.storage.database.jsonl import load_rows, read_lines
+from app.storage.queries import secrets
 
 PARALLEL_COPIES = 8  # files stored at the same time
 CHUNK_BYTES = 1 << 20
@@ -139,6 +140,8 @@ def _store_rows(settings: Settings, folder: Path, manifest: Manifest, progress: 
     def finish(connection: Connection) -> None:
         dump.requeue_unfinished(connection)
         dump.reset_sequences(connection)
+        # The files are in another store now: the next server writes its identity.
+        connection.execute(secrets.FORGET_STORE)
 
     migrations.fill(settings.database_url, manifest.schema, load, finish)
 

@@ -15,7 +15,7 @@ def open_store(settings: Settings) -> tuple[BlobStore, FileCache]:
         BadSettings: PODIUM_BLOBS_URL does not name a usable store.
     """
     data = settings.data_dir
-    data.mkdir(parents=True, exist_ok=True)
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
     cache = FileCache(data / "cache", settings.cache_mb * MEGABYTE)
     try:
         blobs = open_blobs(

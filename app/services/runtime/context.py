@@ -19,6 +19,7 @@ from app.services.runtime.catalogue import Catalogue
 from app.services.runtime.claim_jobs import ClaimedJob, DeliveredJob, claim, defer
 from app.services.runtime.insert_submissions import InsertedSubmission, insert_submissions
 from app.services.runtime.notifications import Notifications
+from app.services.runtime.reservations import Reservations
 from app.services.runtime.version_files import VersionFiles
 from app.services.runtime.write_outcomes import FinishedGrading, write_outcomes
 from app.settings import Settings
@@ -30,6 +31,8 @@ from app.storage.database.engine import DatabaseLimits
 from app.storage.database.records import SubmissionRecord
 from app.storage.queries import submissions
 
+# Its name is that under which servers of this data directory claim gradings; restarts keep it.
+INSTANCE = "instance"
 CONCURRENT_FETCHES = 4  # submissions that are fetched from a remote store at the same time
 
 
@@ -56,6 +59,7 @@ class Context:
     job_claims: Batch[DeliveredJob, ClaimedJob]
     finished_gradings: Batch[FinishedGrading, SubmissionState | None]
     notifications: Notifications = field(default_factory=Notifications)
+    reservations: Reservations = field(default_factory=Reservations)
     fetching: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(CONCURRENT_FETCHES)
     )
@@ -111,7 +115,7 @@ def open_context(
     grades = not settings.queues if grades is None else grades
     validates = not (settings.queues and grades) if validates is None else validates
     data = settings.data_dir
-    data.mkdir(parents=True, exist_ok=True)
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
     blobs, cache = open_store(settings)
     database = Database(
         settings.database_url,
@@ -138,7 +142,7 @@ def open_context(
             requires_isolation=settings.require_isolation,
         ),
         catalogue=Catalogue(files, settings.competitions_dir, database),
-        instance=_instance(data),
+        instance=name_in(data / INSTANCE),
         inserts=Batch(
             database, partial(insert_submissions, defer=defer if settings.queues else None)
         ),
@@ -159,7 +163,7 @@ def lock_data_directory(data: Path) -> int:
     Raises:
         DataDirectoryInUse: another server has the lock.
     """
-    data.mkdir(parents=True, exist_ok=True)
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -172,14 +176,13 @@ def lock_data_directory(data: Path) -> int:
     return descriptor
 
 
-def _instance(data: Path) -> str:
-    """The name under which servers of this data directory claim gradings; restarts keep it."""
-    file = data / "instance"
+def name_in(file: Path) -> str:
+    """The random name, in hex, that this file has. The first process that asks makes it."""
     try:
         return file.read_text().strip()
     except FileNotFoundError:
         name = uuid.uuid4().hex
-        partial = data / f"instance.{name}"
+        partial = file.with_name(f"{file.name}.{name}")
         partial.write_text(name)
         try:
             os.link(partial, file)  # fails if another process has written the file

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from app.errors import IdempotencyMismatch, PodiumError
-from app.services.runtime.run_limits import no_run, refuse_closed, refuse_over_quota
+from app.errors import PodiumError
+from app.services.runtime.run_limits import (
+    no_run,
+    refuse_closed,
+    refuse_other_file,
+    refuse_over_quota,
+)
 from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import runs, submissions
 
@@ -42,11 +47,7 @@ class _InsertBatch:
         """
         known = self._known(incoming)
         if known is not None:
-            if known.sha256 != incoming.sha256:
-                raise IdempotencyMismatch(
-                    f"This Idempotency-Key was already sent with another file ({known.id}). "
-                    "Send a new key with a new file."
-                )
+            refuse_other_file(known, incoming.sha256)
             return InsertedSubmission(known, created=False)
         run = self._run(incoming.run_id)
         if run is None:

@@ -9,8 +9,14 @@ from sqlalchemy.orm import Session
 
 from app.domain.competition import Competition
 from app.domain.states import RunState
-from app.errors import NotFound, QuotaExceeded, RunClosed, TakesNoSubmissions
-from app.storage.database.records import RunRecord
+from app.errors import (
+    IdempotencyMismatch,
+    NotFound,
+    QuotaExceeded,
+    RunClosed,
+    TakesNoSubmissions,
+)
+from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import submissions
 
 DAY = timedelta(days=1)
@@ -45,7 +51,10 @@ def refuse_measured(competition: Competition) -> None:
 def refuse_over_quota(
     session: Session, run: RunRecord, now: datetime, *, accepted: int = 0
 ) -> None:
-    """Refuse a submission beyond the run's quotas. Rejected and failed submissions do not count.
+    """Refuse a submission beyond the run's quotas.
+
+    Rejected and failed submissions do not count, except under the policy `none`: the quota would
+    tell there whether a file was valid.
 
     `accepted` is the number of submissions accepted in this transaction but not stored yet.
 
@@ -54,14 +63,18 @@ def refuse_over_quota(
     """
     total = run.limits.get("submissions_total", math.inf)
     per_day = run.limits.get("submissions_per_day")
-    if math.isfinite(total) and submissions.count_counted(session, run.id) + accepted >= total:
+    everything = not run.feedback.shows_state
+    if (
+        math.isfinite(total)
+        and submissions.count_counted(session, run.id, everything=everything) + accepted >= total
+    ):
         raise QuotaExceeded(
             f"Run {run.id} has used all of its {total} submissions.",
             retry_after=int(DAY.total_seconds()),
         )
     if per_day is None:
         return
-    times = submissions.counted_times(session, run.id, since=now - DAY)
+    times = submissions.counted_times(session, run.id, since=now - DAY, everything=everything)
     if len(times) + accepted < per_day:
         return
     free_at = (times[-per_day] if len(times) >= per_day else now) + DAY
@@ -70,6 +83,19 @@ def refuse_over_quota(
         f"the next is free at {free_at.isoformat(timespec='seconds')}.",
         retry_after=int((free_at - now).total_seconds()) + 1,
     )
+
+
+def refuse_other_file(known: SubmissionRecord, sha256: str) -> None:
+    """Refuse a file whose Idempotency-Key came with another one; `known` was stored with it.
+
+    Raises:
+        IdempotencyMismatch: the digest is not that of the known submission.
+    """
+    if known.sha256 != sha256:
+        raise IdempotencyMismatch(
+            f"This Idempotency-Key was already sent with another file ({known.id}). "
+            "Send a new key with a new file."
+        )
 
 
 def no_run(run_id: str) -> NotFound:

@@ -7,8 +7,11 @@ If the store is this machine's disk, an import also keeps a version's files in a
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Iterable
 from pathlib import Path
+
+from cachetools import LRUCache
 
 from app.errors import DamagedFile
 from app.importers.folder import SAMPLE
@@ -17,10 +20,12 @@ from app.storage.blobs.cache import FileCache
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob, BlobStore
+from app.storage.blobs.verify import Verified
 from app.storage.database.database import Database
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import version_files
 
+CACHED_LISTS = 512  # of files, one or two for each version
 PARALLEL_COPIES = 8  # files that are stored or fetched at the same time
 WITH_ANSWERS, WITHOUT_ANSWERS = "graded", "shown"  # kinds of directories in the cache
 
@@ -33,6 +38,9 @@ class VersionFiles:
         self._database = database
         self._blobs = blobs
         self._cache = cache
+        self._verified = Verified()
+        self._working: LRUCache[tuple[int, bool], list[VersionFileRecord]] = LRUCache(CACHED_LISTS)
+        self._lock = threading.Lock()
 
     def imported_directory(self, slug: str, content_hash: str) -> Path:
         """The directory where an import puts a version. The caller has checked slug and hash."""
@@ -49,15 +57,12 @@ class VersionFiles:
         """
         directory = self.imported_directory(version.slug, version.content_hash)
         if directory.is_dir():
+            self._verify(version, directory, answers=answers)
             return Lease(directory)
         kind = WITH_ANSWERS if answers else WITHOUT_ANSWERS
 
         def make(target: Path) -> None:
-            with self._database.read() as session:
-                files = version_files.working_files(
-                    session, version.id, also=(SAMPLE,), private=answers
-                )
-            self._fetch(version, files, target)
+            self._fetch(version, self._working_files(version, answers=answers), target)
 
         return self._cache.get(f"{kind}/{version.slug}/{version.content_hash[:32]}", make)
 
@@ -69,6 +74,7 @@ class VersionFiles:
         """
         directory = self.imported_directory(version.slug, version.content_hash)
         if directory.is_dir():
+            self._verified.require(directory / "public" / name, sha256)
             return Lease(directory / "public" / name)
         return self._blobs.lease(sha256)
 
@@ -102,6 +108,24 @@ class VersionFiles:
             return VersionFileRecord(path=file.path, sha256=file.sha256, bytes=file.bytes)
 
         return list(map_concurrently(put, staged, concurrency=PARALLEL_COPIES))
+
+    def _verify(self, version: VersionRecord, directory: Path, *, answers: bool) -> None:
+        """Compare the files with their digests; each again only after it changed on the disk."""
+        for file in self._working_files(version, answers=answers):
+            self._verified.require(directory / file.path, file.sha256)
+
+    def _working_files(self, version: VersionRecord, *, answers: bool) -> list[VersionFileRecord]:
+        with self._lock:
+            known = self._working.get((version.id, answers))
+        if known is not None:
+            return known
+        with self._database.read() as session:
+            files = version_files.working_files(
+                session, version.id, also=(SAMPLE,), private=answers
+            )
+        with self._lock:
+            self._working[version.id, answers] = files
+        return files
 
     def _fetch(self, version: VersionRecord, files: list[VersionFileRecord], target: Path) -> None:
         if not files:

@@ -8,14 +8,18 @@ rows to the insert batch.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
+from app.errors import Unavailable
 from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
+from app.services.runtime.reservations import Reservation, Wanted
 from app.services.submissions.submit import SubmissionMeta, admit_all, store
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.small_files import SmallFiles
@@ -44,6 +48,9 @@ class StoredSubmission:
     received: InsertedSubmission
 
 
+Admitted = tuple[IncomingSubmission, Future[StoredSubmission], Caller, RunRecord]
+
+
 class BatchReceiver:
     """One thread, started by the first submission. Close it before the context."""
 
@@ -61,17 +68,27 @@ class BatchReceiver:
         Nothing was stored then.
         """
         future: Future[StoredSubmission] = Future()
-        with self._lock:
-            self._waiting.append((incoming, future))
-            is_first = len(self._waiting) == 1
-        if is_first:  # submissions that arrive before the thread runs join the same group
-            self._thread.submit(self._receive_group)
+        self._add(incoming, future)
         return future
 
     def close(self) -> None:
         """Store the waiting submissions, then stop."""
         self._thread.shutdown()
         self._blobs.close()
+
+    def _add(self, incoming: IncomingSubmission, future: Future[StoredSubmission]) -> None:
+        with self._lock:
+            self._waiting.append((incoming, future))
+            is_first = len(self._waiting) == 1
+        if not is_first:  # submissions that arrive before the thread runs join the same group
+            return
+        try:
+            self._thread.submit(self._receive_group)
+        except RuntimeError:  # this receiver was closed
+            with self._lock:
+                waiting, self._waiting = self._waiting, []
+            for _, one in waiting:
+                one.set_exception(Unavailable("Podium is shutting down."))
 
     def _receive_group(self) -> None:
         with self._lock:
@@ -98,13 +115,43 @@ class BatchReceiver:
                 future.set_exception(admission)
             else:
                 admitted.append((incoming, future, *admission))
-        blobs = self._blobs.put_all([incoming.data for incoming, *_ in admitted])
-        for (incoming, future, caller, run), blob in zip(admitted, blobs, strict=True):
+        places = self._reserve(admitted)
+        try:
+            blobs = self._blobs.put_all([one[0].data for one, _ in places])
+        except BaseException:
+            for _, reservation in places:
+                reservation.release()
+            raise
+        for ((incoming, future, caller, run), reservation), blob in zip(places, blobs, strict=True):
             if isinstance(blob, Exception):
+                reservation.release()
                 future.set_exception(blob)
                 continue
             row = store(self._context, run, incoming.submission_id, blob, incoming.meta)
+            row.add_done_callback(lambda _, place=reservation: place.release())  # type: ignore[misc]
             _forward_result(row, future, caller, run)
+
+    def _reserve(self, admitted: Sequence[Admitted]) -> list[tuple[Admitted, Reservation]]:
+        """Those that may be stored, each with its place. The others are refused, or wait."""
+        wanted = [
+            Wanted(run, hashlib.sha256(incoming.data).hexdigest(), incoming.meta.idempotency_key)
+            for incoming, _, _, run in admitted
+        ]
+        found = self._context.reservations.reserve(
+            self._context.database, wanted, datetime.now(UTC)
+        )
+        places = []
+        for one, outcome in zip(admitted, found, strict=True):
+            incoming, future, *_ = one
+            if isinstance(outcome, Reservation):
+                places.append((one, outcome))
+            elif isinstance(outcome, Exception):
+                future.set_exception(outcome)
+            else:
+                outcome.until.add_done_callback(
+                    lambda _, again=(incoming, future): self._add(*again)  # type: ignore[misc]
+                )
+        return places
 
 
 def open_batch_receiver(context: Context) -> BatchReceiver | None:

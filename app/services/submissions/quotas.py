@@ -23,10 +23,10 @@ class Quota:
 
 def quota(context: Context, run: RunRecord) -> Quota:
     """How much of its quota a run has used at this moment."""
-    now = datetime.now(UTC)
+    now, everything = datetime.now(UTC), not run.feedback.shows_state
     with context.database.read() as session:
-        today = submissions.count_counted(session, run.id, since=now - DAY)
-        total = submissions.count_counted(session, run.id)
+        today = submissions.count_counted(session, run.id, since=now - DAY, everything=everything)
+        total = submissions.count_counted(session, run.id, everything=everything)
     left_today = _left(run.limits.get("submissions_per_day"), today)
     left = _left(run.limits.get("submissions_total"), total)
     known = [count for count in (left_today, left) if count is not None]

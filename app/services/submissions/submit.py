@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,8 +14,11 @@ from app.errors import PodiumError
 from app.services.auth import Caller, authenticate, require_own_run
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
+from app.services.runtime.reservations import Reservation, Wanted
 from app.services.runtime.run_limits import no_run, refuse_closed, refuse_measured
+from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob
+from app.storage.blobs.verify import verify_file
 from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import runs, submissions
 from app.storage.queries.ids import new_id
@@ -105,6 +109,58 @@ def store(
             file_name=meta.file_name,
         )
     )
+
+
+async def store_bytes(
+    context: Context,
+    run: RunRecord,
+    submission_id: str,
+    sha256: str,
+    put: Callable[[], Blob],
+    meta: SubmissionMeta,
+) -> InsertedSubmission:
+    """Store a submission's bytes by `put`, then its row. Nothing is stored if it is refused.
+
+    Raises:
+        RunClosed, QuotaExceeded, IdempotencyMismatch: it is refused.
+        StorageFull, StoreAway: the bytes cannot be stored.
+    """
+    reservation = await _reserve(context, run, sha256, meta)
+    try:
+        blob = await asyncio.to_thread(put)
+        row = store(context, run, submission_id, blob, meta)
+        return await asyncio.wrap_future(row)
+    finally:
+        reservation.release()
+
+
+async def _reserve(
+    context: Context, run: RunRecord, sha256: str, meta: SubmissionMeta
+) -> Reservation:
+    """A place for a submission whose bytes are received but not stored."""
+    wanted = Wanted(run, sha256, meta.idempotency_key)
+    while True:
+        found = await asyncio.to_thread(
+            context.reservations.reserve, context.database, [wanted], datetime.now(UTC)
+        )
+        if isinstance(found[0], Reservation):
+            return found[0]
+        if isinstance(found[0], PodiumError):
+            raise found[0]
+        # `asyncio.wait` does not cancel the other submission's future if this request is cancelled.
+        await asyncio.wait([asyncio.wrap_future(found[0].until)])
+
+
+def verified_file(context: Context, submission: SubmissionRecord) -> Lease:
+    """The file of a submission, compared with its digest.
+
+    Raises:
+        DamagedFile: the store has lost or damaged it.
+        StoreAway: the store cannot be reached.
+    """
+    lease = context.blobs.lease(submission.sha256)
+    verify_file(lease.path, submission.sha256)
+    return lease
 
 
 def new_submission_id() -> str:

@@ -60,7 +60,7 @@ class DiskBlobs:
         """Store a synced file: as a hard link if the file system allows it, otherwise as a copy."""
         blob_path = self.path(blob.sha256)
         with translate_disk_full():
-            if _size(blob_path) != blob.bytes:
+            if not _has(blob_path, blob):
                 temporary = self._spool.directory / uuid.uuid4().hex
                 link_or_copy(file, temporary)
                 temporary.chmod(0o440)
@@ -137,7 +137,7 @@ class DiskBlobs:
 
     def _keep(self, path: Path, descriptor: int, blob: Blob) -> bool:
         blob_path = self.path(blob.sha256)
-        is_new = _size(blob_path) != blob.bytes  # missing, or truncated by another program
+        is_new = not _has(blob_path, blob)  # missing, or damaged since it was stored
         if is_new:
             os.fsync(descriptor)
             path.rename(blob_path)
@@ -167,6 +167,11 @@ def link_or_copy(file: Path, target: Path) -> None:
                 out.write(chunk)
             out.flush()
             os.fsync(out.fileno())
+
+
+def _has(path: Path, blob: Blob) -> bool:
+    """Whether the file at this path has the blob's bytes."""
+    return _size(path) == blob.bytes and file_digest(path)[1] == blob.sha256
 
 
 def _size(path: Path) -> int | None:

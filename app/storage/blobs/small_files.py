@@ -92,8 +92,10 @@ class SmallFiles:
         try:
             descriptor = os.open(path, NEW_FILE_FLAGS, 0o440)
         except FileExistsError:
-            # Complete, or begun just now by another process, or truncated: `put` repairs it.
-            if os.stat(path).st_size != blob.bytes:  # noqa: PTH116
+            # Complete, or begun just now by another process, or damaged: `put` repairs it.
+            with open(path, "rb") as file:  # noqa: PTH123
+                is_same = file.read(len(body) + 1) == body
+            if not is_same:
                 self._store.put(body)
             return
         try:

@@ -95,6 +95,10 @@ class Upload:
         self._open_descriptor()
         return self._path
 
+    def digest(self) -> str:
+        """The SHA-256 of the bytes that were written so far, in hex."""
+        return self._sha256.hexdigest()
+
     def finish(self, keep: Keep | None = None) -> Blob:
         """Store the written bytes durably.
 

@@ -45,9 +45,17 @@ def record(
     return insert_if_new(session, TABLE, ("kind", "grade_id"), entry)
 
 
-def list_disclosures(session: Session, run_id: str) -> list[DisclosureRecord]:
-    """All disclosures to the run's key, oldest first."""
-    query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id)
+def list_disclosures(
+    session: Session, run_id: str, *, offset: int = 0, limit: int | None = None
+) -> list[DisclosureRecord]:
+    """The disclosures to the run's key, oldest first: at most `limit` after the first `offset`."""
+    query = (
+        select(TABLE)
+        .where(TABLE.c.run_id == run_id)
+        .order_by(TABLE.c.id)
+        .limit(limit)
+        .offset(offset)
+    )
     return [DisclosureRecord(**row) for row in session.execute(query).mappings()]
 
 

@@ -43,6 +43,11 @@ def find_key(session: Session, digest: str) -> KeyRecord | None:
     return one(KeyRecord, session.execute(BY_DIGEST, {"digest": digest}).one_or_none())
 
 
+def get_key(session: Session, key_id: str) -> KeyRecord | None:
+    """The key with this id, also when it is expired or revoked."""
+    return one(KeyRecord, session.execute(select(TABLE).where(TABLE.c.id == key_id)).one_or_none())
+
+
 def list_keys(session: Session) -> list[KeyRecord]:
     """All keys, oldest first."""
     return [

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.storage.database.models import Secret
 from app.storage.database.upsert import insert_if_new
 
 TABLE = Secret.__table__
+STORE_IDENTITY = "store-identity"  # not a secret: which store has the files of this database
+FORGET_STORE = delete(TABLE).where(TABLE.c.name == STORE_IDENTITY)
 
 
 def find(session: Session, name: str) -> bytes | None:

@@ -33,11 +33,10 @@ IS_COUNTED = TABLE.c.state.in_(sorted(COUNTED))
 ADD = insert(TABLE)
 BY_ID = WITH_GRADE.where(TABLE.c.id == bindparam("id"))
 BY_KEY = select(TABLE).where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
-COUNT = select(func.count()).select_from(TABLE).where(OF_RUN, IS_COUNTED)
-COUNT_SINCE = COUNT.where(TABLE.c.received_at > bindparam("since"))
+COUNT_ALL = select(func.count()).select_from(TABLE).where(OF_RUN)
 TIMES_SINCE = (
     select(TABLE.c.received_at)
-    .where(OF_RUN, IS_COUNTED, TABLE.c.received_at > bindparam("since"))
+    .where(OF_RUN, TABLE.c.received_at > bindparam("since"))
     .order_by(TABLE.c.received_at)
 )
 LAST_VALID = (
@@ -133,16 +132,29 @@ def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:
     return int(count), found or ""
 
 
-def count_counted(session: Session, run_id: str, since: datetime | None = None) -> int:
-    """The number of submissions received after `since` that count against the run's quota."""
+def count_counted(
+    session: Session, run_id: str, since: datetime | None = None, *, everything: bool = False
+) -> int:
+    """The number of submissions received after `since` that count against the run's quota.
+
+    With `everything`, rejected and failed submissions count too.
+    """
+    query = COUNT_ALL if everything else COUNT_ALL.where(IS_COUNTED)
     if since is None:
-        return int(session.execute(COUNT, {"run_id": run_id}).scalar_one())
-    return int(session.execute(COUNT_SINCE, {"run_id": run_id, "since": since}).scalar_one())
+        return int(session.execute(query, {"run_id": run_id}).scalar_one())
+    query = query.where(TABLE.c.received_at > bindparam("since"))
+    return int(session.execute(query, {"run_id": run_id, "since": since}).scalar_one())
 
 
-def counted_times(session: Session, run_id: str, since: datetime) -> list[datetime]:
-    """The times after `since` of submissions that count against the run's quota, oldest first."""
-    return list(session.execute(TIMES_SINCE, {"run_id": run_id, "since": since}).scalars())
+def counted_times(
+    session: Session, run_id: str, since: datetime, *, everything: bool = False
+) -> list[datetime]:
+    """The times after `since` of submissions that count against the run's quota, oldest first.
+
+    With `everything`, rejected and failed submissions count too.
+    """
+    query = TIMES_SINCE if everything else TIMES_SINCE.where(IS_COUNTED)
+    return list(session.execute(query, {"run_id": run_id, "since": since}).scalars())
 
 
 def last_valid(session: Session, run_id: str) -> SubmissionRecord | None:

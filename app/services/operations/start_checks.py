@@ -1,0 +1,115 @@
+"""Refuse to start a server on a damaged or lost database, or on the files of another database."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from sqlalchemy import create_engine, inspect
+
+from app.errors import Conflict
+from app.services.runtime.context import INSTANCE, name_in
+from app.settings import Settings
+from app.storage.database.database import Database
+from app.storage.database.engine import database_url, sqlite_file
+from app.storage.queries import secrets
+
+STORE_FILE = "store"  # below the store's root: its identity
+FIRST_PROBLEMS = 3  # of quick_check; it may find thousands
+
+
+class DamagedDatabase(Conflict):
+    """The database is damaged, or empty beside files that belong to one."""
+
+
+class OtherStore(Conflict):
+    """This server stores files elsewhere than the servers of its database."""
+
+
+def refuse_damaged_database(settings: Settings) -> None:
+    """Check the pages of a SQLite file, and that a used data directory has a used database.
+
+    Call before the schema is upgraded.
+
+    Raises:
+        DamagedDatabase: says what is wrong and what to do.
+    """
+    file = sqlite_file(settings.database_url)
+    if file is not None and file.is_file():
+        _check_pages(file)
+    if file is not None and not file.is_file():
+        is_empty = True
+    else:
+        is_empty = _has_no_table(settings.database_url)
+    if is_empty and (settings.data_dir / INSTANCE).exists():
+        place = database_url(settings.database_url).render_as_string(hide_password=True)
+        raise DamagedDatabase(
+            f"The database {place} is empty, but the data directory {settings.data_dir} was used "
+            "with a database before. Give the right PODIUM_DATABASE_URL, put the database back, or "
+            "restore a backup (`podium restore`) into a new PODIUM_DATA_DIR. To begin anew, name a "
+            "new PODIUM_DATA_DIR."
+        )
+
+
+def refuse_other_store(settings: Settings) -> None:
+    """Check that the files of this database are in this server's store, if that is a directory.
+
+    The first server writes the store's identity into the database. Call after the upgrade.
+
+    Raises:
+        OtherStore: the database names another store.
+    """
+    parts = urlsplit(settings.blobs_url)
+    if parts.scheme != "file":
+        return
+    own = bytes.fromhex(name_in(Path(unquote(parts.path)) / STORE_FILE))
+    database = Database(settings.database_url)
+    try:
+        with database.read() as session:
+            known = secrets.find(session, secrets.STORE_IDENTITY)
+        if known is None:
+            known = database.write(
+                lambda session: secrets.keep_first(session, secrets.STORE_IDENTITY, own)
+            )
+    finally:
+        database.close()
+    if known != own:
+        raise OtherStore(
+            f"This server stores files in {unquote(parts.path)}, and the servers of its database "
+            "store them elsewhere: neither would find the files of the other. Give all servers of "
+            "one database the same PODIUM_BLOBS_URL, or this server a database of its own. If the "
+            f"store was moved without its file {STORE_FILE!r}, copy that file too."
+        )
+
+
+def _check_pages(file: Path) -> None:
+    try:
+        connection = sqlite3.connect(file)
+        try:
+            found = connection.execute(f"PRAGMA quick_check({FIRST_PROBLEMS})").fetchall()
+        finally:
+            connection.close()
+        problems = [str(row[0]) for row in found]
+    except sqlite3.OperationalError:
+        return  # it cannot be opened or is locked: what opens it next says so
+    except sqlite3.DatabaseError as error:
+        problems = [str(error)]
+    if problems != ["ok"]:
+        first = "; ".join(" ".join(one.split()) for one in problems)
+        raise DamagedDatabase(
+            f"The database {file} is damaged: {first[:500]}. Restore a backup (`podium restore`) "
+            "into a new PODIUM_DATA_DIR, or repair a copy of it with the `.recover` command of the "
+            "program sqlite3. Nothing was changed."
+        )
+
+
+def _has_no_table(url: str) -> bool:
+    try:
+        engine = create_engine(database_url(url))
+        try:
+            return not inspect(engine).get_table_names()
+        finally:
+            engine.dispose()
+    except Exception:
+        return False

@@ -1,0 +1,114 @@
+"""Reserve a submission's place in its run before its bytes are stored.
+
+A submission is refused when its row is written: by then its bytes are in the store, and nobody may
+remove them safely, because another submission may have the same bytes. So the same questions are
+asked before that. A submission whose row is not written yet has a reservation, so that two that
+arrive together do not both get the last place.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from app.errors import PodiumError, QuotaExceeded
+from app.services.runtime.run_limits import (
+    refuse_closed,
+    refuse_other_file,
+    refuse_over_quota,
+)
+from app.storage.database.database import Database
+from app.storage.database.records import RunRecord
+from app.storage.queries import submissions
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A submission that is not stored yet: its run, the digest of its bytes, and its key."""
+
+    run: RunRecord
+    sha256: str
+    idempotency_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """A place in a run. Call `release` once the row is written, or if it never will be."""
+
+    idempotency_key: str | None = None
+    released: Future[None] = field(default_factory=Future)
+
+    def release(self) -> None:
+        """Give the place back. May be called twice."""
+        if not self.released.done():
+            self.released.set_result(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """It depends on a submission whose row is being written. Ask again when `until` is done."""
+
+    until: Future[None]
+
+
+class Reservations:
+    """The submissions of this process whose rows are not written yet."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._by_run: dict[str, list[Reservation]] = {}
+
+    def reserve(
+        self, database: Database, wanted: Sequence[Wanted], now: datetime
+    ) -> list[Reservation | Undecided | PodiumError]:
+        """A place for each submission. Errors are returned, not raised.
+
+        The errors are RunClosed, QuotaExceeded and IdempotencyMismatch. Several processes that
+        serve one run do not know each other's reservations: the row's transaction decides then.
+        """
+        if not any(one.run.limits or one.idempotency_key for one in wanted):
+            return [Reservation() for _ in wanted]
+        # The lock comes before the session: a row that was written before a reservation's end is
+        # seen by every session that begins after it.
+        with self._lock:
+            pending = {one.run.id: self._pending(one.run.id) for one in wanted}
+            with database.read() as session:
+                return [self._decide(session, one, pending[one.run.id], now) for one in wanted]
+
+    def _pending(self, run_id: str) -> list[Reservation]:
+        """The run's open reservations. Forgets the others."""
+        kept = [one for one in self._by_run.pop(run_id, ()) if not one.released.done()]
+        if kept:
+            self._by_run[run_id] = kept
+        return kept
+
+    def _decide(
+        self, session: Session, wanted: Wanted, pending: list[Reservation], now: datetime
+    ) -> Reservation | Undecided | PodiumError:
+        run, key = wanted.run, wanted.idempotency_key
+        try:
+            if key is not None:
+                for one in pending:
+                    if one.idempotency_key == key:
+                        return Undecided(one.released)
+                known = submissions.by_idempotency_key(session, run.id, key)
+                if known is not None:
+                    refuse_other_file(known, wanted.sha256)
+                    return Reservation()
+            refuse_closed(run, now)
+            refuse_over_quota(session, run, now)
+        except PodiumError as refusal:
+            return refusal
+        try:
+            refuse_over_quota(session, run, now, accepted=len(pending))
+        except QuotaExceeded:
+            return Undecided(pending[0].released)
+        reservation = Reservation(key)
+        pending.append(reservation)
+        self._by_run[run.id] = pending
+        return reservation

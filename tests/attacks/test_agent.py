@@ -1,0 +1,187 @@
+"""An agent with a run's key: what it sends leaves nothing that was refused, and tells nothing."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import contextlib
+import gzip
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.api.conftest import CSV, Podium, Run
+from tests.factories import good_submission
+from tests.server import PodiumServer
+
+LARGE = 300 * 1024  # more than what waits in memory: written to the disk as it arrives
+WAIT = {**CSV, "Prefer": "wait=30"}
+
+
+@pytest.fixture(autouse=True)
+def others_are_graded_as_ever() -> None:
+    """No metric.py attacks here."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
+    started = PodiumServer(tmp_path_factory.mktemp("agent") / "data", graders=1).start()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def podium(server: PodiumServer, tmp_path: Path) -> Iterator[Podium]:
+    with contextlib.ExitStack() as clients:
+        yield Podium(server, tmp_path, clients)
+
+
+def stored(podium: Podium) -> set[str]:
+    """The files of the store, without those that are being written."""
+    root = podium.server.data_dir / "blobs"
+    return {f"{path.parent.name}/{path.name}" for path in root.glob("??/*")}
+
+
+def file_of(number: int, size: int = LARGE) -> bytes:
+    """A file that no other test sends; not valid, so that grading it is short."""
+    return b"id,target\n" + f"r1,{number}\n".encode() * (size // 8)
+
+
+def send(run: Run, body: bytes, **headers: str) -> httpx.Response:
+    return run.client.post(
+        f"/v1/runs/{run.id}/submissions", content=body, headers={**CSV, **headers}
+    )
+
+
+@pytest.mark.parametrize("size", [100, LARGE])
+def test_files_beyond_the_quota_leave_nothing(podium: Podium, size: int) -> None:
+    folder = podium.competition()
+    run = podium.run(folder, limits={"submissions_total": 1})
+    assert send(run, good_submission(folder)).status_code in (201, 202)
+    before = stored(podium)
+
+    answers = [send(run, file_of(number, size)) for number in range(10)]
+    packed = gzip.compress(file_of(99, size))
+    answers.append(send(run, packed, **{"Content-Encoding": "gzip"}))
+
+    assert {answer.status_code for answer in answers} == {429}
+    assert stored(podium) == before
+
+
+@pytest.mark.parametrize("size", [100, LARGE])
+def test_another_file_with_a_known_key_leaves_nothing(podium: Podium, size: int) -> None:
+    folder = podium.competition()
+    run = podium.run(folder)
+    key = {"Idempotency-Key": f"once-{size}"}
+    first = send(run, file_of(100, size), **key)
+    assert first.status_code == 202
+    before = stored(podium)
+
+    refused = [send(run, file_of(101 + number, size), **key) for number in range(5)]
+
+    assert {answer.status_code for answer in refused} == {409}
+    assert stored(podium) == before
+    again = send(run, file_of(100, size), **key)
+    assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])
+
+
+@pytest.mark.parametrize("size", [100, LARGE])
+def test_files_that_come_together_leave_what_the_quota_allows(podium: Podium, size: int) -> None:
+    folder = podium.competition()
+    run = podium.run(folder, feedback="none", limits={"submissions_total": 3})
+    before = stored(podium)
+
+    with concurrent.futures.ThreadPoolExecutor(12) as together:
+        bodies = [file_of(200 + number, size) for number in range(12)]
+        answers = list(together.map(lambda body: send(run, body).status_code, bodies))
+
+    assert sorted(answers) == [202] * 3 + [429] * 9
+    assert len(stored(podium) - before) == 3
+
+
+def test_equal_bytes_of_a_refused_file_stay_for_the_run_that_sent_them(podium: Podium) -> None:
+    folder = podium.competition()
+    used, other = podium.run(folder, limits={"submissions_total": 1}), podium.run(folder)
+    send(used, good_submission(folder))
+    body = file_of(300)
+
+    with concurrent.futures.ThreadPoolExecutor(8) as together:
+        senders = [other if number == 3 else used for number in range(8)]
+        answers = list(together.map(lambda run: send(run, body), senders))
+
+    kept = answers[3].json()["id"]
+    assert other.client.get(f"/v1/submissions/{kept}/file").content == body
+
+
+def limits(run: Run) -> dict[str, Any]:
+    return run.client.post(
+        "/api/v1/competitions.CompetitionApiService/GetSubmissionLimits",
+        json={"competitionName": run.document["competition"]},
+    ).json()
+
+
+def test_under_none_the_quota_tells_nothing(podium: Podium) -> None:
+    folder = podium.competition()
+    told = []
+    for body in (good_submission(folder), b"id,target\nr1,1\n", b"\x00\xff"):
+        run = podium.run(folder, feedback="none", limits={"submissions_total": 2})
+        answers = [send(run, body)]
+        settle(podium, run)
+        told.append([limits(run)])
+        answers += [send(run, body), send(run, body)]
+        told[-1] += [answer.status_code for answer in answers]
+
+    assert told[0][0]["numTotal"] == 1
+    assert told[0][1:] == [202, 202, 429]
+    assert told[1:] == [told[0]] * 2
+
+
+def test_under_none_an_answer_comes_at_once(podium: Podium) -> None:
+    folder = podium.competition(metric_py=SLOW, leaderboard=None)
+    run = podium.run(folder, feedback="none")
+
+    for body in (good_submission(folder), b"id,target\nr1,1\n"):
+        answer = send(run, body, Prefer="wait=30")
+        assert answer.status_code == 202
+        assert answer.json()["state"] == "received"
+        assert "Preference-Applied" not in answer.headers
+        assert answer.elapsed.total_seconds() < 2
+        settle(podium, run)
+
+
+SLOW = "import time\n\ndef score(answers, submission):\n    time.sleep(3)\n    return 0.0\n"
+
+
+def settle(podium: Podium, run: Run) -> None:
+    """Wait until all files of the run are graded, as an admin sees them."""
+    for _ in range(300):
+        items = podium.admin.get(f"/v1/runs/{run.id}/submissions").json()["items"]
+        if all(one["state"] not in ("queued", "grading") for one in items):
+            return
+        time.sleep(0.1)
+    raise AssertionError("the files are not graded")
+
+
+def test_a_long_ledger_comes_in_pages(podium: Podium) -> None:
+    folder = podium.competition()
+    run, other = podium.run(folder), podium.run(folder)
+    body = good_submission(folder)
+    for _ in range(5):
+        assert run.validate(body).status_code == 200
+        assert other.validate(body).status_code == 200
+    address = f"/v1/runs/{run.id}/exposure"
+
+    everything = run.client.get(address).json()
+    pages = [run.client.get(address, params={"limit": 2}).json()]
+    while cursor := pages[-1]["next_cursor"]:
+        pages.append(run.client.get(address, params={"limit": 2, "cursor": cursor}).json())
+
+    assert set(everything) == {"policy", "disclosed", "totals"}
+    assert [len(page["disclosed"]) for page in pages] == [2, 2, 1]
+    assert [one for page in pages for one in page["disclosed"]] == everything["disclosed"]
+    assert all(page["totals"] == everything["totals"] for page in pages)
+    assert pages[0]["next_cursor"] == "2"  # tells nothing of the other run's ledger
+    assert run.client.get(address, params={"cursor": "x"}).status_code == 400

@@ -1,0 +1,79 @@
+"""Addresses that carry their own permission: they end with their key, and no log has them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import Podium
+from tests.factories import good_submission
+from tests.server import PodiumServer
+
+RPC = "/api/v1/competitions.CompetitionApiService"
+
+
+@pytest.fixture(autouse=True)
+def others_are_graded_as_ever() -> None:
+    """No metric.py attacks here."""
+
+
+@pytest.fixture
+def podium(tmp_path: Path) -> Iterator[Podium]:
+    server = PodiumServer(tmp_path / "data", graders=1).start()
+    with contextlib.ExitStack() as clients:
+        yield Podium(server, tmp_path / "folders", clients)
+    server.stop()
+
+
+def keys_command(server: PodiumServer, *arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", "keys", *arguments],
+        env=server.environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout
+
+
+def test_addresses_end_with_their_key_and_are_masked_in_the_log(podium: Podium) -> None:
+    folder = podium.competition()
+    run = podium.run(folder)
+    lead = run.client.post(
+        f"{RPC}/DownloadDataFile",
+        json={"competitionName": folder.name, "fileName": "train.csv"},
+        follow_redirects=False,
+    )
+    address = lead.headers["Location"]
+    body = good_submission(folder)
+    started = run.client.post(
+        f"{RPC}/StartSubmissionUpload",
+        json={"competitionName": folder.name, "contentLength": len(body), "fileName": "a.csv"},
+    ).json()
+    stranger = podium.client()
+    assert stranger.get(address).status_code == 200
+
+    listed = json.loads(keys_command(podium.server, "list", "--json"))
+    (key,) = [one["id"] for one in listed if one["run"] == run.id]
+    keys_command(podium.server, "revoke", key)
+
+    assert stranger.get(address).status_code == 403
+    assert stranger.put(started["createUrl"], content=body).status_code == 403
+    log = podium.server.log.read_text()
+    for token in (address.split("/")[-2], started["token"]):
+        assert token not in log
+    assert "/api/v1/files/***/train.csv" in log
+    assert "/api/v1/uploads/***" in log
+
+
+def test_the_data_directory_is_for_its_owner_only(podium: Podium) -> None:
+    mode = podium.server.data_dir.stat().st_mode
+
+    assert stat.S_IMODE(mode) == 0o700
+    folder = podium.competition()
+    graded = podium.run(folder).submit(good_submission(folder))
+    assert graded.json()["state"] == "graded"
