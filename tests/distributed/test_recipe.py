@@ -76,7 +76,14 @@ class Home:
     @property
     def environment(self) -> dict[str, str]:
         programs = f"{_programs()}:{os.environ.get('PATH', os.defpath)}"
-        return {"HOME": str(self.path), "TMPDIR": str(self.path), "PATH": programs}
+        # In a checkout of one's own the competitions are those beside the package.
+        competitions = str(self.path / "podium-src" / "competitions")
+        return {
+            "HOME": str(self.path),
+            "TMPDIR": str(self.path),
+            "PATH": programs,
+            "PODIUM_COMPETITIONS_DIR": competitions,
+        }
 
     def logs(self) -> str:
         return "\n".join(

@@ -59,7 +59,7 @@ def test_a_database_url_with_a_wrong_port_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_queue_is_named(tmp_path: Path) -> None:
     said = refused(tmp_path, "--queues", "small,huge", dispatch="queue")
 
-    assert "no queue huge; there are: small, medium, large" in said
+    assert "no queue huge; the queues are: small, medium, large" in said
 
 
 def test_a_worker_waits_for_a_database_and_says_which(
