@@ -137,4 +137,5 @@ class Settings(BaseSettings):
         """Whether the SQLite file exists. True for a database server, without a check."""
         if not self.is_sqlite:
             return True
-        return Path(self.database_url.partition(":///")[2].partition("?")[0]).is_file()
+        file = self.database_url.partition(":///")[2].partition("?")[0]
+        return not file or Path(file).is_file()  # a URL without a file is refused when it is opened

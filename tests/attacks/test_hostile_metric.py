@@ -121,7 +121,8 @@ def test_a_reply_that_waits_when_a_job_is_sent_gets_the_grader_replaced(pool, co
 PATCHES = """
 import builtins, math, threading, _thread, time
 import numpy, pandas
-from app.graders import faults, job_process, protocol
+from app.graders.messages import protocol
+from app.graders.program import faults, job_process
 from app.grading import scorer
 from app.domain import leaderboard
 

@@ -18,7 +18,7 @@ def confined(after: str = "", before: str = "") -> dict:
     """What a process that confined itself says as its `found`."""
     program = f"""
 import dataclasses, json, os, platform, resource, socket, sys
-from app.graders import landlock, sandbox, seccomp, self_test, syscalls
+from app.graders.walls import landlock, sandbox, seccomp, self_test, syscalls
 {textwrap.dedent(before)}
 isolation = dataclasses.asdict(self_test.isolation(os.getppid()))
 notes = sandbox.confine(os.getppid())

@@ -203,7 +203,7 @@ def test_a_bucket_that_may_only_be_read_is_told_at_the_start(
     server = cluster("one", wait=False, dispatch="queue")
     own_s3.stop()
     own_s3.start(read_only=True)
-    assert_refused(server, "can be read and not written")
+    assert_refused(server, "can be read but not written")
 
 
 def assert_refused(server: PodiumServer, words: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,7 +20,7 @@ from app.reports.tables import to_csv, to_parquet
 from app.services.results import experiment_results, grading_reports, success_rates
 from app.services.results.experiment_results import Excluded, GroupBy, ResultFilter
 from app.services.results.grading_reports import ImportedReports, ReportSource
-from app.services.results.run_groups import import_groups
+from app.services.results.run_groups import ImportedExperiment, import_groups
 from app.services.results.success_rates import (
     Baselines,
     SuccessGroupBy,
@@ -134,13 +134,19 @@ def import_run_groups(
     with podium(creates=True) as context:
         found = import_groups(context, table, runs, experiment)
     if as_json:
-        print_json([asdict(one) for one in found])
+        print_json([_group_document(one) for one in found])
         return
     for one in found:
         for problem in one.problems:
             err.print(f"{one.experiment}: {problem}", markup=False, highlight=False)
         if one.reports is not None:
             _print_summary(one.experiment, one.reports)
+
+
+def _group_document(one: ImportedExperiment) -> dict[str, Any]:
+    document = asdict(one)
+    document["taken"] = document.pop("reports")
+    return document
 
 
 def _print_summary(experiment: str, imported: ImportedReports) -> None:
