@@ -7,6 +7,7 @@ import json
 import stat
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,6 +41,14 @@ def keys_command(server: PodiumServer, *arguments: str) -> str:
     return done.stdout
 
 
+def log_with(server: PodiumServer, words: str) -> str:
+    """The log, once it has a line with these words: a line may follow the answer."""
+    until = time.monotonic() + 30
+    while words not in (log := server.log.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
+    return log
+
+
 def test_addresses_end_with_their_key_and_are_masked_in_the_log(podium: Podium) -> None:
     folder = podium.competition()
     run = podium.run(folder)
@@ -63,7 +72,7 @@ def test_addresses_end_with_their_key_and_are_masked_in_the_log(podium: Podium) 
 
     assert stranger.get(address).status_code == 403
     assert stranger.put(started["createUrl"], content=body).status_code == 403
-    log = podium.server.log.read_text()
+    log = log_with(podium.server, "/api/v1/uploads/")
     for token in (address.split("/")[-2], started["token"]):
         assert token not in log
     assert "/api/v1/files/***/train.csv" in log
