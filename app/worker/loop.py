@@ -29,7 +29,9 @@ class Worker:
         self._wake = threading.Event()
         self._lock = threading.Lock()
         self._in_flight = 0
-        self._suspects: list[str] = []
+        # The queued submissions during whose grading a server died; None: not asked for yet.
+        self._suspects: list[str] | None = None
+        self._is_suspect_graded = False
         self._capacity = CLAIMED_PER_GRADER * context.settings.graders
 
     def wake(self) -> None:
@@ -41,9 +43,6 @@ class Worker:
 
         `stop=lambda idle: idle` drains the queue and returns.
         """
-        # A server died while it graded these. Each is graded alone, before all others: should it
-        # kill this server too, nothing else is counted as having done so.
-        self._suspects = recovery.suspects(self._context)
         while True:
             self._wake.clear()
             claimed = self._claim()
@@ -60,16 +59,21 @@ class Worker:
         with self._lock:
             free = self._capacity - self._in_flight
             is_busy = self._in_flight > 0
-        if self._suspects and is_busy:
+        # Each suspect is graded alone, before all others: should it kill this server too, nothing
+        # else is counted as having done so.
+        if is_busy and (self._suspects or self._is_suspect_graded):
             return []
         # Claim many at a time: a transaction costs the same for one submission and for sixteen.
         # The other half of the capacity keeps the graders busy until the next claim.
         if free < self._capacity / 2:
             return []
         try:
+            if self._suspects is None:
+                self._suspects = recovery.suspects(self._context)
             only = self._suspects[0] if self._suspects else None
             claimed = self._lifecycle.claim(free, only=only)
             self._suspects = self._suspects[1:]
+            self._is_suspect_graded = only is not None
         except PodiumError as error:
             # The database is away. The submissions stay queued, so waiting is safe.
             log.warning("cannot claim submissions", extra={"error": type(error).__name__})

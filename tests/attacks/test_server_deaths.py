@@ -86,6 +86,28 @@ def test_after_two_deaths_of_the_server_a_file_is_failed_and_no_other_is(server,
     assert not any(faults_of(server, other) for other in others)
 
 
+def test_a_file_during_whose_grading_a_server_died_is_graded_alone(tmp_path):
+    """Even if graders are free: should it kill the server again, nothing else looks guilty."""
+    server = PodiumServer(tmp_path / "data", graders=2).start()
+    try:
+        run = competition(server, tmp_path / "slow", metric_py=SLEEPS, leaderboard=None, usage=None)
+        suspect = submit(server, run, good_submission(tmp_path / "slow"))["id"]
+        notes = server.data_dir / "grading"
+        wait_until(lambda: (notes / suspect).exists())
+        server.kill()
+        server.start()
+        wait_until(lambda: (notes / suspect).exists())
+        other = submit(server, run, good_submission(tmp_path / "slow"))["id"]
+        while state_of(server, suspect)[0] == "grading":
+            found = {path.name for path in notes.iterdir()}
+            assert found <= {suspect} or state_of(server, suspect)[0] != "grading"
+            time.sleep(0.1)
+        wait_until(lambda: state_of(server, other) == ("graded", 1))
+        assert state_of(server, suspect) == ("graded", 2)
+    finally:
+        server.kill()
+
+
 def test_a_clean_stop_takes_the_attempt_back(server, tmp_path):
     run = competition(server, tmp_path / "slow", metric_py=SLEEPS, leaderboard=None, usage=None)
     submission = submit(server, run, good_submission(tmp_path / "slow"))["id"]

@@ -11,7 +11,6 @@ import threading
 import time
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from functools import partial
 
 from app.domain.states import SubmissionState
 from app.errors import StorageFull, Unavailable
@@ -54,8 +53,13 @@ class GradingLifecycle:
         """Send a claimed submission to a grader, and write its outcome when it comes."""
         context = self._context
         end: GradingEnd = Future()
-        end.add_done_callback(lambda _: gradings_in_progress.end(context.settings, claimed.id))
+        if not self._are_others:  # the queue counts the deaths of its workers itself
+            end.add_done_callback(lambda _: gradings_in_progress.end(context.settings, claimed.id))
         started = time.monotonic()
+
+        def begun() -> None:
+            if not self._are_others:
+                gradings_in_progress.begin(context.settings, claimed.id)
 
         def graded(future: Future[GradingResult]) -> None:
             if future.cancelled():
@@ -85,7 +89,6 @@ class GradingLifecycle:
             self._finish(claimed, outcome, end)
 
         try:
-            begun = partial(gradings_in_progress.begin, context.settings, claimed.id)
             future = send_to_grader(context, claimed.version_id, claimed.sha256, begun)
         except Unavailable as error:
             log.warning(

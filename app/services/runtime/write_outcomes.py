@@ -1,4 +1,4 @@
-"""What came of gradings, written: exactly one outcome for each submission."""
+"""Write the outcomes of gradings: exactly one for each submission."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from app.storage.queries import claims, faults, grades, submissions
 
 @dataclass(frozen=True, slots=True)
 class FinishedGrading:
-    """A grading that came to its end, and when."""
+    """A finished grading, its outcome and its time."""
 
     claimed: ClaimRecord
     outcome: GradingResult
@@ -31,23 +31,23 @@ class FinishedGrading:
 def write_outcomes(
     session: Session, finished: list[FinishedGrading], *, max_attempts: int
 ) -> list[SubmissionState | None]:
-    """Write the outcomes of gradings: grades, rejections, faults. Says the states they lead to.
+    """Write grades, rejections and faults. Returns the state that each submission has then.
 
-    A fault of ours is recorded, and the submission queued again until its attempts are used up.
-    None stands for an outcome that was dropped: its submission is in other hands by now, because
-    this worker was taken for dead, or is settled.
+    A fault is recorded, and its submission queued again until its attempts are used up. The state
+    is None if the outcome was dropped: another worker has claimed the submission meanwhile, or it
+    is settled.
     """
-    holds = claims.still_held(session, [one.claimed for one in finished])
-    held = [one for one, holding in zip(finished, holds, strict=True) if holding]
-    graded = [_grade_record(one) for one in held if isinstance(one.outcome, Graded)]
+    are_valid = claims.still_valid(session, [one.claimed for one in finished])
+    valid = [one for one, is_valid in zip(finished, are_valid, strict=True) if is_valid]
+    graded = [_grade_record(one) for one in valid if isinstance(one.outcome, Graded)]
     grades.add_grades(session, graded)
     settled: list[SettledRecord] = []
     states: list[SubmissionState | None] = []
-    for one, holding in zip(finished, holds, strict=True):
-        if not holding:
+    for one, is_valid in zip(finished, are_valid, strict=True):
+        if not is_valid:
             states.append(None)
             continue
-        state, verdict = _judge(one, max_attempts)
+        state, verdict = _state_and_verdict(one, max_attempts)
         states.append(state)
         if isinstance(one.outcome, GraderFault):
             fault, claimed = one.outcome, one.claimed
@@ -70,7 +70,9 @@ def write_outcomes(
     return states
 
 
-def _judge(finished: FinishedGrading, max_attempts: int) -> tuple[SubmissionState, Verdict]:
+def _state_and_verdict(
+    finished: FinishedGrading, max_attempts: int
+) -> tuple[SubmissionState, Verdict]:
     match finished.outcome:
         case Graded(warnings=warnings):
             return SubmissionState.GRADED, Verdict(warnings=warnings)
@@ -83,7 +85,7 @@ def _judge(finished: FinishedGrading, max_attempts: int) -> tuple[SubmissionStat
 
 def _grade_record(finished: FinishedGrading) -> GradeRecord:
     claimed, graded = finished.claimed, finished.outcome
-    assert isinstance(graded, Graded)  # noqa: S101 (the caller chose these)
+    assert isinstance(graded, Graded)  # noqa: S101 (the caller passes these only)
     standing = graded.standing
     return GradeRecord(
         submission_id=claimed.id,

@@ -89,7 +89,7 @@ def claim(session: Session, claims: Sequence[ClaimRecord]) -> None:
         session.execute(CLAIM, [{"of": one.id, "claimant": one.claimed_by} for one in claims])
 
 
-def still_held(session: Session, claims: Sequence[ClaimRecord]) -> list[bool]:
+def still_valid(session: Session, claims: Sequence[ClaimRecord]) -> list[bool]:
     """Whether each of these claims is still valid. Locks their submissions."""
     rows = session.execute(CLAIMED, {"ids": sorted({one.id for one in claims})})
     valid = {tuple(row) for row in rows}
