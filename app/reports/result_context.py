@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from app.services.results.experiment_results import ResultContext
@@ -90,8 +91,16 @@ def footnotes(context: ResultContext) -> list[str]:
         lines.append(
             f"{context.imported} imported results: what those agents were told is unknown."
         )
+    return lines + flag_notes(context.flags)
+
+
+def flag_notes(flags: Iterable[tuple[str, str, str]]) -> list[str]:
+    """A line for each code, with its competitions, of (competition, code, note) flags.
+
+    >>> flag_notes([("a", "leaky", "..."), ("b", "leaky", "...")])
+    ['Flag leaky: a, b.']
+    """
     codes: dict[str, list[str]] = {}
-    for slug, code, _ in context.flags:
+    for slug, code, _ in flags:
         codes.setdefault(code, []).append(slug)
-    lines += [f"Flag {code}: {', '.join(slugs)}." for code, slugs in sorted(codes.items())]
-    return lines
+    return [f"Flag {code}: {', '.join(slugs)}." for code, slugs in sorted(codes.items())]

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from app.reports.report import Report
+from app.reports.result_context import flag_notes
 from app.reports.tables import cell, markdown_list, markdown_table
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
@@ -186,17 +187,14 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
     if found.open:
         lines.append(f"{found.open} runs are still open: their last score counts.")
     if found.other_scores:
-        lines.append(f"{found.other_scores} scores of another sort stand beside the counted ones.")
+        lines.append(f"{found.other_scores} scores of another kind are not counted.")
     lines += [
         f"Baseline of {one.competition}: {one.score:g} ({one.source}), "
         + ("higher" if one.higher_is_better else "lower")
         + f" is better, more than {100 * one.threshold:g} %."
         for one in found.baselines
     ]
-    codes: dict[str, list[str]] = {}
-    for slug, code, _ in found.flags:
-        codes.setdefault(code, []).append(slug)
-    return lines + [f"Flag {code}: {', '.join(slugs)}." for code, slugs in sorted(codes.items())]
+    return lines + flag_notes(found.flags)
 
 
 def _rate(rate: Rate | None) -> str:

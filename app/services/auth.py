@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import Role
 from app.errors import Forbidden, Unauthorized
-from app.services.runtime.run_limits import no_run
-from app.storage.database.records import KeyRecord
+from app.services.runtime.run_lookup import existing_run, no_run
+from app.storage.database.records import KeyRecord, RunRecord
 from app.storage.queries import keys
 from app.storage.queries.ids import new_id
 
@@ -99,6 +99,16 @@ def require_own_run(caller: Caller, run_id: str) -> None:
     """
     if caller.is_run and caller.run_id != run_id:
         raise no_run(run_id)
+
+
+def own_run(session: Session, caller: Caller, run_id: str) -> RunRecord:
+    """The run with this id, for researchers and for the run's own key.
+
+    Raises:
+        NotFound: the run does not exist, or the key is another run's.
+    """
+    require_own_run(caller, run_id)
+    return existing_run(session, run_id)
 
 
 def new_key(

@@ -15,7 +15,7 @@ from app.domain.states import ReportedScoreKind
 from app.errors import Conflict, ScoreContradicts
 from app.services.auth import Caller, require_researcher
 from app.services.runtime.context import Context
-from app.services.runtime.run_limits import no_run
+from app.services.runtime.run_lookup import existing_run
 from app.storage.database.records import ReportedScoreRecord, RunRecord
 from app.storage.queries import imported_runs, reported_scores, runs
 
@@ -139,10 +139,7 @@ def find_run(context: Context, run_id: str) -> RunRecord:
         NotFound: the run does not exist.
     """
     with context.database.read() as session:
-        run = runs.get_run(session, run_id)
-    if run is None:
-        raise no_run(run_id)
-    return run
+        return existing_run(session, run_id)
 
 
 def refuse_contradictions(competition: Competition, new: NewScore) -> None:

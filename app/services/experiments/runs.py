@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 from app.domain.feedback import Feedback
 from app.domain.states import CompetitionStatus, Role, RunState, SubmissionState
 from app.errors import Conflict, NeedsData, NotFound, RunClosed
-from app.services.auth import Caller, new_key, require_own_run
+from app.services.auth import Caller, new_key, own_run
 from app.services.runtime.context import Context
-from app.services.runtime.run_limits import no_run
+from app.services.runtime.run_lookup import existing_run
 from app.storage.database.records import RunRecord
 from app.storage.queries import (
     competitions,
@@ -104,12 +104,8 @@ def find(context: Context, caller: Caller, run_id: str) -> RunRecord:
     Raises:
         NotFound: the run does not exist, or the key is another run's.
     """
-    require_own_run(caller, run_id)
     with context.database.read() as session:
-        run = runs.get_run(session, run_id)
-    if run is None:
-        raise no_run(run_id)
-    return run
+        return own_run(session, caller, run_id)
 
 
 def page(
@@ -148,9 +144,7 @@ def change(
     """
 
     def record(session: Session) -> RunRecord:
-        run = runs.get_run(session, run_id)
-        if run is None:
-            raise no_run(run_id)
+        run = existing_run(session, run_id)
         changes: dict[str, Any] = {}
         if close and run.state != RunState.CLOSED:
             changes |= {"state": RunState.CLOSED, "closed_at": datetime.now(UTC)}

@@ -11,7 +11,6 @@ from app.domain.competition import Competition
 from app.domain.states import RunState
 from app.errors import (
     IdempotencyMismatch,
-    NotFound,
     QuotaExceeded,
     RunClosed,
     TakesNoSubmissions,
@@ -96,8 +95,3 @@ def refuse_other_file(known: SubmissionRecord, sha256: str) -> None:
             f"This Idempotency-Key was already sent with another file ({known.id}). "
             "Send a new key with a new file."
         )
-
-
-def no_run(run_id: str) -> NotFound:
-    """The error for a run that does not exist, and for a run of another key."""
-    return NotFound(f"There is no run {run_id!r} for this key.")

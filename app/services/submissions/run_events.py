@@ -16,12 +16,11 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RunState
 from app.errors import BadRequest
-from app.services.auth import Caller, authenticate, require_own_run
+from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
-from app.services.runtime.run_limits import no_run
 from app.services.submissions.disclose import RECEIVED, Disclosed, show_all, state_shown
 from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord
-from app.storage.queries import runs, submissions
+from app.storage.queries import submissions
 
 PAGE_SIZE = 200  # submissions read by one query
 RECHECKED = 32  # latest final submissions that are compared again, to find late commits among them
@@ -101,10 +100,7 @@ class RunEvents:
         """
         with self._context.database.read() as session:
             caller = authenticate(session, self._key)
-            require_own_run(caller, self._run_id)
-            run = runs.get_run(session, self._run_id)
-            if run is None:
-                raise no_run(self._run_id)
+            run = own_run(session, caller, self._run_id)
             if self._next == self._base and not self._is_intact(session):
                 self._disclosed = {}
                 self._start_at(EventCursor(closed=self._base.closed))

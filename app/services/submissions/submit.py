@@ -11,16 +11,16 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 
 from app.errors import PodiumError
-from app.services.auth import Caller, authenticate, require_own_run
+from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
 from app.services.runtime.reservations import Reservation, Wanted
-from app.services.runtime.run_limits import no_run, refuse_closed, refuse_measured
+from app.services.runtime.run_limits import refuse_closed, refuse_measured
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob
 from app.storage.blobs.verify import verify_file
 from app.storage.database.records import RunRecord, SubmissionRecord
-from app.storage.queries import runs, submissions
+from app.storage.queries import submissions
 from app.storage.queries.ids import new_id
 
 Admission = tuple[Caller, RunRecord]
@@ -78,10 +78,7 @@ def _admit(context: Context, session: Session, key: str | None, run_id: str) -> 
 
 
 def _open_run(context: Context, session: Session, caller: Caller, run_id: str) -> RunRecord:
-    require_own_run(caller, run_id)
-    run = runs.get_run(session, run_id)
-    if run is None:
-        raise no_run(run_id)
+    run = own_run(session, caller, run_id)
     refuse_closed(run, datetime.now(UTC))
     refuse_measured(context.catalogue.of_version(run.version_id).competition)
     return run
