@@ -46,13 +46,16 @@ LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url 
 
 .venv/bin/pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Podium needs Python 3.11 or newer; this is %s. Try: make PYTHON=python3.12" % sys.version.split()[0])'
+	@echo "Making .venv with $(PYTHON)."
 	$(PYTHON) -m venv .venv
 
 .venv/installed: requirements.lock pyproject.toml | .venv/bin/pip
+	@echo "Installing about 80 packages into .venv (0.7 GB). This takes some minutes, once."
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 .venv/installed-dev: requirements-dev.lock .venv/installed
+	@echo "Installing the packages of tests and checks into .venv. This takes a minute or two, once."
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.lock
 	@touch $@

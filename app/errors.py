@@ -81,6 +81,13 @@ class Forbidden(PodiumError):
     status = 403
 
 
+class RunArchived(Forbidden):
+    """The run of this key is archived, or its experiment or competition.
+
+    Nothing is deleted: an admin can restore it, and then the key works again.
+    """
+
+
 class NotFound(PodiumError):
     """There is nothing under this name.
 
@@ -94,6 +101,14 @@ class Conflict(PodiumError):
     """The request conflicts with the current state."""
 
     status = 409
+
+
+class CannotStart(Conflict):
+    """Podium cannot start."""
+
+
+class NoResults(Conflict):
+    """There are no results yet."""
 
 
 class SchemaTooNew(Conflict):
@@ -120,6 +135,14 @@ class AttemptsMissing(Conflict):
     """Some attempts have no result, and `padding` does not say how to count them.
 
     Carries `missing`: a list of `{competition, seed}`.
+    """
+
+
+class NoCommonCompetition(Conflict):
+    """These experiments have no competition in common.
+
+    A ranking needs the same competitions for all. `competitions` has the number of competitions of
+    each experiment. Name a suite, or experiments that share competitions.
     """
 
 
@@ -183,6 +206,16 @@ class TooManyStreams(PodiumError):
         self.headers = {"Retry-After": str(retry_after)}
 
 
+class MisdirectedRequest(PodiumError):
+    """Podium is no proxy for this host.
+
+    The client's HTTP_PROXY leads to Podium, which forwards nothing. Set the variable for Kaggle's
+    command alone, or name the host in NO_PROXY.
+    """
+
+    status = 421
+
+
 class RangeNotSatisfiable(PodiumError):
     """The file has no bytes in the range asked for."""
 
@@ -199,6 +232,13 @@ class Unavailable(PodiumError):
         self.headers = {"Retry-After": str(retry_after)}
 
 
+class NotGradedYet(Unavailable):
+    """The file is stored and not graded yet.
+
+    Send the same request again: it is the same attempt, and waits for the same grade.
+    """
+
+
 class StoreAway(Unavailable):
     """The store of files cannot be reached now."""
 
@@ -209,12 +249,20 @@ class StorageFull(PodiumError):
     status = 507
 
 
+class DiskReserved(StorageFull):
+    """Podium's disk is nearly full, and the rest is kept for the database.
+
+    Nothing was stored. Grading, results and small requests go on. An operator has to free space,
+    for example with `podium gc`; PODIUM_DISK_RESERVE_PERCENT says how much is kept.
+    """
+
+
 class DamagedFile(PodiumError):
     """A stored file is missing or damaged. This is Podium's fault."""
 
 
 class BadSettings(PodiumError):
-    """A setting of this Podium cannot be used."""
+    """A setting cannot be used."""
 
 
 class BadCompetition(Invalid):

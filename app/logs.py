@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 KEY = re.compile(r"pod_(admin|researcher|run)_[A-Za-z0-9_-]+")
 # Addresses that carry their own permission: Kaggle's clients get them for files and uploads.
 SIGNED = re.compile(r"(/api/v1/(?:files|uploads)/)[^/?\s\"\\]+")
-LONGEST = 8000  # characters of one field of a line; a traceback of ours is shorter
+LONGEST = 8000  # characters of one field of a line
+LAST = 2000  # of these, so many from the end
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName", "color_message"}
 
 
@@ -41,13 +42,22 @@ class JsonLines(logging.Formatter):
 
 
 def _bounded(value: object) -> object:
-    """A value of a line, or the beginning of its text where that is long."""
+    """A value of a line, or the beginning and the end of its text where that is long.
+
+    The end of a traceback names the error.
+    """
     if value is None or isinstance(value, bool | int | float):
         return value
     text = value if isinstance(value, str) else json.dumps(value, default=str)
     if len(text) <= LONGEST:
         return value
-    return f"{text[:LONGEST]}... and {len(text) - LONGEST} more characters"
+    left_out = f"... and {len(text) - LONGEST} more characters ..."
+    return text[: LONGEST - LAST] + left_out + text[-LAST:]
+
+
+def _says_something(record: logging.LogRecord) -> bool:
+    """Whether a line of Alembic is more than that it opened a database."""
+    return not record.getMessage().startswith(("Context impl ", "Will assume "))
 
 
 def configure_logs(level: str, request_id: Callable[[], str]) -> None:
@@ -57,6 +67,9 @@ def configure_logs(level: str, request_id: Callable[[], str]) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    # Otherwise it says of each of its plug-ins that it is there.
+    logging.getLogger("alembic.runtime.plugins").setLevel("WARNING")
+    logging.getLogger("alembic.runtime.migration").addFilter(_says_something)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logging.getLogger(name).handlers.clear()
         logging.getLogger(name).propagate = name != "uvicorn.access"

@@ -17,23 +17,28 @@ from fastapi.openapi.utils import get_openapi
 
 from app import __version__
 from app.api import (
+    archive,
     competitions,
     create_submission,
     events,
     experiments,
     faults,
+    grade,
     grading_reports,
+    keys,
     mlagentbench_results,
     reported_scores,
     results,
     runs,
     service,
+    skill,
     submissions,
     success,
 )
 from app.api.http import problems
 from app.api.http.body_limit import BodyLimit
 from app.api.http.event_stream import StreamLimit
+from app.api.http.head_requests import HeadRequests
 from app.api.http.request_log import RequestRecorder
 from app.errors import PodiumError
 from app.kaggle_api.deps import open_state
@@ -44,8 +49,9 @@ from app.services.runtime import environment
 from app.services.runtime.context import Context, lock_data_directory, open_context
 from app.services.submissions.batch_receiver import open_batch_receiver
 from app.settings import Settings
-from app.storage.database import migrations
+from app.storage.database.wait_for_database import upgrade_when_reachable
 from app.worker.loop import NoWorker, Worker
+from app.worker.sweeper import run_sweeper
 
 log = logging.getLogger("podium")
 DESCRIPTION = """The referee for AI agents that do machine-learning engineering: submissions are
@@ -53,6 +59,9 @@ graded against private answers, placed among the human teams of a leaderboard, a
 
 Send a key with every request: `Authorization: Bearer pod_...`. Errors are problem documents
 (RFC 9457); every `type` is a page that explains it."""
+
+
+SUSPECTS_SECONDS = 1.0  # how long a start waits at most for files that may have ended a server
 
 
 def create_app(
@@ -68,7 +77,7 @@ def create_app(
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         lock = lock_data_directory(settings.data_dir)
-        await run_in_threadpool(migrations.upgrade, settings.database_url)
+        await run_in_threadpool(upgrade_when_reachable, settings.database_url, 0)
         context = await run_in_threadpool(open_context, settings)
         context.listen()
         worker = NoWorker() if settings.queues else Worker(context)
@@ -83,10 +92,14 @@ def create_app(
             target=worker.run, args=(lambda idle: stopping.is_set(),), name="grading-loop"
         )
         app.state.context, app.state.worker = context, worker
+        sweeper = threading.Thread(target=run_sweeper, args=(context, stopping), name="sweeper")
         loop = asyncio.get_running_loop()
         app.state.shutdown = lambda: loop.call_soon_threadsafe(context.notifications.close)
         app.state.kaggle = open_state(context)
         thread.start()
+        # Without requests few things can end the server but the file it grades.
+        await run_in_threadpool(worker.wait_for_suspects, SUSPECTS_SECONDS)
+        sweeper.start()
         # The present objects stay until the end: the garbage collector need not check them again.
         gc.collect()
         gc.freeze()
@@ -97,6 +110,7 @@ def create_app(
             stopping.set()
             worker.wake()
             await run_in_threadpool(thread.join)
+            await run_in_threadpool(sweeper.join)
             if app.state.batch_receiver is not None:
                 await run_in_threadpool(app.state.batch_receiver.close)
             await run_in_threadpool(_stop_grading, context)
@@ -120,14 +134,15 @@ def create_app(
         results,
         grading_reports,
     )
-    rarely_used = (reported_scores, success, mlagentbench_results)
-    for module in (*by_frequency, *rarely_used, events, faults, service, problems):
+    rarely_used = (grade, reported_scores, success, mlagentbench_results, archive, keys)
+    for module in (*by_frequency, *rarely_used, events, faults, service, skill, problems):
         app.include_router(module.router)
     for router in KAGGLE_ROUTERS:
         app.include_router(router)
     app.state.streams = StreamLimit(settings.event_streams)
     problems.install(app)
     app.add_middleware(BodyLimit)
+    app.add_middleware(HeadRequests)
     app.add_middleware(RequestRecorder)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app

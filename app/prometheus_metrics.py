@@ -13,11 +13,12 @@ REQUEST_SECONDS = Histogram(
 )
 RECEIVED = Counter("podium_submissions_received", "Submissions stored")
 SETTLED = Counter("podium_submissions_settled", "Submissions settled", ["state"])
+GRADING_BOUNDS = (1.0, 5.0, 30.0, 120.0, 600.0)
 GRADING_SECONDS = Histogram(
     "podium_grading_seconds",
-    "Time from sending a submission to a grader until its outcome",
+    "Time from sending a submission to a grader until its outcome, rounded up to a bucket's bound",
     ["competition"],
-    buckets=(0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 120, 600),
+    buckets=GRADING_BOUNDS,
 )
 DATABASE_UP = Gauge("podium_database_up", "Whether the database answered this scrape")
 OPEN = Gauge(
@@ -31,4 +32,17 @@ CONSUMERS = Gauge(
     "podium_queue_consumers",
     "Live consumers of the queue; a worker for both small and larger files counts as two",
 )
+GC_FILES = Counter("podium_gc_removed_files", "Files removed that no row names", ["kind"])
+GC_BYTES = Counter("podium_gc_removed_bytes", "Bytes removed that no row names", ["kind"])
+GC_LAST = Gauge("podium_gc_last_timestamp_seconds", "When this process last looked for such files")
 GRADER_BYTES = Gauge("podium_grader_resident_bytes", "Memory of each grader process", ["pid"])
+
+
+def observe_grading(competition: str, seconds: float) -> None:
+    """Count a grading.
+
+    Its time is rounded up: two scrapes, one before and one after it, would tell the exact time,
+    and the time of some metrics tells the score.
+    """
+    above = (bound for bound in GRADING_BOUNDS if seconds <= bound)
+    GRADING_SECONDS.labels(competition).observe(next(above, 2 * GRADING_BOUNDS[-1]))

@@ -105,7 +105,7 @@ async def _answer(
     head = await _read_head(reader)
     if head is None:
         return
-    request = _rewritten(head, upstream)
+    request = _rewritten(head, upstream, writer.get_extra_info("sockname")[1])
     length = _body_length(head)
     try:
         async with asyncio.timeout(CONNECT_SECONDS):
@@ -150,12 +150,18 @@ async def _read_head(reader: asyncio.StreamReader) -> Head | None:
     return Head(words[0], words[1], tuple(headers))
 
 
-def _rewritten(head: Head, upstream: Upstream) -> bytes:
+def _rewritten(head: Head, upstream: Upstream, port: int) -> bytes:
     """The request for Podium: its key, its host, and where the client thinks it is."""
     path, host = head.target, (head.values("host") or [""])[0]
     if path.lower().startswith(("http://", "https://")):
         parts = urlsplit(path)
         host = parts.netloc
+        if not _is_ours(parts.hostname or "", host, upstream, port):
+            raise Refused(
+                421,
+                f"This leads to Podium at {upstream.name} and not to {host[:200]}. Set HTTP_PROXY "
+                f"for the kaggle command alone, or NO_PROXY={(parts.hostname or '')[:200]}.",
+            )
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not path.startswith("/"):
         raise Refused(405, "This leads to Podium and nowhere else: it makes no tunnels.")
@@ -164,6 +170,15 @@ def _rewritten(head: Head, upstream: Upstream) -> bytes:
     lines += [f"Host: {upstream.name}", f"Authorization: Bearer {upstream.key}"]
     lines += [f"X-Podium-Origin: http://{host}", "Connection: close"]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def _is_ours(name: str, netloc: str, upstream: Upstream, port: int) -> bool:
+    """Whether a client whose proxy this is asks for Kaggle's address here, or for Podium's own."""
+    local = netloc.rpartition("@")[2].lower()
+    return local == upstream.name.lower() or (
+        name in ("localhost", "127.0.0.1", "::1")
+        and local.removeprefix(f"[{name}]" if ":" in name else name) in ("", ":80", f":{port}")
+    )
 
 
 def _body_length(head: Head) -> int | None:

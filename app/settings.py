@@ -12,13 +12,14 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from app.bundled import bundled
 
 MEGABYTE = 1024 * 1024
+SHORTEST_METRICS_KEY = 16
 
 
 class Settings(BaseSettings):
     """Settings of one Podium, from `PODIUM_*` in the environment or a `.env` file."""
 
     model_config = SettingsConfigDict(
-        env_prefix="PODIUM_", env_file=".env", extra="ignore", frozen=True
+        env_prefix="PODIUM_", env_file=".env", extra="ignore", frozen=True, allow_inf_nan=False
     )
 
     data_dir: Path = Field(Path("data"), description="directory of blobs, competitions and SQLite")
@@ -67,8 +68,28 @@ class Settings(BaseSettings):
         2000, ge=16, description="open connections; beyond them the longest silent one is closed"
     )
     max_upload_mb: int = Field(1024, ge=1, description="largest submission or archive, unpacked")
+    run_stored_mb: int = Field(
+        20480, ge=1, description="bytes of all submissions of one run together; beyond: 429"
+    )
+    disk_reserve_percent: float = Field(
+        5.0,
+        ge=0,
+        le=50,
+        description="of the disk, and at most 10 GB: uploads are refused before they use it",
+    )
+    gc_hours: float = Field(
+        24.0,
+        ge=0,
+        description="hours between two removals of files that no row names; 0: never by itself",
+    )
+    gc_age_hours: float = Field(
+        24.0, ge=1, description="how old a file must be before it is removed as nobody's"
+    )
     graders: int = Field(2, ge=1, le=256, description="grading processes")
     grading_seconds: float = Field(600.0, gt=0, description="wall-clock limit of one grading")
+    validation_seconds: float = Field(
+        30.0, gt=0, description="wall-clock limit of one check of a file's form, without answers"
+    )
     grader_memory_mb: int = Field(
         4096, ge=256, description="memory one grader may use in addition to its start-up memory"
     )
@@ -86,6 +107,13 @@ class Settings(BaseSettings):
     heartbeat_seconds: float = Field(
         5.0, ge=0.1, le=60, description="seconds between two heartbeats of a worker"
     )
+    outcome_step_seconds: float = Field(
+        1.0,
+        ge=0,
+        le=60,
+        description="under `validity` and `public` a run's key sees an outcome 1, 2, 4, ... 64, "
+        "128, 192, ... times as many seconds after the file came; 0: as soon as it is there",
+    )
     drain_seconds: float = Field(
         60.0, ge=0, description="seconds for a stopping worker to finish its gradings"
     )
@@ -94,7 +122,20 @@ class Settings(BaseSettings):
     event_heartbeat_seconds: float = Field(
         15.0, gt=0, description="seconds between two heartbeats of an event stream"
     )
-    log_level: str = Field("info", pattern="^(debug|info|warning|error)$")
+    metrics_key: SecretStr = Field(
+        SecretStr(""),
+        description="a key for GET /metrics alone, at least 16 characters; without it, a "
+        "researcher's or admin's key opens it",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="the least level of the lines in the log"
+    )
+
+    @model_validator(mode="after")
+    def _metrics_key_is_long(self) -> Self:
+        if 0 < len(self.metrics_key.get_secret_value()) < SHORTEST_METRICS_KEY:
+            raise ValueError(f"PODIUM_METRICS_KEY has fewer than {SHORTEST_METRICS_KEY} characters")
+        return self
 
     @model_validator(mode="after")
     def _paths_are_absolute(self) -> Self:

@@ -1,13 +1,18 @@
 """`python -m benchmarks [NAME ...]`: the named ones of those below, or all of them.
 
-`families` may be followed by the competitions to measure. The libraries calculate as they do in a
-grader, for the reference too: with one thread, and without the code of few processors alone.
+`families` and `times` may be followed by the competitions to measure, `soak` by `--minutes N`,
+`metric_py` by the directory of another version;
+`mutations` (see its docstring) by a number of files, a seed and a directory for the files at fault;
+`mutations`, `soak` and `times` take long, and run only if they are named. The libraries calculate
+as they do in a grader, for the reference too: with one thread, and without the code of few
+processors alone.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 
 from app.graders.runtime_env import LIBRARIES
 
@@ -16,9 +21,20 @@ if LIBRARIES.items() - os.environ.items():
     os.environ.update(LIBRARIES)
     os.execv(sys.executable, [sys.executable, "-m", "benchmarks", *sys.argv[1:]])
 
-from benchmarks import distributed, families, grading, http, memory, statistics
+from benchmarks import (
+    distributed,
+    families,
+    grading,
+    http,
+    memory,
+    metric_py,
+    soak,
+    statistics,
+    times,
+)
+from tests.catalogue import mutations
 
-BENCHMARKS = {
+BENCHMARKS: dict[str, Callable[..., None]] = {
     "grading": grading.main,
     "families": families.main,
     "distributed": distributed.main,
@@ -28,13 +44,23 @@ BENCHMARKS = {
 }
 
 
+WITH_ARGUMENTS: dict[str, Callable[..., None]] = {
+    "families": families.main,
+    "metric_py": metric_py.main,
+    "mutations": mutations.main,
+    "soak": soak.main,
+    "times": times.main,
+}
+
+
 def run(names: list[str]) -> None:
-    if names[:1] == ["families"] and not set(names[1:]) & set(BENCHMARKS):
-        families.main(*names[1:])
+    if names and names[0] in WITH_ARGUMENTS and not set(names[1:]) & set(BENCHMARKS):
+        WITH_ARGUMENTS[names[0]](*names[1:])
         return
     unknown = sorted(set(names) - set(BENCHMARKS))
     if unknown:
-        sys.exit(f"there is no benchmark {unknown[0]!r}; there are: {', '.join(BENCHMARKS)}")
+        known = ", ".join({**BENCHMARKS, **WITH_ARGUMENTS})
+        sys.exit(f"there is no benchmark {unknown[0]!r}; there are: {known}")
     for name in names or BENCHMARKS:
         BENCHMARKS[name]()
         print()

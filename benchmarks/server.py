@@ -62,6 +62,8 @@ def running(**settings: object) -> Iterator[Server]:
                 "PODIUM_DATA_DIR": f"{directory}/data",
                 "PODIUM_COMPETITIONS_DIR": f"{directory}/none",
                 "PODIUM_LOG_LEVEL": "warning",
+                # Measured is the work, not the moments at which a run's key may see outcomes.
+                "PODIUM_OUTCOME_STEP_SECONDS": "0",
                 **{f"PODIUM_{name.upper()}": str(value) for name, value in settings.items()},
             },
             stdout=subprocess.PIPE,

@@ -17,8 +17,9 @@ from pathlib import Path
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from app.services.results import experiment_results
-from app.services.results.experiment_results import GroupBy, ResultFilter
+from app.services.results import board, experiment_results
+from app.services.results.experiment_results import GroupBy
+from app.services.results.scope import ResultFilter
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.statistics.attempts import Padding
@@ -56,20 +57,23 @@ def measure(context: Context) -> None:
         "medal rates of one experiment": lambda: experiment_results.medal_rates(
             context, "agent-00", whole, by
         ),
-        "medal rates of all 40": lambda: experiment_results.experiment_board(context, whole, by),
+        "medal rates of all 40": lambda: board.experiment_board(context, whole, by),
         "pass@1..8 of one": lambda: experiment_results.pass_at_k(
             context, "agent-00", whole, tuple(range(1, 9)), "any_medal"
         ),
-        "two compared": lambda: experiment_results.compare(
-            context, "agent-00", "agent-01", whole, "any_medal"
-        ),
-        "item table of all 40": lambda: experiment_results.items(context, whole, "any_medal"),
+        "two compared": lambda: board.compare(context, "agent-00", "agent-01", whole, "any_medal"),
+        "item table of all 40": lambda: board.items(context, whole, "any_medal"),
     }
     for name, ask in questions.items():
         resampling_weights.cache_clear()
+        started = time.process_time()
         first = seconds(ask)
+        processor = time.process_time() - started
         again = statistics.median(seconds(ask) for _ in range(REPEATS))
-        print(f"{name:32} first {first:6.3f} s, again {again:6.3f} s")
+        print(
+            f"{name:32} first {first:6.3f} s ({processor:.3f} s of processor time), "
+            f"again {again:6.3f} s"
+        )
 
 
 def seconds(ask: Callable[[], object]) -> float:

@@ -12,7 +12,9 @@ from pydantic.fields import FieldInfo
 from app.settings import Settings
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TOP = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+PAGES = [*TOP, *sorted((ROOT / "docs").rglob("*.md"))]
+SECURITY = (ROOT / "docs" / "security.md").read_text()
 OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 
 
@@ -26,6 +28,15 @@ def test_every_setting_is_told(name: str, field: FieldInfo) -> None:
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for link in re.findall(r"\]\((?!\w+:)([^)#]+)[^)]*\)", page.read_text()):
         assert (page.parent / link).exists(), link
+
+
+def test_the_tests_that_the_security_page_names_exist() -> None:
+    sources = {path: path.read_text() for path in (ROOT / "tests").rglob("test_*.py")}
+
+    for name in re.findall(r"`(test_\w+)`", SECURITY):
+        assert any(f"def {name}(" in text for text in sources.values()), name
+    for path in re.findall(r"`(tests/\S+?)`", SECURITY):
+        assert ROOT / path in sources, path
 
 
 def test_the_map_of_the_readme_has_every_room() -> None:

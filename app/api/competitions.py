@@ -12,7 +12,16 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import PlainTextResponse
 
 from app.api import serializers
-from app.api.dependencies import FOR_ADMINS, FOR_RESEARCHERS, Anyone, Ctx, Cursor, Limit, Slug
+from app.api.dependencies import (
+    FOR_ADMINS,
+    FOR_RESEARCHERS,
+    Anyone,
+    Archived,
+    Ctx,
+    Cursor,
+    Limit,
+    Slug,
+)
 from app.api.http.file_responses import is_known, leased_file, not_modified
 from app.api.http.problems import responses
 from app.api.http.upload import receive_file_part
@@ -24,8 +33,12 @@ from app.api.schemas.competitions import (
 )
 from app.api.schemas.runs import Page
 from app.domain.leaderboard import Standing
+from app.domain.states import ArchivalKind
 from app.errors import NotFound
 from app.services.competitions import import_folder, queries
+from app.services.runtime import archival
+from app.services.runtime.context import Context
+from app.storage.database.records import ArchivalRecord
 
 router = APIRouter(prefix="/v1/competitions", tags=["competitions"])
 BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -59,14 +72,20 @@ def list_competitions(
     suite: Word = None,
     tag: Word = None,
     q: Word = None,
+    archived: Archived = False,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Any:
     """Competitions by slug; a run's key sees only its own."""
     found, after = queries.page(
-        context, caller, suite=suite, tag=tag, q=q, after=cursor, limit=limit
+        context, caller, suite=suite, tag=tag, q=q, archived=archived, after=cursor, limit=limit
     )
-    items = [serializers.competition(context, entry, run) for entry, run in found]
+    slugs = [entry.version.slug for entry, _ in found]
+    retired = archival.archived(context, ArchivalKind.COMPETITION, slugs)
+    items = [
+        serializers.competition(context, entry, run, retired.get(entry.version.slug))
+        for entry, run in found
+    ]
     return {"items": items, "next_cursor": after}
 
 
@@ -83,6 +102,7 @@ def list_competitions(
 )
 async def import_competition(request: Request, response: Response, context: Ctx) -> Any:
     """Import a .zip or .tar.gz of a competition folder; new content is a new version."""
+    import_folder.require_disk_space(context)
     scratch = await run_in_threadpool(context.scratch)
     try:
         with (scratch / "archive").open("wb") as file:
@@ -94,13 +114,19 @@ async def import_competition(request: Request, response: Response, context: Ctx)
         await run_in_threadpool(shutil.rmtree, scratch, ignore_errors=True)
     response.status_code = 201 if imported.created else 200
     entry = context.catalogue.entry(imported.version)
-    return {**serializers.competition(context, entry, None), "lint": imported.version.lint}
+    shown = serializers.competition(context, entry, None, _archived(context, entry.version.slug))
+    return {**shown, "lint": imported.version.lint}
+
+
+def _archived(context: Context, slug: str) -> ArchivalRecord | None:
+    return archival.archived(context, ArchivalKind.COMPETITION, [slug]).get(slug)
 
 
 @router.get("/{slug}", response_model=CompetitionOut, responses=responses(401, 404, 422))
 def show_competition(context: Ctx, caller: Anyone, slug: Slug) -> Any:
     """One competition."""
-    return serializers.competition(context, *queries.find(context, caller, slug))
+    entry, run = queries.find(context, caller, slug)
+    return serializers.competition(context, entry, run, _archived(context, slug))
 
 
 @router.get(
@@ -136,7 +162,7 @@ def public_file(
     if is_known(request, sha256):
         return not_modified(sha256)
     lease = context.catalogue.files.lease_public(entry.version, name, sha256)
-    return leased_file(lease, sha256, entry.version.imported_at)
+    return leased_file(request, lease, sha256, entry.version.imported_at)
 
 
 @router.get("/{slug}/sample-submission", response_class=Response, responses=FILE_RESPONSES)

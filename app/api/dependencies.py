@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import hmac
 from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request
 from fastapi.security import HTTPBearer
 
 from app.api.http.query_names import refuse_unknown_parameters
-from app.services.auth import Caller, authenticate, require_admin, require_researcher
+from app.api.http.request_log import note_caller
+from app.services.auth import (
+    Caller,
+    identify,
+    require_admin,
+    require_grader,
+    require_no_harness,
+    require_researcher,
+)
 from app.services.runtime.context import Context
 
 
@@ -50,15 +59,30 @@ Key = Annotated[
 ]
 
 
-def caller(request: Request, context: Ctx, key: Key) -> Caller:
+def any_caller(request: Request, context: Ctx, key: Key) -> Caller:
     """The holder of the request's key; the request has no query parameter unknown to its route."""
-    with context.database.read() as session:
-        found = authenticate(session, key)
+    found = identify(context, key)
+    note_caller(request.scope, found.key_id, found.role.value)
     refuse_unknown_parameters(request)
     return found
 
 
+# A harness's key is refused by every route that does not name it.
+AlsoHarness = Annotated[Caller, Depends(any_caller)]
+
+
+def caller(found: AlsoHarness) -> Caller:
+    """The holder of the request's key, who is no harness."""
+    require_no_harness(found)
+    return found
+
+
 Anyone = Annotated[Caller, Depends(caller)]
+
+
+def grader(caller: AlsoHarness) -> None:
+    """Refuse callers who are neither harness nor researcher nor admin."""
+    require_grader(caller)
 
 
 def researcher(caller: Anyone) -> None:
@@ -71,13 +95,25 @@ def admin(caller: Anyone) -> None:
     require_admin(caller)
 
 
+def metrics_reader(request: Request, context: Ctx, key: Key) -> None:
+    """Refuse callers who have neither the key of PODIUM_METRICS_KEY nor a researcher's."""
+    expected = context.settings.metrics_key.get_secret_value()
+    # That key is compared without the database, so that metrics are there while it is away.
+    if expected and hmac.compare_digest(expected.encode(), (key or "").encode()):
+        return
+    require_researcher(any_caller(request, context, key))
+
+
 # For `dependencies=[...]` of a router or a route: the role that every caller of it needs.
 FOR_RESEARCHERS = Depends(researcher)
+FOR_HARNESSES = Depends(grader)
 FOR_ADMINS = Depends(admin)
+FOR_METRICS = Depends(metrics_reader)
 Limit = Annotated[int, Query(ge=1, le=1000, description="at most this many items")]
 OptionalLimit = Annotated[
     int | None, Query(ge=1, le=1000, description="at most this many items; all without it")
 ]
+Archived = Annotated[bool, Query(description="also what is archived")]
 Cursor = Annotated[
     str | None,
     Query(max_length=200, pattern=r"^[^\x00]*$", description="`next_cursor` of the last page"),

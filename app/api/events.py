@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator
+from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any
 
@@ -16,7 +18,7 @@ from app.api.http.problems import responses
 from app.api.http.threads import run_in_thread
 from app.api.schemas.runs import RunOut
 from app.api.schemas.submissions import SubmissionOut
-from app.errors import NotFound, Unauthorized, Unavailable
+from app.errors import NotFound, RunArchived, Unauthorized, Unavailable
 from app.services.auth import Caller
 from app.services.experiments import reported_scores, runs
 from app.services.runtime.context import Context
@@ -88,35 +90,49 @@ async def _events(
 ) -> AsyncGenerator[str]:
     most = PER_RUN_KEY if caller.is_run else streams.limit
     notifications = context.notifications
-    begun = False
+    begun, loop = False, asyncio.get_running_loop()
+    heartbeat = context.settings.event_heartbeat_seconds
+    heartbeat_at = loop.time() + heartbeat
+    wait = heartbeat
     with streams.slot(caller.key_id, most), notifications.subscribe(run_id) as changed:
         while not notifications.is_closed:
             changed.clear()
             try:
                 found, text = await run_in_thread(_next_page, context, caller, run_events)
-            except (Unavailable, Unauthorized, NotFound) as error:
+            except (Unavailable, Unauthorized, RunArchived, NotFound) as error:
                 if not begun:
                     raise
                 if not isinstance(error, Unavailable):
-                    return  # the key was revoked, or has expired
+                    return  # the key was revoked or has expired, or its run was archived
             else:
                 if found.finished and not begun and not text:
                     return
                 if text or not begun:
                     yield text if begun else RETRY + text
+                    heartbeat_at = loop.time() + heartbeat
                 begun = True
                 if found.finished:
                     return
                 if not found.complete:
                     continue
-            try:
-                await asyncio.wait_for(changed.wait(), context.settings.event_heartbeat_seconds)
+                wait = _seconds_until(found.next_at, heartbeat)
+            # A change without an event does not delay the heartbeat: its time would tell of it.
+            with contextlib.suppress(TimeoutError):
+                left = max(0.0, heartbeat_at - loop.time())
+                await asyncio.wait_for(changed.wait(), min(wait, left))
                 await asyncio.sleep(PAUSE_SECONDS)
-            except TimeoutError:
+            if loop.time() >= heartbeat_at:
                 # The next page also checks that the key is still valid.
                 yield HEARTBEAT
+                heartbeat_at = loop.time() + heartbeat
         if not begun:
             raise Unavailable("Podium is shutting down.")
+
+
+def _seconds_until(at: datetime | None, longest: float) -> float:
+    if at is None:
+        return longest
+    return min(longest, max(0.0, (at - datetime.now(UTC)).total_seconds()))
 
 
 def _next_page(context: Context, caller: Caller, run_events: RunEvents) -> tuple[EventPage, str]:

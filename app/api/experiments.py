@@ -7,12 +7,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Response
 
 from app.api import serializers
-from app.api.dependencies import FOR_RESEARCHERS, Ctx, Cursor, Limit
+from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Cursor, Limit
 from app.api.http.problems import responses
 from app.api.schemas.requests import ExperimentIn
 from app.api.schemas.runs import ExperimentOut, Page
+from app.domain.states import ArchivalKind
 from app.services.experiments import experiments
 from app.services.experiments.experiments import NewExperiment
+from app.services.runtime import archival
+from app.services.runtime.context import Context
+from app.storage.database.records import ExperimentRecord
 
 router = APIRouter(prefix="/v1/experiments", tags=["experiments"], dependencies=[FOR_RESEARCHERS])
 
@@ -39,17 +43,25 @@ def create_experiment(response: Response, context: Ctx, body: ExperimentIn) -> A
         ),
     )
     response.status_code = 201 if created else 200
-    return serializers.experiment(record)
+    return _shown(context, [record])[0]
 
 
 @router.get("", response_model=Page[ExperimentOut], responses=responses(401, 403, 422))
-def list_experiments(context: Ctx, limit: Limit = 100, cursor: Cursor = None) -> Any:
+def list_experiments(
+    context: Ctx, archived: Archived = False, limit: Limit = 100, cursor: Cursor = None
+) -> Any:
     """Experiments by name."""
-    found, after = experiments.page(context, cursor, limit)
-    return {"items": [serializers.experiment(one) for one in found], "next_cursor": after}
+    found, after = experiments.page(context, cursor, limit, archived=archived)
+    return {"items": _shown(context, found), "next_cursor": after}
 
 
 @router.get("/{name}", response_model=ExperimentOut, responses=responses(401, 403, 404, 422))
 def show_experiment(context: Ctx, name: Annotated[str, Path(max_length=200)]) -> Any:
     """One experiment."""
-    return serializers.experiment(experiments.find(context, name))
+    return _shown(context, [experiments.find(context, name)])[0]
+
+
+def _shown(context: Context, found: list[ExperimentRecord]) -> list[dict[str, Any]]:
+    names = [one.name for one in found]
+    retired = archival.archived(context, ArchivalKind.EXPERIMENT, names)
+    return [serializers.experiment(one, retired.get(one.name)) for one in found]

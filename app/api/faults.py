@@ -10,7 +10,7 @@ from app.api.dependencies import FOR_ADMINS, Ctx, Limit
 from app.api.http.problems import responses
 from app.api.schemas.runs import Page
 from app.services.operations import faults
-from app.storage.queries.faults import ListedFault
+from app.storage.queries.operation.faults import ListedFault
 
 router = APIRouter(prefix="/v1/faults", tags=["service"], dependencies=[FOR_ADMINS])
 Before = Annotated[

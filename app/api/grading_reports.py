@@ -21,7 +21,7 @@ from app.settings import MEGABYTE
 router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
 MAX_REPORT_BYTES = 64 * MEGABYTE
 Name = Annotated[str, Path(max_length=200)]
-Seed = Annotated[int, Query(ge=-(2**31), le=2**31 - 1, description="the seed of these results")]
+Seed = Annotated[int, Query(ge=0, le=2**31 - 1, description="the seed of these results")]
 BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,

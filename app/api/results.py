@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
-from app.api.dependencies import FOR_RESEARCHERS, Ctx, Slug
+from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Cursor, Limit, Slug
 from app.api.http.negotiation import NON_JSON_RESPONSES, answer
 from app.api.http.problems import responses
 from app.api.schemas.results import (
@@ -17,15 +17,22 @@ from app.api.schemas.results import (
     ItemsOut,
     MedalRatesOut,
     PassAtKOut,
+    SimultaneousOut,
 )
 from app.errors import Invalid
-from app.reports.comparisons import comparison_report, items_report, pass_at_k_report
+from app.reports.comparisons import (
+    comparison_report,
+    items_report,
+    pass_at_k_report,
+    simultaneous_report,
+)
 from app.reports.competition_results import competition_report
 from app.reports.medal_rates import board_report, medal_rates_report
 from app.reports.medals_over_time import curves_report
-from app.services.results import competition_results, experiment_results, medals_over_time
-from app.services.results.experiment_results import Excluded, GroupBy, ResultFilter
+from app.services.results import board, competition_results, experiment_results, medals_over_time
+from app.services.results.experiment_results import GroupBy
 from app.services.results.medals_over_time import Axis
+from app.services.results.scope import Excluded, ResultFilter
 from app.statistics.attempts import Padding
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
@@ -34,8 +41,7 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     **responses(401, 403, 404, 406, 409, 422),
 }
 Name = Annotated[str, Path(max_length=200)]
-ExperimentName = Annotated[str, Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
-Word = Annotated[str | None, Query(max_length=100, pattern=r"^[^\x00]*$")]
+ExperimentName = Annotated[str | None, Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Rate = Annotated[
     Literal[
         "any_medal",
@@ -48,7 +54,28 @@ Rate = Annotated[
     ],
     Query(description="the outcome that counts as a success"),
 ]
+Flags = Annotated[
+    str,
+    Query(
+        max_length=500,
+        pattern=r"^[a-z0-9_, ]*$",
+        description="codes of flags, separated by commas; one that no competition has is refused",
+    ),
+]
+HowExcluded = Annotated[
+    Excluded, Query(description="leave flagged competitions out, or count failures there")
+]
 Group = Annotated[GroupBy | None, Query(description="rates also for each group of this kind")]
+
+
+Experiments = Annotated[
+    list[str],
+    Query(
+        max_length=1000,
+        description="only these experiments: names with commas between them, or the parameter "
+        "several times",
+    ),
+]
 
 
 def scope(
@@ -63,21 +90,13 @@ def scope(
     padding: Annotated[
         Padding, Query(description="how a (competition, seed) without a result counts")
     ] = Padding.NONE,
-    exclude_flags: Annotated[
-        str,
-        Query(
-            max_length=500,
-            pattern=r"^[a-z0-9_, ]*$",
-            description="codes of flags, separated by commas",
-        ),
-    ] = "",
-    excluded: Annotated[
-        Excluded, Query(description="leave flagged competitions out, or count failures there")
-    ] = Excluded.DROP,
+    exclude_flags: Flags = "",
+    excluded: HowExcluded = Excluded.DROP,
+    archived: Archived = False,
 ) -> ResultFilter:
     """The attempts that count, and how."""
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
-    return ResultFilter(suite or None, padding, flags, excluded)
+    return ResultFilter(suite or None, padding, flags, excluded, archived)
 
 
 InScope = Annotated[ResultFilter, Depends(scope)]
@@ -98,11 +117,21 @@ def show_medal_rates(
 
 
 @router.get("/medal-rates", response_model=BoardOut, responses=ANSWERS)
-def show_board(request: Request, context: Ctx, scope: InScope, group_by: Group = None) -> Any:
-    """The medal rates of all experiments, best first, and the experiments without a rate."""
-    return answer(
-        request, board_report(*experiment_results.experiment_board(context, scope, group_by))
-    )
+def show_board(
+    request: Request,
+    context: Ctx,
+    scope: InScope,
+    group_by: Group = None,
+    experiments: Experiments = [],  # noqa: B006
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Any:
+    """The medal rates of experiments over the same competitions, best first, in pages.
+
+    Without a suite these are the competitions that all of the experiments have.
+    """
+    found = board.experiment_board(context, scope, group_by, experiments, after=cursor, limit=limit)
+    return answer(request, board_report(found))
 
 
 @router.get("/experiments/{name}/pass-at-k", response_model=PassAtKOut, responses=ANSWERS)
@@ -122,21 +151,27 @@ def show_pass_at_k(
     )
 
 
-@router.get("/compare", response_model=ComparisonOut, responses=ANSWERS)
+@router.get("/compare", response_model=ComparisonOut | SimultaneousOut, responses=ANSWERS)
 def compare_experiments(
     request: Request,
     context: Ctx,
-    a: ExperimentName,
-    b: ExperimentName,
     scope: InScope,
+    a: ExperimentName = None,
+    b: ExperimentName = None,
+    experiments: Experiments = [],  # noqa: B006
     rate: Rate = "any_medal",
 ) -> Any:
-    """Two experiments, paired over competitions: the difference a - b and its tests."""
+    """Two experiments (a and b), or all pairs of several, paired over competitions."""
+    if experiments:
+        if a is not None or b is not None:
+            raise Invalid("Give either a and b, or experiments.")
+        found = board.compare_many(context, experiments, scope, rate)
+        return answer(request, simultaneous_report(*found, rate))
+    if a is None or b is None:
+        raise Invalid("Give a and b, or experiments=A,B,C.")
     if a == b:
         raise Invalid("Compare an experiment with another one.")
-    return answer(
-        request, comparison_report(*experiment_results.compare(context, a, b, scope, rate), rate)
-    )
+    return answer(request, comparison_report(*board.compare(context, a, b, scope, rate), rate))
 
 
 @router.get("/experiments/{name}/medals-over-time", response_model=CurvesOut, responses=ANSWERS)
@@ -144,7 +179,7 @@ def show_medals_over_time(
     request: Request,
     context: Ctx,
     name: Name,
-    suite: Word = None,
+    scope: InScope,
     axis: Axis = Axis.HOURS,
     at: Annotated[
         str,
@@ -157,7 +192,7 @@ def show_medals_over_time(
 ) -> Any:
     """Medals after each number of hours, tokens or dollars, and the regret of each choice."""
     moments = tuple(sorted({float(each) for each in at.split(",") if each}))
-    found = medals_over_time.curves(context, name, suite or None, axis, moments)
+    found = medals_over_time.curves(context, name, scope, axis, moments)
     return answer(request, curves_report(name, found))
 
 
@@ -170,9 +205,10 @@ def show_competition_results(
         Literal["not-better", "mle-dojo-paper", "mle-dojo-code", "strictly-beaten", "mid-rank"],
         Query(description="the convention of the percentiles"),
     ] = "not-better",
+    archived: Archived = False,
 ) -> Any:
     """All attempts at a competition, by experiment and seed."""
-    found = competition_results.at_competition(context, slug, percentile)
+    found = competition_results.at_competition(context, slug, percentile, archived=archived)
     return answer(request, competition_report(slug, percentile, *found))
 
 
@@ -181,11 +217,17 @@ def show_items(
     request: Request,
     context: Ctx,
     suite_name: Annotated[str, Path(max_length=100)],
-    padding: Padding = Padding.FAIL,
+    padding: Annotated[
+        Padding, Query(description="how a (competition, seed) without a result counts")
+    ] = Padding.FAIL,
+    exclude_flags: Flags = "",
+    excluded: HowExcluded = Excluded.DROP,
+    experiments: Experiments = [],  # noqa: B006
     rate: Rate = "any_medal",
+    archived: Archived = False,
 ) -> Any:
     """How well each competition of a suite separates the experiments with runs at it."""
-    scope = ResultFilter(suite_name, padding)
+    chosen = scope(suite_name, padding, exclude_flags, excluded, archived)
     return answer(
-        request, items_report(scope, *experiment_results.items(context, scope, rate), rate)
+        request, items_report(chosen, *board.items(context, chosen, rate, experiments), rate)
     )

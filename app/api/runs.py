@@ -7,13 +7,26 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from app.api import serializers
-from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Id, Limit, OptionalLimit
+from app.api.dependencies import (
+    FOR_HARNESSES,
+    FOR_RESEARCHERS,
+    AlsoHarness,
+    Anyone,
+    Archived,
+    Ctx,
+    Cursor,
+    Id,
+    Limit,
+    OptionalLimit,
+)
 from app.api.http.problems import responses
 from app.api.schemas.requests import RunChange, RunIn
 from app.api.schemas.runs import ExposureOut, Page, RunCreated, RunOut
+from app.domain.states import RunState
 from app.services.experiments import ledger, reported_scores, runs
+from app.services.experiments.create_run import NewRun, create_as, experiment_of
 from app.services.experiments.reported_scores import ExternalInfo
-from app.services.experiments.runs import NewRun
+from app.storage.database.records import HARNESS
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 Filter = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]
@@ -24,21 +37,26 @@ Filter = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]
     status_code=201,
     response_model=RunCreated,
     responses=responses(401, 403, 404, 409, 422),
-    dependencies=[FOR_RESEARCHERS],
+    dependencies=[FOR_HARNESSES],
 )
-def create_run(context: Ctx, body: RunIn) -> Any:
-    """Create a run on the competition's current version; only this answer shows its key."""
-    run, key = runs.create(
+def create_run(context: Ctx, caller: AlsoHarness, body: RunIn) -> Any:
+    """Create a run on the competition's current version; only this answer shows its key.
+
+    Its hours count from the first request of this key, or from `POST /v1/runs/{id}/start`.
+    A harness's key makes runs of its experiment, of every policy but `full`.
+    """
+    run, key = create_as(
         context,
+        caller,
         NewRun(
-            experiment=body.experiment,
+            experiment=experiment_of(caller, body.experiment),
             competition=body.competition,
             seed=body.seed,
             feedback=body.feedback,
             limits=body.limits.model_dump(exclude_none=True),
         ),
     )
-    return {**serializers.run(context, run, ExternalInfo(0, None)), "key": key}
+    return {**serializers.run(context, run, ExternalInfo(0, None, None, {})), "key": key}
 
 
 @router.get("", response_model=Page[RunOut], responses=responses(401, 422))
@@ -47,12 +65,21 @@ def list_runs(
     caller: Anyone,
     experiment: Filter = None,
     competition: Filter = None,
+    state: Annotated[RunState | None, Query(description="open or closed runs only")] = None,
+    archived: Archived = False,
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Any:
     """Runs, oldest first; a run's key sees only its own."""
     found, after = runs.page(
-        context, caller, experiment=experiment, competition=competition, after=cursor, limit=limit
+        context,
+        caller,
+        experiment=experiment,
+        competition=competition,
+        state=state,
+        archived=archived,
+        after=cursor,
+        limit=limit,
     )
     info = reported_scores.external_info(context, caller, [one.id for one in found])
     items = [serializers.run(context, one, info[one.id]) for one in found]
@@ -60,9 +87,22 @@ def list_runs(
 
 
 @router.get("/{run_id}", response_model=RunOut, responses=responses(401, 404, 422))
-def show_run(context: Ctx, caller: Anyone, run_id: Id) -> Any:
+def show_run(context: Ctx, caller: AlsoHarness, run_id: Id) -> Any:
     """One run."""
     run = runs.find(context, caller, run_id)
+    return serializers.run(
+        context, run, reported_scores.external_info(context, caller, [run_id])[run_id]
+    )
+
+
+@router.post("/{run_id}/start", response_model=RunOut, responses=responses(401, 403, 404, 409, 422))
+def start_run(context: Ctx, caller: Anyone, run_id: Id) -> Any:
+    """Start the clock of a run, for researchers and for the run's own key.
+
+    Without this call the first request of the run's key starts it, or the first submission that a
+    researcher sends for it. A second call changes nothing.
+    """
+    run = runs.start(context, caller, run_id)
     return serializers.run(
         context, run, reported_scores.external_info(context, caller, [run_id])[run_id]
     )
@@ -101,7 +141,9 @@ def show_exposure(
     limit: OptionalLimit = None,
     cursor: Cursor = None,
 ) -> Any:
-    """The exposure ledger: all scores and verdicts that the run's key was shown.
+    """The exposure ledger: all scores and verdicts that the run's key and harnesses were shown.
+
+    A run's key sees the part about itself.
 
     With a `limit` it comes in pages; without one, all of it. The totals are always of all.
     """
@@ -109,9 +151,16 @@ def show_exposure(
     return {
         "policy": found.run.feedback,
         "disclosed": [
-            {"at": one.at, "kind": one.kind, "submission": one.submission_id}
+            {
+                "at": one.at,
+                "kind": one.kind.removeprefix(HARNESS),
+                "submission": one.submission_id,
+                "to": "harness" if one.kind.startswith(HARNESS) else "agent",
+            }
             for one in found.disclosed
         ],
-        "totals": {f"{kind}s": count for kind, count in found.totals.items()},
+        "totals": serializers.exposure_totals(found.totals),
+        "harness_totals": found.harness_totals
+        and serializers.exposure_totals(found.harness_totals),
         **({} if limit is None else {"next_cursor": found.next_cursor}),
     }

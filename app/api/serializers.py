@@ -11,12 +11,14 @@ from app.domain.form import SubmissionForm
 from app.domain.leaderboard import Leaderboard
 from app.domain.metric_choice import MeasuredMetric
 from app.domain.verdict import LISTED_VIOLATIONS, Verdict
+from app.reports.mle_bench_report import flags_of_submission
 from app.services.competitions import queries
 from app.services.experiments.reported_scores import ExternalInfo
+from app.services.operations.keys import NewKey
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.services.submissions.disclose import Disclosed
-from app.storage.database.records import ExperimentRecord, RunRecord
+from app.storage.database.records import ArchivalRecord, ExperimentRecord, KeyRecord, RunRecord
 
 
 def submission(context: Context, shown: Disclosed) -> dict[str, Any]:
@@ -41,6 +43,23 @@ def submission(context: Context, shown: Disclosed) -> dict[str, Any]:
     }
 
 
+def grade_report(context: Context, shown: Disclosed) -> dict[str, Any]:
+    """A submission with its grade in brief, for the one call of harnesses."""
+    grade, problem = shown.grade or {}, shown.problem or {}
+    is_settled = shown.submission.state.is_settled
+    flags: dict[str, bool | None] = dict(flags_of_submission(shown))
+    return {
+        **submission(context, shown),
+        "experiment": shown.run.experiment,
+        "seed": shown.run.seed,
+        **flags,
+        "valid_submission": flags["valid_submission"] if is_settled else None,
+        **{name: grade.get(name) for name in ("score", "percentile", "medal")},
+        "violations": problem.get("violations", []),
+        "violation_count": problem.get("violation_count", 0),
+    }
+
+
 def verdict(found: Verdict) -> dict[str, Any]:
     """The outcome of a validation; at most so many violations are listed, all are counted."""
     return {
@@ -51,7 +70,38 @@ def verdict(found: Verdict) -> dict[str, Any]:
     }
 
 
-def experiment(record: ExperimentRecord) -> dict[str, Any]:
+def key(record: KeyRecord) -> dict[str, Any]:
+    """A key's holder, never the key."""
+    return {
+        "id": record.id,
+        "role": record.role,
+        "name": record.name,
+        "run": record.run_id,
+        "experiment": record.experiment,
+        "created_at": record.created_at,
+        "expires_at": record.expires_at,
+        "revoked_at": record.revoked_at,
+    }
+
+
+def new_key(made: NewKey) -> dict[str, Any]:
+    """A new key with its holder, once."""
+    return {**key(made.record), "key": made.key, "revoked": list(made.revoked)}
+
+
+def exposure_totals(totals: dict[str, int]) -> dict[str, int]:
+    """Counts of disclosures by kind."""
+    return {f"{kind}s": count for kind, count in totals.items()}
+
+
+def archival(found: ArchivalRecord | None) -> dict[str, Any] | None:
+    """When, why and by which key something was archived; None if it is not."""
+    if found is None:
+        return None
+    return {"at": found.archived_at, "reason": found.reason, "by": found.archived_by}
+
+
+def experiment(record: ExperimentRecord, archived: ArchivalRecord | None = None) -> dict[str, Any]:
     """An experiment."""
     return {
         "name": record.name,
@@ -60,6 +110,7 @@ def experiment(record: ExperimentRecord) -> dict[str, Any]:
         "notes": record.notes,
         "resources": record.resources,
         "created_at": record.created_at,
+        "archived": archival(archived),
     }
 
 
@@ -81,12 +132,18 @@ def run(context: Context, record: RunRecord, info: ExternalInfo) -> dict[str, An
         "reported_scores": info.reported,
         "imported_from": info.imported_from,
         "created_at": record.created_at,
+        "started_at": record.started_at,
         "closed_at": record.closed_at,
+        "archived": archival(info.archived),
+        "submissions": info.submissions,
     }
 
 
 def competition(
-    context: Context, entry: CatalogueEntry, for_run: RunRecord | None
+    context: Context,
+    entry: CatalogueEntry,
+    for_run: RunRecord | None,
+    archived: ArchivalRecord | None = None,
 ) -> dict[str, Any]:
     """A competition. A run sees medal lines, baseline and codes of flags only under `full`.
 
@@ -120,6 +177,7 @@ def competition(
         "tags": [] if for_run else list(declared.tags),
         "files": version.files,
         "status": version.status,
+        "archived": None if for_run else archival(archived),
     }
 
 
@@ -134,6 +192,7 @@ def board_summary(declared: Competition, board: Leaderboard) -> dict[str, Any]:
         "silver": board.lines.silver,
         "bronze": board.lines.bronze,
         "median": board.lines.median,
+        "decimals": board.decimals,
         "source": source.source if source else None,
         "captured_at": captured_at.isoformat() if captured_at else None,
         "complete": board.is_complete,

@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from app import __version__
-from app.api.dependencies import Ctx
+from app.api.dependencies import FOR_METRICS, Ctx
 from app.api.http.problems import responses
 from app.grading_version import grading_version
 from app.services.operations import gauges, health
@@ -75,9 +75,16 @@ def ready(context: Ctx, response: Response) -> dict[str, Any]:
 @router.get(
     "/metrics",
     response_class=PlainTextResponse,
-    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **responses()},
+    dependencies=[FOR_METRICS],
+    responses={
+        200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
+        **responses(401, 403),
+    },
 )
 def metrics(context: Ctx) -> Response:
-    """Counters and gauges for Prometheus."""
+    """Counters and gauges for Prometheus.
+
+    Needs the key of PODIUM_METRICS_KEY, or a researcher's key.
+    """
     gauges.measure(context)
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import FileResponse
 
 from app.api import serializers
-from app.api.dependencies import Anyone, Ctx, Cursor, Id, Limit
+from app.api.dependencies import AlsoHarness, Anyone, Ctx, Cursor, Id, Limit
 from app.api.http.file_responses import leased_file
 from app.api.http.problems import responses
 from app.api.http.threads import run_in_thread
@@ -29,7 +29,7 @@ router = APIRouter(prefix="/v1", tags=["submissions"])
     responses=responses(401, 404, 422),
 )
 def list_submissions(
-    context: Ctx, caller: Anyone, run_id: Id, limit: Limit = 100, cursor: Cursor = None
+    context: Ctx, caller: AlsoHarness, run_id: Id, limit: Limit = 100, cursor: Cursor = None
 ) -> Any:
     """The run's submissions, oldest first."""
     run = runs.find(context, caller, run_id)
@@ -42,7 +42,7 @@ def list_submissions(
     response_model=SubmissionOut,
     responses=responses(401, 404, 422),
 )
-def show_submission(context: Ctx, caller: Anyone, submission_id: Id) -> Any:
+def show_submission(context: Ctx, caller: AlsoHarness, submission_id: Id) -> Any:
     """One submission, with as much of its grade as the run's policy allows this key."""
     return serializers.submission(context, disclose.show(context, caller, submission_id))
 
@@ -53,16 +53,22 @@ def show_submission(context: Ctx, caller: Anyone, submission_id: Id) -> Any:
     responses={
         200: {"content": {"text/csv": {"schema": {"type": "string"}}}},
         206: {"content": {"text/csv": {"schema": {"type": "string"}}}},
-        416: {"description": "No such range", "content": {"text/plain": {}}},
-        **responses(400, 401, 404, 422),
+        **responses(401, 404, 416, 422),
     },
 )
-def submission_file(context: Ctx, caller: Anyone, submission_id: Id) -> FileResponse:
+def submission_file(
+    request: Request, context: Ctx, caller: Anyone, submission_id: Id
+) -> FileResponse:
     """The file that was graded: as sent, decompressed."""
     shown = disclose.show(context, caller, submission_id).submission
     lease = submit.verified_file(context, shown)
     return leased_file(
-        lease, shown.sha256, shown.received_at, media_type="text/csv", filename=f"{shown.id}.csv"
+        request,
+        lease,
+        shown.sha256,
+        shown.received_at,
+        media_type="text/csv",
+        filename=f"{shown.id}.csv",
     )
 
 
@@ -72,7 +78,7 @@ def submission_file(context: Ctx, caller: Anyone, submission_id: Id) -> FileResp
     responses=responses(400, 401, 404, 409, 413, 415, 422, 507),
     openapi_extra=CSV_BODY,
 )
-async def validate_file(request: Request, context: Ctx, caller: Anyone, run_id: Id) -> Any:
+async def validate_file(request: Request, context: Ctx, caller: AlsoHarness, run_id: Id) -> Any:
     """Check a file's form against the declared schema and the public ids; nothing is stored."""
     run = await run_in_thread(submit.open_run, context, caller, run_id)
     upload = await run_in_thread(context.blobs.new_upload)

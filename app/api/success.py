@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 
-from app.api.dependencies import FOR_RESEARCHERS, Ctx, Id
+from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Id
 from app.api.http.negotiation import NON_JSON_RESPONSES, answer
 from app.api.http.problems import responses
 from app.api.results import scope
@@ -14,7 +14,7 @@ from app.api.schemas.success import OutcomesOut, SuccessRatesOut, TrajectoryOut
 from app.reports.run_outcomes import outcomes_report, trajectory_report
 from app.reports.success_rates import success_report
 from app.services.results import run_outcomes, success_rates, trajectory
-from app.services.results.experiment_results import Excluded, ResultFilter
+from app.services.results.scope import Excluded, ResultFilter
 from app.services.results.success_rates import Baselines, SuccessGroupBy, SuccessScope
 from app.statistics.attempts import Padding
 
@@ -73,9 +73,10 @@ def lenient_scope(
     excluded: Annotated[
         Excluded, Query(description="leave flagged competitions out, or count failures there")
     ] = Excluded.DROP,
+    archived: Archived = False,
 ) -> ResultFilter:
     """The runs that count, and how; by default without competitions that have no run."""
-    return scope(suite, padding, exclude_flags, excluded)
+    return scope(suite, padding, exclude_flags, excluded, archived)
 
 
 @router.get("/experiments/{name}/success-rates", response_model=SuccessRatesOut, responses=ANSWERS)
@@ -105,10 +106,11 @@ def show_outcomes(
     name: Name,
     threshold: Threshold = None,
     starter: Starter = None,
+    archived: Archived = False,
 ) -> Any:
     """Each run's final and best score against its baseline, and its usage."""
     others = run_outcomes.starter_baselines(context, starter) if starter else {}
-    found = run_outcomes.outcomes_of(context, name, threshold, others)
+    found = run_outcomes.outcomes_of(context, name, threshold, others, archived=archived)
     return answer(request, outcomes_report(name, threshold, found))
 
 

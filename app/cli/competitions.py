@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.table import Table
+import yaml
 
+from app.cli.archive import add_archive_commands
 from app.cli.context import podium
 from app.cli.output import AsJson, out, print_json
+from app.cli.tables import print_table
+from app.domain.states import ArchivalKind
 from app.errors import NotFound
 from app.services.competitions import queries
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.storage.queries import competitions
 
-app = typer.Typer(help="List and show imported competitions.", no_args_is_help=True)
+app = typer.Typer(help="List, show and archive imported competitions.", no_args_is_help=True)
+add_archive_commands(app, ArchivalKind.COMPETITION)
 Slugs = Annotated[list[str] | None, typer.Argument(help="competitions; none: all")]
 Slug = Annotated[str, typer.Argument(help="the competition")]
 
@@ -24,13 +30,14 @@ Slug = Annotated[str, typer.Argument(help="the competition")]
 @app.command("list")
 def list_competitions(
     suite: Annotated[str, typer.Option(help="only competitions of this suite")] = "",
+    archived: Annotated[bool, typer.Option("--archived", help="also archived ones")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the imported competitions."""
     with podium() as context:
         slugs = context.catalogue.suite(suite) if suite else None
         with context.database.read() as session:
-            found = competitions.list_current(session, slugs=slugs, limit=10_000)
+            found = competitions.list_current(session, slugs=slugs, archived=archived, limit=10_000)
         entries = queries.listed(context, found)
     if as_json:
         print_json(
@@ -40,14 +47,15 @@ def list_competitions(
              for e in entries]
         )  # fmt: skip
         return
-    table = Table("slug", "version", "metric", "rows", "status", "flags")
-    for e in entries:
-        table.add_row(
-            e.version.slug, str(e.version.number), e.competition.metric.name,
-            f"{e.version.rows:,}" if e.version.rows else "", e.version.status.value,
-            ", ".join(f.code for f in e.competition.flags),
-        )  # fmt: skip
-    out.print(table)
+    print_table(
+        ("slug", "version", "metric", "rows", "status", "flags"),
+        [
+            (e.version.slug, e.version.number, e.competition.metric.name, e.version.rows,
+             e.version.status.value, ", ".join(f.code for f in e.competition.flags))
+            for e in entries
+        ],
+        "no competitions",
+    )  # fmt: skip
 
 
 @app.command()
@@ -70,8 +78,8 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
     if as_json:
         print_json(document)
         return
-    for name, value in document.items():
-        out.print(f"[bold]{name}[/bold]", value)
+    sys.stdout.write(yaml.safe_dump(json.loads(json.dumps(document, default=str)), sort_keys=False,
+                                    allow_unicode=True, width=10_000))  # fmt: skip
 
 
 @app.command()

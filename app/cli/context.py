@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 
 from app.errors import NotFound
+from app.read_settings import make_data_directory, read_settings
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
@@ -21,10 +22,10 @@ def podium(*, creates: bool = False) -> Iterator[Context]:
     Raises:
         NotFound: there is no Podium, and `creates` is false.
     """
-    settings = Settings()
+    settings = read_settings(reads_competitions=not creates)
     if not creates:
         require_podium(settings)
-    settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)
     context = open_context(settings, grades=False, validates=False)
     try:

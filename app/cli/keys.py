@@ -2,84 +2,120 @@
 
 from __future__ import annotations
 
-import re
-from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from app.cli.context import podium
-from app.cli.output import AsJson, out, print_json
+from app.cli.output import AsJson, print_json
+from app.cli.remote import Document, Key, Url, remote
+from app.cli.tables import moment, print_table
 from app.domain.states import Role
-from app.errors import Invalid, NotFound
-from app.services.auth import new_key
-from app.storage.queries import keys
+from app.errors import Invalid
+from app.services.operations import keys
+from app.services.operations.keys import NewKey
+from app.storage.database.records import KeyRecord
 
 app = typer.Typer(help="Create, list and revoke keys.", no_args_is_help=True)
-DURATION = re.compile(r"(\d+)([hd])")
+ALL = 10**9
 
 
 @app.command()
 def create(
     role: Annotated[
-        Role, typer.Argument(help="admin or researcher; a run's key is made with its run")
-    ],
+        Role | None,
+        typer.Argument(help="admin, researcher or harness; a run's key is made with its run"),
+    ] = None,
+    role_option: Annotated[
+        Role | None, typer.Option("--role", help="the same as the argument")
+    ] = None,
+    experiment: Annotated[
+        str, typer.Option(help="the experiment of a harness's key, which grades its runs alone")
+    ] = "",
     name: Annotated[str, typer.Option(help="the name of its holder")] = "",
     expires: Annotated[str, typer.Option(help="lifetime, as 12h or 90d; without: unlimited")] = "",
+    url: Url = "",
+    key: Key = "",
     as_json: AsJson = False,
 ) -> None:
     """Make a key. It is printed once and stored only as a hash."""
-    if role is Role.RUN:
-        raise Invalid("A run's key is made with its run: podium runs create, or POST /v1/runs.")
-    key, record = new_key(role, name, expires_in=_duration(expires))
-    with podium() as context:
-        context.database.write(lambda session: keys.add_key(session, record))
-    if as_json:
-        print_json({"id": record.id, "role": role.value, "name": name, "key": key,
-                    "expires_at": record.expires_at})  # fmt: skip
+    chosen = role or role_option
+    if chosen is None or (role and role_option and role is not role_option):
+        raise Invalid("Name one role: podium keys create researcher, or --role researcher.")
+    keys.refuse_unfit(chosen, experiment)
+    if there := remote(url, key):
+        body: Document = {"role": chosen.value, "name": name, "expires": expires}
+        with there:
+            made = there.post("/v1/keys", body | ({"experiment": experiment} if experiment else {}))
     else:
-        typer.echo(key)
+        with podium() as context:
+            made = created(keys.create(context, chosen, name, expires, experiment or None))
+    if as_json:
+        print_json(made)
+    else:
+        typer.echo(made["key"])
 
 
 @app.command("list")
-def list_keys(as_json: AsJson = False) -> None:
+def list_keys(
+    role: Annotated[Role | None, typer.Option(help="only keys of this role")] = None,
+    run: Annotated[str, typer.Option(help="only keys of this run")] = "",
+    url: Url = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
     """List ids, roles and holders of keys, never the keys."""
-    with podium() as context, context.database.read() as session:
-        found = keys.list_keys(session)
+    if there := remote(url, key):
+        with there:
+            found = list(there.items("/v1/keys", role=role and role.value, run=run))
+    else:
+        with podium() as context:
+            records, _ = keys.page(context, role=role, run=run or None, limit=ALL)
+        found = [shown(one) for one in records]
     if as_json:
-        print_json(
-            [{"id": k.id, "role": k.role.value, "name": k.name, "run": k.run_id,
-              "created_at": k.created_at, "expires_at": k.expires_at, "revoked_at": k.revoked_at}
-             for k in found]
-        )  # fmt: skip
+        print_json(found)
         return
-    table = Table("id", "role", "name", "created", "expires", "revoked")
-    for key in found:
-        times = (key.created_at, key.expires_at, key.revoked_at)
-        table.add_row(
-            key.id, key.role.value, key.name, *(f"{t:%Y-%m-%d %H:%M}" if t else "" for t in times)
-        )
-    out.print(table)
+    print_table(
+        ("id", "role", "experiment", "created", "expires", "revoked", "name"),
+        [
+            (one["id"], one["role"], one["experiment"], moment(one["created_at"]),
+             moment(one["expires_at"]), moment(one["revoked_at"]), one["name"])
+            for one in found
+        ],
+        "no keys",
+    )  # fmt: skip
 
 
 @app.command()
-def revoke(key_id: Annotated[str, typer.Argument(help="the key's id, from `keys list`")]) -> None:
+def revoke(
+    key_id: Annotated[str, typer.Argument(help="the key's id, from `keys list`")],
+    url: Url = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
     """Revoke a key at once."""
-    with podium() as context:
-        known = context.database.write(
-            lambda session: keys.revoke_key(session, key_id, datetime.now(UTC))
-        )
-    if not known:
-        raise NotFound(f"There is no key {key_id!r}.")
-    typer.echo(f"revoked {key_id}")
+    if there := remote(url, key):
+        with there:
+            found = there.delete(f"/v1/keys/{key_id}")
+    else:
+        with podium() as context:
+            found = shown(keys.revoke(context, key_id))
+    if as_json:
+        print_json(found)
+    else:
+        typer.echo(f"revoked {key_id}")
 
 
-def _duration(text: str) -> timedelta | None:
-    if not text:
-        return None
-    match = DURATION.fullmatch(text)
-    if match is None:
-        raise Invalid(f"--expires {text!r} is not a lifetime: write 12h or 90d.")
-    count = int(match[1])
-    return timedelta(hours=count) if match[2] == "h" else timedelta(days=count)
+def shown(record: KeyRecord) -> Document:
+    """A key's holder, as `GET /v1/keys` shows it."""
+    return {
+        "id": record.id, "role": record.role.value, "name": record.name, "run": record.run_id,
+        "experiment": record.experiment,
+        "created_at": record.created_at, "expires_at": record.expires_at,
+        "revoked_at": record.revoked_at,
+    }  # fmt: skip
+
+
+def created(made: NewKey) -> Document:
+    """A new key, as `POST /v1/keys` shows it."""
+    return {**shown(made.record), "key": made.key, "revoked": list(made.revoked)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import sys
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
@@ -19,8 +20,9 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-out = Console()
-err = Console(stderr=True)
+# Lines are wrapped to the width of a terminal only: `grep` and logs need them in one piece.
+out = Console(soft_wrap=not sys.stdout.isatty())
+err = Console(stderr=True, soft_wrap=not sys.stderr.isatty())
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON on standard output")]
 
 

@@ -1,4 +1,4 @@
-"""`podium runs`: create and close many runs."""
+"""`podium runs`: create, list and close many runs."""
 
 from __future__ import annotations
 
@@ -8,41 +8,69 @@ from typing import Annotated
 
 import typer
 
+from app.cli.archive import add_archive_commands
+from app.cli.batch import Batch, create_elsewhere, create_here
 from app.cli.context import podium
 from app.cli.output import AsJson, print_json
+from app.cli.remote import Document, Key, Url, remote
+from app.cli.tables import moment, print_table
 from app.domain.feedback import Feedback
-from app.domain.states import Failure
+from app.domain.states import ArchivalKind, Failure, RunState
 from app.errors import Invalid
 from app.services.experiments import runs
-from app.services.experiments.runs import NewRun
+from app.services.experiments.listing import listed_runs
+from app.services.operations import keys
 
-app = typer.Typer(help="Create and close runs.", no_args_is_help=True)
+app = typer.Typer(help="Create, list, close and archive runs.", no_args_is_help=True)
+add_archive_commands(app, ArchivalKind.RUN)
+OneExperiment = Annotated[str, typer.Option(help="the experiment's name")]
 
 
 @app.command()
 def create(
-    experiment: Annotated[str, typer.Option(help="the experiment's name")],
+    experiment: OneExperiment,
     suite: Annotated[str, typer.Option(help="a run for each competition of this suite")] = "",
     competition: Annotated[
         list[str], typer.Option(help="a run for this competition; may be repeated")
     ] = [],  # noqa: B006
-    seeds: Annotated[int, typer.Option(min=1, max=1000, help="runs of each, seeds 0 to N-1")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, max=1000, help="runs at each competition")] = 1,
+    first_seed: Annotated[int, typer.Option(min=-(2**31), max=2**30, help="the lowest seed")] = 0,
     feedback: Annotated[
         Feedback, typer.Option(help="the feedback policy of the runs")
     ] = Feedback.VALIDITY,
+    hours: Annotated[
+        float | None, typer.Option(min=0.0001, max=10**5, help="hours from the start of each run")
+    ] = None,
+    submissions_per_day: Annotated[
+        int | None, typer.Option(min=1, max=10**6, help="submissions in any 24 hours of each run")
+    ] = None,
+    submissions_total: Annotated[
+        int | None, typer.Option(min=1, max=10**6, help="submissions of each run in all")
+    ] = None,
+    url: Url = "",
+    key: Key = "",
     as_json: AsJson = False,
 ) -> None:
-    """Make runs and print their ids and keys as CSV. Keys are shown only once."""
+    """Make runs and print their ids and keys as CSV. Keys are shown only once.
+
+    The clock of a run starts at the first request of its key, not now.
+    """
     if bool(suite) == bool(competition):
         raise Invalid("Name a suite (--suite) or competitions (--competition), not both.")
-    made = []
-    with podium() as context:
-        slugs = context.catalogue.suite(suite) if suite else tuple(competition)
-        for slug in slugs:
-            for seed in range(seeds):
-                new = NewRun(experiment, slug, seed, feedback, {})
-                run, key = runs.create(context, new)
-                made.append({"run": run.id, "competition": slug, "seed": seed, "key": key})
+    limits: Document = {
+        "hours": hours, "submissions_per_day": submissions_per_day,
+        "submissions_total": submissions_total,
+    }  # fmt: skip
+    batch = Batch(
+        experiment, suite, tuple(competition), range(first_seed, first_seed + seeds), feedback,
+        {name: value for name, value in limits.items() if value is not None},
+    )  # fmt: skip
+    if there := remote(url, key):
+        with there:
+            made = create_elsewhere(there, batch)
+    else:
+        with podium() as context:
+            made = create_here(context, batch)
     if as_json:
         print_json(made)
         return
@@ -51,18 +79,98 @@ def create(
     writer.writerows(made)
 
 
+@app.command("list")
+def list_runs(
+    experiment: Annotated[str, typer.Option(help="only runs of this experiment")] = "",
+    competition: Annotated[str, typer.Option(help="only runs at this competition")] = "",
+    state: Annotated[RunState | None, typer.Option(help="only open or closed runs")] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="also archived runs")] = False,
+    url: Url = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """List runs: which have started, which are open, how many submissions each has."""
+    query = {"experiment": experiment, "competition": competition, "archived": archived}
+    if there := remote(url, key):
+        with there:
+            found = list(there.items("/v1/runs", state=state and state.value, **query))
+    else:
+        with podium() as context:
+            found = listed_runs(
+                context, experiment or None, competition or None, state, archived=archived
+            )
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ("run", "experiment", "competition", "seed", "state", "started", "submissions", "failure"),
+        [
+            (one["id"], one["experiment"], one["competition"], one["seed"], one["state"],
+             moment(one["started_at"]), _counts(one["submissions"] or {}), one["failure"])
+            for one in found
+        ],
+        "no runs",
+    )  # fmt: skip
+
+
 @app.command()
 def close(
-    experiment: Annotated[str, typer.Option(help="the experiment's name")],
+    experiment: OneExperiment,
     failure: Annotated[
         Failure | None, typer.Option(help="the reason why runs without a submission have none")
     ] = None,
+    url: Url = "",
+    key: Key = "",
     as_json: AsJson = False,
 ) -> None:
     """Close all open runs of an experiment. A run without a submission counts as 'none made'."""
-    with podium() as context:
-        closed = runs.close_all(context, experiment, failure)
+    if there := remote(url, key):
+        with there:
+            query = {"experiment": experiment, "state": "open", "archived": True}
+            closed = []
+            for one in list(there.items("/v1/runs", **query)):
+                body: Document = {"state": "closed"}
+                if failure is not None and not one["submissions"]:
+                    body["failure"] = failure.value
+                there.patch(f"/v1/runs/{one['id']}", body)
+                closed.append(one["id"])
+    else:
+        with podium() as context:
+            closed = runs.close_all(context, experiment, failure)
     if as_json:
         print_json({"closed": closed})
     else:
-        typer.echo(f"{len(closed)} runs closed")
+        typer.echo("1 run closed" if len(closed) == 1 else f"{len(closed)} runs closed")
+
+
+@app.command("new-key")
+def new_key(
+    run: Annotated[str, typer.Argument(help="the run's id")],
+    revoke_others: Annotated[
+        bool, typer.Option("--revoke-others", help="revoke the keys that the run has")
+    ] = False,
+    url: Url = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """Make another key of a run and print it. It is shown only once."""
+    if there := remote(url, key):
+        with there:
+            made = there.post(f"/v1/runs/{run}/keys", {"revoke_others": revoke_others})
+    else:
+        with podium() as context:
+            new = keys.create_for_run(context, run, revoke_others=revoke_others)
+        made = {"id": new.record.id, "run": run, "key": new.key, "revoked": list(new.revoked)}
+    if as_json:
+        print_json(made)
+    else:
+        typer.echo(made["key"])
+
+
+def _counts(by_state: dict[str, int]) -> str:
+    """The submissions of a run by state.
+
+    >>> _counts({"graded": 3, "rejected": 1}), _counts({})
+    ('3 graded, 1 rejected', 'none')
+    """
+    return ", ".join(f"{count} {state}" for state, count in by_state.items()) or "none"

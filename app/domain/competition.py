@@ -23,10 +23,14 @@ from app.domain.baseline import Baseline, Judgement, judge
 from app.domain.form import AnswersFile, SubmissionForm
 from app.domain.medals import MedalRule
 from app.domain.metric_choice import GRADED, MEASURED, AnyMetric, MeasuredMetric, MetricChoice
+from app.domain.toml_depth import is_nested_beyond
+from app.domain.toml_errors import toml_message
 from app.errors import BadCompetition
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML = "competition.toml"
+DEEPEST = 8  # nested keys and brackets of a competition.toml; ours nest four deep
+LARGEST_VERSION = 2**31 - 1  # what the database's column takes
 
 NOT_MEASURED = {
     "submission": "nothing is submitted",
@@ -42,6 +46,7 @@ class LeaderboardSource(Section):
     captured_at: dt.date | None = None
     awards_medals: bool = True
     rule: MedalRule = MedalRule.MLE_BENCH
+    decimals: int | None = Field(default=None, ge=0, le=15)
     teams: int | None = Field(default=None, ge=1)
     gold: FiniteFloat | None = None
     silver: FiniteFloat | None = None
@@ -64,7 +69,7 @@ class Competition(Section):
 
     slug: str
     title: Text
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=LARGEST_VERSION)
     category: Text | None = None
     complexity: Literal["low", "medium", "high"] | None = None
     tags: tuple[Text, ...] = ()
@@ -79,7 +84,10 @@ class Competition(Section):
     @classmethod
     def _slug_is_plain(cls, slug: str) -> str:
         if not SLUG.fullmatch(slug):
-            raise ValueError(f"{slug!r} is not a slug: letters, digits and hyphens, at most 100")
+            raise ValueError(
+                f"the folder's name {slug!r} cannot be a slug: at most 100 letters, digits and "
+                "hyphens; rename the folder"
+            )
         return slug
 
     @field_validator("submission", "answers", "leaderboard")
@@ -160,13 +168,18 @@ def parse_competition(slug: str, text: str) -> Competition:
     Raises:
         BadCompetition: it is invalid; the error lists every problem with its key.
     """
+    if is_nested_beyond(text, DEEPEST):
+        message = f"keys and brackets may be nested {DEEPEST} deep"
+        raise BadCompetition([{"file": TOML, "key": "", "message": message}])
     try:
         document = tomllib.loads(text)
         # Strict rejects "5" for 5 and 1 for true. pydantic accepts lists, dates and enumerations
         # as TOML writes them only in strict JSON mode.
         strict = json.dumps({**_with_sum_rule_moved(document), "slug": slug}, default=_as_text)
     except (ValueError, RecursionError) as error:
-        raise BadCompetition([{"file": TOML, "key": "", "message": f"not TOML: {error}"}]) from None
+        raise BadCompetition(
+            [{"file": TOML, "key": "", "message": f"not valid TOML: {error}"}]
+        ) from None
     if "slug" in document:
         raise BadCompetition(
             [{"file": TOML, "key": "slug", "message": "the folder's name is the slug; remove this"}]
@@ -202,8 +215,7 @@ def _error_entry(error: Any) -> dict[str, str]:
         del location[3]
     if location[:1] == ["metric"] and location[1:2] in ([GRADED], [MEASURED]):
         del location[1]
-    message = {
-        "extra_forbidden": "unknown key",
-        "missing": "this key is required",
-    }.get(error["type"], error["msg"].removeprefix("Value error, "))
+    message = toml_message(error, location, Competition)
+    if location == ["slug"]:
+        return {"file": "", "key": "", "message": message}
     return {"file": TOML, "key": ".".join(location), "message": message}

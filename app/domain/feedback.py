@@ -28,6 +28,11 @@ class Feedback(StrEnum):
         return self is not Feedback.NONE
 
     @property
+    def hides_time(self) -> bool:
+        """Whether an outcome is shown at set moments only, because its time would tell a score."""
+        return self in (Feedback.VALIDITY, Feedback.PUBLIC)
+
+    @property
     def shows_public_score(self) -> bool:
         """Whether the public score is shown."""
         return self in (Feedback.PUBLIC, Feedback.FULL)

@@ -16,10 +16,11 @@ USAGE_COLUMN = "Usage"  # Kaggle's name for the column that says Public, Private
 class SubmissionForm(Section):
     """`[submission]`: the id columns, the prediction columns and their kinds.
 
-    Ids are compared as written; with `id_kind` integer, 7, 007 and 7.0 are one id. With `id_kind`
-    position there is no id column: rows have the order of the sample submission. `id_aliases`
-    are other names of the id column, "" for a column without a name. With `repeated_ids` an id may
-    have several rows, which are matched by their order in the file.
+    Ids are compared as written. With `id_kind` integer, 7, 007 and 7.0 are one id; without an
+    `id_kind` too, if all ids of the sample submission are whole numbers in shortest form. With
+    `id_kind` position there is no id column: rows have the order of the sample submission.
+    `id_aliases` are other names of the id column, "" for a column without a name. With
+    `repeated_ids` an id may have several rows, which are matched by their order in the file.
     With `optional_ids`, ids without an answer may be left out. Unknown columns are ignored with a
     warning, or refused where they could only be classes that do not exist.
     """

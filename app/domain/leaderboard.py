@@ -27,6 +27,10 @@ class Standing:
     `better + equal + worse == teams`; these and `percentile` are None where only lines are known.
     `percentile` is 100 times the share of teams that are not strictly better: the best is 100,
     worse than all is 0 (the convention of Agent K's equation 1).
+
+    `score` is unrounded. Everything else compares it rounded to `decimals`, those of the board's
+    own scores; None: compared unrounded. `borderline` says whether the unrounded score would give
+    another medal, `unrounded_medal`.
     """
 
     score: float
@@ -37,13 +41,17 @@ class Standing:
     teams: int | None
     percentile: float | None
     above_median: bool | None
+    decimals: int | None = None
+    borderline: bool = False
+    unrounded_medal: Medal | None = None
 
 
 class Leaderboard:
     """A snapshot of the final private leaderboard.
 
     Made by `Leaderboard.full` from all scores, or by `Leaderboard.from_lines` when only the medal
-    lines are known. Scores are compared as they are, never rounded.
+    lines are known. With `decimals`, a score is rounded to the resolution of the board before it
+    is compared: the board's own scores were.
 
     >>> board = Leaderboard.full([0.9, 0.8, 0.8, 0.5], higher_is_better=True)
     >>> board.standing(0.8).medal, board.standing(0.8).better, board.standing(0.8).equal
@@ -58,12 +66,14 @@ class Leaderboard:
         teams: int | None,
         lines: MedalLines,
         scores: tuple[float, ...] | None,
+        decimals: int | None = None,
     ) -> None:
         self.higher_is_better = higher_is_better
         self.rule = rule
         self.teams = teams
         self.lines = lines
         self.scores = scores
+        self.decimals = decimals
         sign = -1.0 if higher_is_better else 1.0
         self._ascending = None if scores is None else [sign * score for score in scores]
 
@@ -74,6 +84,7 @@ class Leaderboard:
         *,
         higher_is_better: bool,
         rule: MedalRule = MedalRule.MLE_BENCH,
+        decimals: int | None = None,
     ) -> Leaderboard:
         """A board from every team's score, in any order.
 
@@ -99,6 +110,7 @@ class Leaderboard:
             teams=len(best_first),
             lines=lines,
             scores=best_first,
+            decimals=decimals,
         )
 
     @classmethod
@@ -109,10 +121,16 @@ class Leaderboard:
         teams: int | None,
         higher_is_better: bool,
         rule: MedalRule = MedalRule.MLE_BENCH,
+        decimals: int | None = None,
     ) -> Leaderboard:
         """A board from its medal lines, where the scores are not known."""
         return cls(
-            higher_is_better=higher_is_better, rule=rule, teams=teams, lines=lines, scores=None
+            higher_is_better=higher_is_better,
+            rule=rule,
+            teams=teams,
+            lines=lines,
+            scores=None,
+            decimals=decimals,
         )
 
     @property
@@ -126,31 +144,46 @@ class Leaderboard:
             return False
         return score >= line if self.higher_is_better else score <= line
 
+    def compared(self, score: float) -> float:
+        """The score at the board's resolution, as it is compared."""
+        return score if self.decimals is None else round(score, self.decimals)
+
     def medal(self, score: float) -> Medal | None:
         """The best medal that `score` wins. Every tie with the score at the cut place wins it."""
+        return self._medal_of(self.compared(score))
+
+    def _medal_of(self, compared: float) -> Medal | None:
         for medal in Medal:
-            if self.reaches(score, getattr(self.lines, medal.value)):
+            if self.reaches(compared, getattr(self.lines, medal.value)):
                 return medal
         return None
 
     def standing(self, score: float) -> Standing:
         """The place of `score` among the teams."""
+        compared = self.compared(score)
+        medal, unrounded = self._medal_of(compared), self._medal_of(score)
         above = None
         if self.lines.median is not None:
-            above = self.reaches(score, self.lines.median) and score != self.lines.median
-        if self._ascending is None:
-            return Standing(score, self.medal(score), None, None, None, self.teams, None, above)
-        key = -score if self.higher_is_better else score
-        better = bisect_left(self._ascending, key)
-        equal = bisect_right(self._ascending, key) - better
-        teams = len(self._ascending)
+            above = self.reaches(compared, self.lines.median) and compared != self.lines.median
+        better = equal = worse = percentile = None
+        teams = self.teams
+        if self._ascending is not None:
+            key = -compared if self.higher_is_better else compared
+            teams = len(self._ascending)
+            better = bisect_left(self._ascending, key)
+            equal = bisect_right(self._ascending, key) - better
+            worse = teams - better - equal
+            percentile = 100.0 * (teams - better) / teams
         return Standing(
             score=score,
-            medal=self.medal(score),
+            medal=medal,
             better=better,
             equal=equal,
-            worse=teams - better - equal,
+            worse=worse,
             teams=teams,
-            percentile=100.0 * (teams - better) / teams,
+            percentile=percentile,
             above_median=above,
+            decimals=self.decimals,
+            borderline=medal is not unrounded,
+            unrounded_medal=unrounded,
         )

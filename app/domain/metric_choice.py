@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from app.domain.base_model import Code, Section, Text
+from app.domain.metric_aliases import metric_of
 
 GRADED, MEASURED = "graded", "measured"
 
@@ -66,6 +67,9 @@ def higher_is_better(metric_name: str) -> bool:
         return True
     if metric_name.endswith(("_error", "_loss")):
         return False
+    known = metric_of(metric_name)
+    if known is not None:
+        raise ValueError(f'{metric_name!r} is named {known} here: write name = "{known}"')
     raise ValueError(
         f"{metric_name!r} does not tell its direction: end it in _score (higher is better), "
         "or in _error or _loss (lower is better)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from math import isfinite
 
 from app.domain.competition import Competition
@@ -13,6 +14,9 @@ from app.errors import BadCompetition
 
 FILE = "leaderboard.csv"
 SCORE = "score"
+MOST_ROWS = 1_000_000  # the largest boards of Kaggle have fewer than 20,000
+MANY_TEAMS = 100
+LEAST_OF_MANY, LEAST_SURE, MOST_DECIMALS = 2, 4, 9
 SHOWN_ROWS = 5
 SHOWN_CHARACTERS = 40
 
@@ -26,10 +30,18 @@ def leaderboard_of(competition: Competition, csv_text: str | None) -> Leaderboar
     source = competition.leaderboard
     direction = competition.metric.higher_is_better
     if csv_text is not None:
-        scores = read_scores(csv_text)
+        texts = read_score_texts(csv_text)
+        scores = [float(text) for text in texts]
+        decimals = decimals_of(texts)
         if source is None:
-            return Leaderboard.full(scores, higher_is_better=direction)
-        return Leaderboard.full(scores, higher_is_better=direction, rule=source.rule)
+            return Leaderboard.full(scores, higher_is_better=direction, decimals=decimals)
+        declared = source.decimals
+        return Leaderboard.full(
+            scores,
+            higher_is_better=direction,
+            rule=source.rule,
+            decimals=decimals if declared is None else declared,
+        )
     if source is None:
         return None
     return Leaderboard.from_lines(
@@ -37,7 +49,36 @@ def leaderboard_of(competition: Competition, csv_text: str | None) -> Leaderboar
         teams=source.teams,
         higher_is_better=direction,
         rule=source.rule,
+        decimals=source.decimals,
     )
+
+
+def decimals_of(texts: Sequence[str]) -> int | None:
+    """The decimals to which a board's scores were rounded; None where that cannot be told.
+
+    Kaggle exports a board with a fixed number of decimals; some programs drop trailing zeros. So it
+    is the largest number of decimals, if at least half of the scores have it. It must be 2 to 9:
+    more are not rounded, and few digits are common among scores written by hand. Two or three
+    decimals count only on a board of at least 100 teams.
+
+    >>> decimals_of(["1.0000", "0.9998", "0.9000"]), decimals_of(["0.9", "0.8"])
+    (4, None)
+    """
+    digits = [_decimals(text) for text in texts]
+    known = [count for count in digits if count is not None]
+    if not known or len(known) < len(digits):
+        return None
+    most = max(known)
+    least = LEAST_SURE if len(texts) < MANY_TEAMS else LEAST_OF_MANY
+    if not least <= most <= MOST_DECIMALS or 2 * known.count(most) < len(known):
+        return None
+    return most
+
+
+def _decimals(text: str) -> int | None:
+    number = text.strip().lstrip("+-")
+    before, _, after = number.partition(".")
+    return len(after) if (before + after).isdigit() else None
 
 
 def read_scores(csv_text: str) -> list[float]:
@@ -49,17 +90,32 @@ def read_scores(csv_text: str) -> list[float]:
     >>> read_scores("rank,score\n1,0.9\n2,0.8\n")
     [0.9, 0.8]
     """
+    return [float(text) for text in read_score_texts(csv_text)]
+
+
+def read_score_texts(csv_text: str) -> list[str]:
+    """The texts of the column `score`, each a finite number; as `read_scores`.
+
+    Raises:
+        BadCompetition: the file is invalid; the error names the rows, counted from 1.
+    """
+    # Counted before they are read: a row takes fifty times its bytes.
+    if csv_text.count("\n") + csv_text.count("\r") > 2 * (MOST_ROWS + 1):
+        raise _bad_leaderboard("", f"has more than {MOST_ROWS} rows")
     lines = io.StringIO(csv_text.removeprefix("\ufeff"), newline="")
     try:
         rows = [row for row in csv.reader(lines, strict=True) if row]
     except csv.Error as error:
         raise _bad_leaderboard("", f"is not CSV: {error}") from None
     if not rows or rows[0].count(SCORE) != 1:
-        raise _bad_leaderboard(SCORE, "the first line must name one column score")
+        alike = [name for name in (rows[0] if rows else []) if name.strip().lower() == SCORE]
+        hint = f" (there is {alike[0]!r}: names must agree in case and spaces)" if alike else ""
+        hint = "" if SCORE in alike else hint
+        raise _bad_leaderboard(SCORE, f"the first line must name one column {SCORE}{hint}")
     if len(rows) == 1:
         raise _bad_leaderboard(SCORE, "there is no row")
     column = rows[0].index(SCORE)
-    scores: list[float] = []
+    scores: list[str] = []
     wrong: list[str] = []
     for number, row in enumerate(rows[1:], start=1):
         cell = row[column] if len(row) == len(rows[0]) else ",".join(row)
@@ -69,7 +125,7 @@ def read_scores(csv_text: str) -> list[float]:
         except ValueError:
             score = float("nan")
         if isfinite(score) and len(row) == len(rows[0]):
-            scores.append(score)
+            scores.append(cell)
         else:
             wrong.append(f"row {number} ({cell[:SHOWN_CHARACTERS]!r})")
     if wrong:

@@ -50,6 +50,15 @@ class Role(StrEnum):
 
     ADMIN = "admin"
     RESEARCHER = "researcher"
+    HARNESS = "harness"
+    RUN = "run"
+
+
+class ArchivalKind(StrEnum):
+    """The kind of a thing that admins archive."""
+
+    COMPETITION = "competition"
+    EXPERIMENT = "experiment"
     RUN = "run"
 
 

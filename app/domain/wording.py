@@ -15,3 +15,12 @@ def first_few(items: Sequence[str], most: int, separator: str = ", ") -> str:
     """
     text = separator.join(items[:most])
     return text if len(items) <= most else f"{text} and {len(items) - most} more"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "seed"), counted(3, "seed")
+    ('1 seed', '3 seeds')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

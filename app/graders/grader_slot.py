@@ -32,12 +32,16 @@ CUSTOM_IDLE_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True)
 class GraderLimits:
-    """The limits of a job and of a process, and whether a metric.py requires all walls."""
+    """The limits of a job and of a process, and whether a metric.py requires all walls.
+
+    With `shows_texts`, faults of a metric.py have the exception's text, which may contain answers.
+    """
 
     seconds: float
     memory_mb: int
     cache_mb: int
     requires_isolation: bool = False
+    shows_texts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +210,7 @@ class GraderSlot:
                 memory_mb=limits.memory_mb,
                 cache_mb=limits.cache_mb,
                 requires_isolation=limits.requires_isolation,
+                shows_texts=limits.shows_texts,
             )
         except (StartFailed, OSError) as error:
             self.start_error = str(error)

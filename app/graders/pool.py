@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import Any, Self
@@ -23,19 +24,20 @@ from app.graders.walls.isolation import Isolation
 
 
 class GraderPool:
-    """`processes` graders, and one more process that validates and never opens an answers file.
+    """`processes` graders, and `validators` processes that never open an answers file.
 
     With 0 `processes`, one grader is started when there is a job, as for an import, and ended when
-    there is none. `validates=False` leaves out the process that validates.
+    there is none.
 
-    A job may take `seconds` of wall-clock time, and `memory_mb` more than a warm grader needs. A
-    job that takes more, or that kills its grader, ends as a `GraderFault` and affects no other.
-    Every future gets a result, or is cancelled when the pool is closed. Callbacks of futures run
-    in the thread that serves a grader, so they should be short.
+    A job may take `seconds` of wall-clock time (a validation `validation_seconds`), and `memory_mb`
+    more than a warm grader needs. A job that takes more, or that kills its grader, ends as a
+    `GraderFault` and affects no other. Every future gets a result, or is cancelled when the pool is
+    closed. Callbacks of futures run in the thread that serves a grader, so they should be short.
 
     Competitions with a metric.py are graded in processes of their own, which start on demand. With
     `requires_isolation` they are refused where this machine lacks a wall of `Isolation`, by a fault
-    that names the wall.
+    that names the wall. `shows_texts` is for commands of an admin who has the answers: faults of a
+    metric.py then have the exception's text.
     """
 
     def __init__(
@@ -45,19 +47,24 @@ class GraderPool:
         seconds: float,
         memory_mb: int,
         cache_mb: int,
-        validates: bool = True,
+        validators: int = 1,
+        validation_seconds: float | None = None,
         requires_isolation: bool = False,
+        shows_texts: bool = False,
     ) -> None:
         self._closed = threading.Event()
         self._grading: Tasks = queue.SimpleQueue()
         self._validating: Tasks = queue.SimpleQueue()
-        limits = GraderLimits(seconds, memory_mb, cache_mb, requires_isolation)
+        limits = GraderLimits(seconds, memory_mb, cache_mb, requires_isolation, shows_texts)
         self._slots = [
             GraderSlot("grade", self._grading, self._closed, limits, on_demand=processes == 0)
             for _ in range(max(1, processes))
         ]
-        if validates:
-            self._slots.append(GraderSlot("validate", self._validating, self._closed, limits))
+        checks = replace(limits, seconds=validation_seconds or seconds)
+        self._slots += [
+            GraderSlot("validate", self._validating, self._closed, checks)
+            for _ in range(validators)
+        ]
         for slot in self._slots:
             slot.thread.start()
 

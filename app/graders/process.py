@@ -57,7 +57,13 @@ class GraderProcess:
     """A grader. Use it from one thread: it dies with the thread that started it."""
 
     def __init__(
-        self, role: Role, *, memory_mb: int, cache_mb: int, requires_isolation: bool = False
+        self,
+        role: Role,
+        *,
+        memory_mb: int,
+        cache_mb: int,
+        requires_isolation: bool = False,
+        shows_texts: bool = False,
     ) -> None:
         """Start the process and wait until it is warm.
 
@@ -72,7 +78,7 @@ class GraderProcess:
                 [
                     sys.executable, "-B", "-P", "-s", "-m", "app.graders.program.grader_main",
                     role, str(theirs.fileno()), str(os.getpid()), str(memory_mb), str(cache_mb),
-                    str(int(requires_isolation)),
+                    str(int(requires_isolation)), str(int(shows_texts)),
                 ],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()], env=_environment(), cwd="/", start_new_session=True,

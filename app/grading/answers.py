@@ -25,6 +25,7 @@ from app.grading.columns.decoded import MetricInput
 from app.grading.columns.labels import known_names
 from app.grading.ids.public_ids import IntArray, PublicIds
 from app.grading.reading.text_table import Cells
+from app.grading.reading.violations import shorten
 
 PUBLIC, PRIVATE, IGNORED = "public", "private", "ignored"
 _USAGES = pa.array([PUBLIC, PRIVATE, IGNORED])
@@ -101,6 +102,11 @@ class Answers:
         self.nbytes = parts + texts + 2 * ids + (parts + texts + ids if frames else 0)
         self.nbytes += sum(names.nbytes for names in found.values())
 
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The private part, and the public one if there is one."""
+        return (self.private,) if self.public is None else (self.private, self.public)
+
     def check(self, data: FileData) -> CheckedFile:
         """Check and decode a submission.
 
@@ -162,8 +168,9 @@ def decode_answers(
         return Answers(kept, competition.form, None, scored, sizes, optional, frames=frames)
     usages = pc.index_in(_normalized_usage(checked.texts[USAGE_COLUMN]), value_set=_USAGES)
     if usages.null_count:
-        row = pc.index(usages.is_null(), True).as_py() + 1
-        message = f"expected Public, Private or Ignored in every row; row {row} has something else"
+        row = pc.index(usages.is_null(), True).as_py()
+        found = shorten(checked.texts[USAGE_COLUMN][row].as_py())
+        message = f"expected Public, Private or Ignored in every row; row {row + 1} has {found!r}"
         raise BadCompetition([{"file": file, "key": USAGE_COLUMN, "message": message}])
     codes = usages.to_numpy()
     codes = codes if checked.order is None else codes[checked.order]

@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.domain.form import SubmissionForm
-from app.domain.verdict import Rejection
+from app.domain.verdict import Rejection, Violation, ViolationCode
 from app.errors import BadCompetition
 from app.grading.check_exact import RowsToSkip, check_exactly
 from app.grading.checked_file import CheckedFile
 from app.grading.columns.decoded import Decoded, Values, from_arrow
 from app.grading.columns.numbers import fill_booleans, fill_numbers, is_fast_number
 from app.grading.ids.fixed_width_index import KnownTexts
-from app.grading.ids.id_keys import Matching
+from app.grading.ids.id_keys import Matching, are_whole_numbers
 from app.grading.ids.public_ids import IdsDifferError, IntArray, PublicIds, row_numbers
 from app.grading.reading.fast_reader import FastReader
 from app.grading.reading.text_table import read_text_table
@@ -213,7 +213,10 @@ def read_ids(data: bytes, form: SubmissionForm, file: str = SAMPLE_FILE) -> Publ
     if not form.id:
         columns = [row_numbers(len(columns[0]))]
     try:
-        matching = Matching(numeric=form.id_kind == "integer", repeated=form.repeated_ids)
+        numeric = form.id_kind == "integer" or (
+            "id_kind" not in form.model_fields_set and are_whole_numbers(columns)
+        )
+        matching = Matching(numeric=numeric, repeated=form.repeated_ids)
         return PublicIds.from_columns(columns, matching)
     except ValueError as error:
         key = ", ".join(names)
@@ -225,10 +228,23 @@ def _has_blank(column: pa.ChunkedArray) -> bool:
 
 
 def bad_file(file: str, rejection: Rejection) -> BadCompetition:
-    """The error for an invalid file of a competition, without examples from the file."""
+    """The error for an invalid file of a competition, without values from the file.
+
+    Ids are shown: only the admin who has the file sees this, and must compare two files.
+    """
     return BadCompetition(
         [
-            {"file": file, "key": violation.column or "", "message": violation.message}
+            {"file": file, "key": violation.column or "", "message": _with_ids(violation)}
             for violation in rejection.verdict.violations
         ]
     )
+
+
+def _with_ids(violation: Violation) -> str:
+    """The message; about ids that differ, with some, since either file may be the wrong one."""
+    if violation.code not in (ViolationCode.UNKNOWN_ID, ViolationCode.MISSING_ID):
+        return violation.message
+    examples = ", ".join(repr(example) for example in violation.examples[:2])
+    owner = "this file" if violation.code is ViolationCode.UNKNOWN_ID else "the sample submission"
+    found = f"; {owner} has {examples}" if examples else ""
+    return f"{violation.message}{found}. Either of the two files may be the wrong one"

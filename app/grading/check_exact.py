@@ -47,18 +47,22 @@ def check_exactly(
     """
     text = decode_text(data)
     violations = FoundViolations()
+    # A bound on time and memory: a file may have a billion short rows.
+    most_lines = 2 * (optional or ids).rows + 10_000
+    is_too_long = '"' not in text and text.count("\n") + text.count("\r") > 2 * most_lines
     table = read_text_table(
         text,
         schema.form.id,
         tuple(schema.form.columns),
         violations,
-        # A bound on memory: a file may have a billion short rows.
-        most_rows=2 * (optional or ids).rows + 10_000,
+        most_lines=0 if is_too_long else most_lines,
         keep_unknown=keep_unknown,
         aliases=aliases,
     )
     if table is None:
         raise Rejection(violations.violations, violations.notices)
+    if is_too_long:
+        table.lines = most_lines
     if schema.form.unknown_columns == "refuse" and table.header.unknown and not keep_unknown:
         unknown = [name for name in table.header.unknown if name]
         violations.add(
@@ -94,14 +98,14 @@ def _check_rows(
     is_complete = not table.is_cut and not table.is_broken
     may_differ = schema.form.optional_ids and not table.is_cut and table.rows > 0
     if not may_differ and (table.is_cut or (is_complete and table.rows != ids.rows)):
-        found = f"more than {table.rows}" if table.is_cut else str(table.rows)
+        found = f"more than {table.lines} lines" if table.is_cut else str(table.rows)
         # Not the number of answers: where ids are optional, that is private.
         count = (optional or ids).rows
         expected = "1 row" if count == 1 else f"{count} rows"
         violations.add(
             ViolationCode.ROW_COUNT,
             f"expected {expected}, one for every {_ROW_NOUN[bool(schema.form.id)]} of the sample "
-            f"submission, found {found if table.rows else 'only a header'}",
+            f"submission, found {found if table.rows or table.is_cut else 'only a header'}",
         )
     if table.rows == 0 or not all(name in table.columns for name in schema.form.id):
         return None

@@ -14,6 +14,8 @@ from typing import Any
 from app.errors import BadCompetition
 
 METRIC_FILE = "metric.py"
+LONGEST_TEXT = 200
+_shows_texts = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,11 @@ def load_metric(source: str, name: str) -> CustomMetric:
         exec(compile_metric(source), module.__dict__)  # noqa: S102 - running metric.py is the purpose
     except SyntaxError as error:
         problem = (f"line {error.lineno}", f"this is not Python: {error.msg}")
+    except ModuleNotFoundError as error:
+        # A name that the source has cannot be an answer that the module read.
+        name = str(error.name)
+        what = f" (there is no module {name!r})" if name in source else ""
+        problem = ("", f"it fails while it is loaded: {where(error)}{what}")
     except (Exception, SystemExit) as error:  # foreign code may raise anything
         problem = ("", f"it fails while it is loaded: {where(error)}")
     score, prepare = getattr(module, "score", None), getattr(module, "prepare", None)
@@ -68,8 +75,19 @@ def compile_metric(source: str) -> CodeType:
     return compile(source, METRIC_FILE, "exec")
 
 
+def show_texts() -> None:
+    """From now on, show the texts of exceptions too.
+
+    Call this only in a process of `podium check` or `podium grade`, whose user has the answers.
+    """
+    global _shows_texts  # noqa: PLW0603 - set once, when a process starts
+    _shows_texts = True
+
+
 def where(error: BaseException) -> str:
     """The type of an exception and its line. Not its text, which may contain answers.
+
+    After `show_texts`, the text follows.
 
     >>> try:
     ...     [][0]
@@ -79,7 +97,8 @@ def where(error: BaseException) -> str:
     """
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == METRIC_FILE] or frames
+    text = f": {' '.join(str(error).split())[:LONGEST_TEXT]}" if _shows_texts else ""
     if not own:
-        return type(error).__name__
+        return type(error).__name__ + text
     file = own[-1].filename.replace("\\", "/").rsplit("/", 1)[-1]
-    return f"{type(error).__name__} at {file}:{own[-1].lineno}"
+    return f"{type(error).__name__} at {file}:{own[-1].lineno}{text}"

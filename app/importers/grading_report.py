@@ -1,7 +1,8 @@
 """Read MLE-bench's `grading_report.json`, completely or not at all, and recompute its results.
 
-There are three forms: the report with its totals, a bare list of competition reports (as summaries
-have them), and a single competition report (as `mlebench grade-sample` prints it).
+There are four forms: the report with its totals, a bare list of competition reports (as summaries
+have them), an object with such a list as `results` (as agentbeats writes it), and a single
+competition report (as `mlebench grade-sample` prints it).
 """
 
 from __future__ import annotations
@@ -122,6 +123,8 @@ def _find_items(document: Any) -> tuple[list[Any], str, dict[str, Any] | None]:
         return items, "competition_reports", document if has_totals else None
     if "competition_id" in document:
         return [document], "", None
+    if isinstance(document.get("results"), list):
+        return document["results"], "results", None
     keys = ", ".join(map(repr, list(document)[:5]))
     raise _bad("", f"there are no competition_reports in it, but {keys or 'nothing'}")
 

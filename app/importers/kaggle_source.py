@@ -20,6 +20,8 @@ Result = TypeVar("Result")
 ATTEMPTS = 7
 LONGEST_PAUSE = 300.0
 PAGE = 200
+CONNECT_SECONDS = 30.0
+SILENT_SECONDS = 120.0  # without a byte, after which a request is given up and made again
 MOST_PAGES = 25  # of the file list; beyond that the size is a lower bound
 
 
@@ -144,7 +146,13 @@ def reach_podium(url: str, key: str) -> None:
     )  # fmt: skip
 
 
+def is_podium() -> bool:
+    """Whether the package uses another Podium (`reach_podium`)."""
+    return os.environ.get("KAGGLE_API_ENVIRONMENT") == "LOCALHOST"
+
+
 def _authenticated() -> Any:
+    _limit_waiting()
     # The package reads credentials when it is imported; without any it prints a page of advice.
     with _quiet():
         from kaggle.api.kaggle_api_extended import KaggleApi
@@ -161,6 +169,19 @@ def _authenticated() -> Any:
                 + (str(error)[:200] if not isinstance(error, SystemExit) else "")
             ) from None
     return api
+
+
+def _limit_waiting() -> None:
+    """Give every request of the package a time limit: it sets none, and would wait for ever."""
+    import requests
+
+    send = requests.Session.send
+
+    def limited(self: Any, request: Any, **options: Any) -> Any:
+        options["timeout"] = options.get("timeout") or (CONNECT_SECONDS, SILENT_SECONDS)
+        return send(self, request, **options)
+
+    requests.Session.send = limited  # type: ignore[method-assign]
 
 
 @contextlib.contextmanager

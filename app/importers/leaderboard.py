@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from app.domain.competition import TOML, Competition
 from app.domain.leaderboard import Leaderboard, MedalLines
 from app.domain.lint import LintFinding, lint_leaderboard, lint_lines
-from app.domain.read_leaderboard import FILE, SCORE, leaderboard_of, read_scores
+from app.domain.read_leaderboard import FILE, SCORE, leaderboard_of, read_score_texts
 from app.errors import BadCompetition
 from app.importers.names import problem
 
@@ -37,10 +38,13 @@ def checked_leaderboard(
         )
         _raise_lint_errors(TOML, "leaderboard", findings)
         return leaderboard_of(competition, None), findings
-    scores = read_scores(csv_text)
+    texts = read_score_texts(csv_text)
+    scores = [float(text) for text in texts]
     findings = lint_leaderboard(scores, higher_is_better=higher, rule=declared.rule)
     _raise_lint_errors(FILE, SCORE, findings)
-    board = Leaderboard.full(scores, higher_is_better=higher, rule=declared.rule)
+    board = leaderboard_of(competition, csv_text)
+    assert board is not None  # noqa: S101 (there is a file)
+    _raise_too_few_decimals(board, texts)
     _raise_contradictions(board, declared.teams, lines)
     return board, findings
 
@@ -49,6 +53,14 @@ def _raise_lint_errors(file: str, key: str, findings: list[LintFinding]) -> None
     errors = [problem(file, key, f.message) for f in findings if f.severity == "error"]
     if errors:
         raise BadCompetition(errors)
+
+
+def _raise_too_few_decimals(board: Leaderboard, texts: Sequence[str]) -> None:
+    """Refuse declared decimals that would change the board's own scores."""
+    wrong = next((text for text in texts if board.compared(float(text)) != float(text)), None)
+    if wrong is not None:
+        message = f"is {board.decimals}, but {FILE} has the score {wrong!r}; leave it out here"
+        raise BadCompetition([problem(TOML, "leaderboard.decimals", message)])
 
 
 def _raise_contradictions(board: Leaderboard, teams: int | None, lines: MedalLines) -> None:

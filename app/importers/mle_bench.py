@@ -61,7 +61,12 @@ class Assembled:
 
 def is_prepared(sources: Sources, slug: str) -> bool:
     """Whether the data directory has prepared data of a competition."""
-    return (sources.data / slug / "prepared" / "private").is_dir()
+    return prepared_directory(sources, slug).is_dir()
+
+
+def prepared_directory(sources: Sources, slug: str) -> Path:
+    """The directory of a competition's prepared answers."""
+    return sources.data / slug / "prepared" / "private"
 
 
 def assemble(bundled: Path, sources: Sources, into: Path) -> Assembled:

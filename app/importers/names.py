@@ -62,6 +62,10 @@ def shown(name: str) -> str:
     return text if len(text) <= SHOWN else text[:SHOWN] + "..."
 
 
+GIT_LFS = b"version https://git-lfs.github.com/spec/"
+IS_POINTER = "is a Git LFS pointer, not the file: run `git lfs pull` in the checkout"
+
+
 def problem(file: str, key: str, message: str) -> dict[str, str]:
     """One entry of BadCompetition's list."""
     return {"file": shown(file), "key": key, "message": message}

@@ -6,6 +6,7 @@ import csv
 import io
 
 from app.errors import Invalid
+from app.importers.names import GIT_LFS, IS_POINTER
 
 COLUMNS = ["experiment_id", "run_group"]
 
@@ -21,6 +22,8 @@ def read_run_groups(data: bytes) -> dict[str, list[str]]:
     >>> read_run_groups(b"experiment_id,run_group\na,2024-02\na,2024-01\n")
     {'a': ['2024-01', '2024-02']}
     """
+    if data.startswith(GIT_LFS):
+        raise Invalid(f"The file of run groups {IS_POINTER}.")
     try:
         rows = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))
     except (UnicodeDecodeError, csv.Error) as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from app.errors import BadCompetition
-from app.importers.names import is_junk, name_fault, problem
+from app.importers.names import GIT_LFS, IS_POINTER, is_junk, name_fault, problem
 
 MEGABYTE = 1 << 20
 CHUNK_BYTES = MEGABYTE
@@ -98,7 +98,7 @@ def copy_file(entry: SourceFile, staging: Path, *, max_bytes: int, too_large: st
 
     Raises:
         BadCompetition: it has more than `max_bytes` (then the message is `too_large`), is damaged,
-            or cannot be read.
+            is a Git LFS pointer, or cannot be read.
     """
     target = staging / entry.staged
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -106,6 +106,8 @@ def copy_file(entry: SourceFile, staging: Path, *, max_bytes: int, too_large: st
     with _open_regular(entry) as stored, target.open("xb") as out:
         stream = cast(IO[bytes], gzip.GzipFile(fileobj=stored)) if entry.is_unpacked else stored
         while chunk := _read(stream, entry):
+            if size == 0 and chunk.startswith(GIT_LFS):
+                raise BadCompetition([problem(entry.path, "", IS_POINTER)])
             size += len(chunk)
             if size > max_bytes:
                 raise BadCompetition([problem(entry.path, "", too_large)])

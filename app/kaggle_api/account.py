@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from app.api.dependencies import Anyone, Ctx
-from app.errors import Unauthorized
+from app.errors import RunArchived, Unauthorized
 from app.kaggle_api.deps import name_of
 from app.kaggle_api.fields import Body
 from app.kaggle_api.route import kaggle_router, rpc
-from app.services.auth import authenticate
+from app.services.auth import identify
 
 router = kaggle_router()
 
@@ -18,9 +18,8 @@ router = kaggle_router()
 def introspect(context: Ctx, fields: Body) -> dict[str, Any]:
     """Whether a key is valid. An invalid one gets 200: on 401 the clients fail."""
     try:
-        with context.database.read() as session:
-            caller = authenticate(session, fields.text("token"))
-    except Unauthorized:
+        caller = identify(context, fields.text("token"))
+    except (Unauthorized, RunArchived):
         return {"active": False}
     return {"active": True, "username": name_of(caller)}
 

@@ -1,25 +1,63 @@
-"""MLE-bench's in-container checker: the two paths that `validate_submission.sh` calls."""
+"""MLE-bench's in-container checker: the two paths that `validate_submission.sh` calls.
+
+MLEvolve calls the same paths: it names its competition in the header `exp-id`, and reads
+`is_valid` of a verdict, `error` and `details` of an error.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Callable, Coroutine
+from http import HTTPStatus
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Header, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from app.api.dependencies import Anyone, Ctx
-from app.api.http.problems import responses
+from app.api.http.problems import internal_error, responses
 from app.api.http.upload import receive_file_part
 from app.domain.verdict import Verdict
+from app.errors import BadRequest, PodiumError
 from app.kaggle_api.deps import run_of
 from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.submissions import submit, validate
 from app.storage.database.records import RunRecord
 
-router = APIRouter(tags=["MLE-bench's checker"])
+
+class CheckerRoute(APIRoute):
+    """A route whose problem documents also have `error` (the title) and `details`."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The usual handler, with these fields in its errors."""
+        usual = super().get_route_handler()
+
+        async def handler(request: Request) -> Response:
+            try:
+                return await usual(request)
+            except (RequestValidationError, HTTPException, ClientDisconnect):
+                raise
+            except Exception as error:
+                if isinstance(error, PodiumError) and error.status != INTERNAL:
+                    error.extensions |= {"error": error.title(), "details": error.detail}
+                    raise
+                fields = {
+                    "error": PodiumError.title(),
+                    "details": "This is Podium's fault, not the file's.",
+                }
+                return await internal_error(request, error, fields)
+
+        return handler
+
+
+INTERNAL = HTTPStatus.INTERNAL_SERVER_ERROR
+router = APIRouter(tags=["MLE-bench's checker"], route_class=CheckerRoute)
 FILE_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -36,10 +74,17 @@ FILE_BODY: dict[str, Any] = {
 }
 
 
+ExpId = Annotated[
+    str | None,
+    Header(alias="exp-id", max_length=100, description="the competition that the caller expects"),
+]
+
+
 class Result(BaseModel):
-    """The verdict on a file, as a sentence."""
+    """The verdict on a file: as a sentence, and as MLEvolve reads it."""
 
     result: str
+    is_valid: bool = Field(description="whether the file is a valid submission")
 
 
 class Health(BaseModel):
@@ -54,9 +99,17 @@ class Health(BaseModel):
     responses=responses(400, 401, 403, 404, 409, 413, 415, 422, 507),
     openapi_extra=FILE_BODY,
 )
-async def check(request: Request, context: Ctx, caller: Anyone) -> Any:
-    """Check a file's form for the run of this key; nothing is stored."""
+async def check(request: Request, context: Ctx, caller: Anyone, exp_id: ExpId = None) -> Any:
+    """Check a file's form for the run of this key; nothing is stored.
+
+    Errors have `error` (their title) and `details` beside the fields of a problem document.
+    """
     run = await run_in_threadpool(_open_run, context, caller)
+    if exp_id is not None and exp_id != run.competition:
+        raise BadRequest(
+            f"This key's run is at the competition {run.competition}; the header exp-id names "
+            f"{exp_id!r}. Use the key of a run at that competition."
+        )
     upload = await run_in_threadpool(context.blobs.new_upload)
     try:
         await receive_file_part(request, "file", upload, context.settings.max_upload_bytes)
@@ -65,7 +118,7 @@ async def check(request: Request, context: Ctx, caller: Anyone) -> Any:
     finally:
         upload.discard()
     verdict = await run_in_threadpool(validate.finish, context, caller, run, found)
-    return {"result": _words(verdict)}
+    return {"result": _words(verdict), "is_valid": verdict.is_valid}
 
 
 @router.get("/health", response_model=Health, responses=responses())

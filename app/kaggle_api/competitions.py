@@ -58,7 +58,8 @@ def _competition(entry: CatalogueEntry, run: RunRecord | None) -> dict[str, Any]
     board = entry.leaderboard if queries.shows_medals(run) else None
     limits = (run.limits if run else None) or {}
     hours = limits.get("hours")
-    deadline = run.created_at + timedelta(hours=hours) if run and hours is not None else None
+    started = run.started_at if run else None
+    deadline = started + timedelta(hours=hours) if started and hours is not None else None
     return {
         "id": version.id,
         "ref": version.slug,

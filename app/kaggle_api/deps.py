@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
 
-from app.errors import BadRequest, Forbidden, NotFound
+from app.errors import Forbidden, NotFound
 from app.kaggle_api.signed_urls import SignedUrls, secret_of
 from app.services.auth import Caller, require_live_key
 from app.services.competitions import queries
@@ -16,9 +15,6 @@ from app.services.experiments import runs
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
-
-ORIGIN = re.compile(r"https?://(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?")
-ORIGIN_HEADER = "X-Podium-Origin"  # the address of `podium proxy`, which it adds to requests
 
 
 @dataclass(frozen=True)
@@ -50,15 +46,6 @@ async def _state(request: Request) -> KaggleState:
 
 
 State = Annotated[KaggleState, Depends(_state)]
-
-
-def origin(request: Request) -> str:
-    """Scheme and host as the client wrote them, for addresses in answers to this client."""
-    host = request.headers.get("Host", "")
-    found = request.headers.get(ORIGIN_HEADER) or f"{request.url.scheme}://{host}"
-    if not ORIGIN.fullmatch(found):
-        raise BadRequest("The Host header does not name a host.")
-    return found
 
 
 def entry_for(

@@ -15,8 +15,8 @@ async def unknown(request: Request) -> None:
     """Answer 404 with the commands that are supported."""
     raise NotFound(
         f"Podium does not serve {request.method} {request.url.path[:200]}. It supports Kaggle's "
-        "commands `competitions` list, files, download, submit, submissions, leaderboard, pages "
-        "and submission-limits (kaggle 1.8 or newer)."
+        "commands `competitions` list, files, download, submit, submissions and leaderboard, and "
+        "from newer clients pages, submission and submission-limits."
     )
 
 

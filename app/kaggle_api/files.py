@@ -10,10 +10,11 @@ from fastapi.responses import RedirectResponse
 
 from app.api.dependencies import Anyone, Ctx
 from app.api.http.file_responses import is_known, leased_file, not_modified
+from app.api.http.origin import origin
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, NotFound
 from app.kaggle_api.archive import archive_identity, lease_archive
-from app.kaggle_api.deps import State, entry_for, origin
+from app.kaggle_api.deps import State, entry_for
 from app.kaggle_api.fields import Body
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
 from app.services.auth import Caller
@@ -81,7 +82,7 @@ def download(request: Request, context: Ctx, state: State, token: str, name: str
         lease = lease_archive(context, entry)
     else:
         lease = context.catalogue.files.lease_public(version, file, identity)
-    return leased_file(lease, identity, version.imported_at)
+    return leased_file(request, lease, identity, version.imported_at)
 
 
 def _redirect_to(

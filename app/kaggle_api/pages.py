@@ -64,7 +64,8 @@ def _rules(run: RunRecord | None) -> str:
     if total is not None:
         lines.append(f"- At most {total} valid submissions in all.")
     if hours is not None:
-        lines.append(f"- The run ends {hours:g} hours after {run.created_at:%Y-%m-%d %H:%M} UTC.")
+        since = f"{run.started_at:%Y-%m-%d %H:%M} UTC" if run.started_at else "its first request"
+        lines.append(f"- The run ends {hours:g} hours after {since}.")
     if per_day is None and total is None:
         lines.append("- The number of submissions is not limited.")
     lines.append("- Invalid files do not count.")

@@ -23,6 +23,9 @@ from app.errors import PodiumError
 log = logging.getLogger("podium.kaggle")
 COMPETITIONS = "competitions.CompetitionApiService"
 PREFIXES = ("/api/v1", "/v1")  # for clients of localhost, and of api.kaggle.com
+# kaggle 1.7 shows the message of an error only if its status is 200; otherwise it shows "403 Client
+# Error: Forbidden for url". All its versions send this one name, and no other version does.
+READS_ERRORS_OF_200 = "kaggle-api/v1.7"
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
@@ -37,7 +40,10 @@ class KaggleRoute(APIRoute):
             try:
                 return await usual(request)
             except Exception as error:
-                return failure(request, error)
+                answer = failure(request, error)
+                if request.headers.get("User-Agent", "").startswith(READS_ERRORS_OF_200):
+                    answer.status_code = 200
+                return answer
 
         return handler
 

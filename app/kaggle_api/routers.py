@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from app.kaggle_api import account, checker, competitions, fallback, files, leaderboard, submissions
+from app.kaggle_api import (
+    account,
+    checker,
+    competitions,
+    fallback,
+    files,
+    leaderboard,
+    rest,
+    submissions,
+)
 
 ROUTERS = tuple(
     room.router
-    for room in (account, competitions, files, submissions, leaderboard, checker, fallback)
+    for room in (account, competitions, files, submissions, leaderboard, rest, checker, fallback)
 )

@@ -11,7 +11,7 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from app.errors import Forbidden
 from app.services.runtime.context import Context
-from app.storage.queries import secrets as stored_secrets
+from app.storage.queries.operation import secrets as stored_secrets
 
 NAME = "url-secret"
 SECRET_BYTES = 32

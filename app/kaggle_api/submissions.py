@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import functools
 import secrets
 from datetime import UTC, datetime
@@ -13,19 +11,22 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from app.api.dependencies import Anyone, Ctx
+from app.api.http.origin import origin
 from app.api.http.upload import bounded
 from app.domain.feedback import Feedback
 from app.domain.states import SubmissionState
 from app.errors import BadRequest, Forbidden, Invalid, NotFound, TooLarge
-from app.kaggle_api.deps import KaggleState, State, name_of, origin, run_at, run_of
+from app.kaggle_api.deps import KaggleState, State, name_of, run_at, run_of
 from app.kaggle_api.fields import Body, Fields
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
 from app.kaggle_api.serializers import reference, refusal, submission
 from app.prometheus_metrics import RECEIVED
+from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.submissions import disclose, pending_uploads, quotas, submit
 from app.services.submissions.submit import SubmissionMeta
-from app.storage.blobs.store import Upload
+from app.services.submissions.wait_for_outcome import wait_until_shown
+from app.storage.blobs.store import Blob, Upload
 from app.storage.database.records import RunRecord
 from app.storage.queries import submissions
 from app.storage.queries.submissions import by_idempotency_key
@@ -52,7 +53,7 @@ def start_upload(
         raise TooLarge(
             f"The file has {size} bytes; this service accepts {context.settings.max_upload_mb} MB."
         )
-    quotas.refuse_unstorable(context, run)
+    quotas.refuse_unstorable(context, run, size)
     token = state.tokens.sign(
         UPLOAD, UPLOAD_SECONDS,
         key=caller.key_id, run=run.id, bytes=size, name=name[-200:], nonce=secrets.token_hex(12),
@@ -88,7 +89,7 @@ async def create_submission(
     meta, nonce = _submission_meta(state, run, fields)
     known = await run_in_threadpool(_sent_before, context, run, meta)
     if known is None:
-        known = await _store(request, context, run, meta, nonce)
+        known = await _store(request, context, caller, run, meta, nonce)
     shown = await run_in_threadpool(disclose.show, context, caller, known)
     if shown.state == SubmissionState.REJECTED:
         raise Invalid(refusal(shown))
@@ -177,7 +178,12 @@ def _sent_before(context: Context, run: RunRecord, meta: SubmissionMeta) -> str 
 
 
 async def _store(
-    request: Request, context: Context, run: RunRecord, meta: SubmissionMeta, nonce: str
+    request: Request,
+    context: Context,
+    caller: Caller,
+    run: RunRecord,
+    meta: SubmissionMeta,
+    nonce: str,
 ) -> str:
     await run_in_threadpool(quotas.refuse_unstorable, context, run)
     file = await run_in_threadpool(pending_uploads.find, context, nonce, run.id)
@@ -185,13 +191,15 @@ async def _store(
         raise BadRequest("There is no file for this token, or it has expired. Submit again.")
     promote = functools.partial(pending_uploads.promote, context, file)
     submission_id = submit.new_submission_id()
+    announced = Blob(file.sha256, file.bytes)
     with context.notifications.subscribe(submission_id) as settled:
-        stored = await submit.store_bytes(context, run, submission_id, file.sha256, promote, meta)
+        stored = await submit.store_bytes(context, run, submission_id, announced, promote, meta)
         if stored.created:
             RECEIVED.inc()
             request.app.state.worker.wake()
         if stored.created and run.feedback is not Feedback.NONE:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(settled.wait(), GRADING_WAIT_SECONDS)
+            await wait_until_shown(
+                context, caller, run, stored.submission, settled, GRADING_WAIT_SECONDS
+            )
     await run_in_threadpool(pending_uploads.discard, context, file)
     return stored.submission.id

@@ -14,7 +14,9 @@ from pydantic import TypeAdapter, ValidationError
 from app.domain.columns import Column
 from app.domain.competition import Competition
 from app.domain.form import SubmissionForm
+from app.domain.metric_aliases import metric_of
 from app.domain.metric_choice import higher_is_better
+from app.domain.toml_errors import value_message
 
 # The kinds as the domain declares them, read from there so that they are stated once.
 KINDS: frozenset[str] = frozenset(
@@ -43,7 +45,7 @@ class Parameter:
         try:
             self.type.validate_python(value, strict=True)
         except ValidationError as error:
-            reasons = dict.fromkeys(e["msg"].removeprefix("Value error, ") for e in error.errors())
+            reasons = dict.fromkeys(value_message(each) for each in error.errors())
             return f"{self.name} = {value!r}: " + "; ".join(reasons)
         return None
 
@@ -120,7 +122,8 @@ def bind(name: str, parameters: Mapping[str, Any]) -> Bound:
     """
     found = METRICS.get(name)
     if found is None:
-        near = difflib.get_close_matches(name, METRICS, n=3, cutoff=0.5)
+        known = metric_of(name)
+        near = [known] if known else difflib.get_close_matches(name, METRICS, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"metrics: {_listed(METRICS)}"
         raise ValueError(f"there is no metric {name!r}; {hint}")
     if problems := _parameter_problems(found, parameters):

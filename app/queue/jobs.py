@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from procrastinate import SyncPsycopgConnector
-from procrastinate.exceptions import ConnectorException
-from procrastinate.jobs import Job
-from procrastinate.manager import JobManager
 from sqlalchemy import column, func, select, table, text
 from sqlalchemy.orm import Session
 
-from app.queue.maintenance import MISSED_HEARTBEATS
 from app.queue.sizes import queue_of
 
+MISSED_HEARTBEATS = 4  # missed heartbeats after which a worker is presumed dead
 TASK = "grade"
 ARGUMENT = "submission"
 FORGOTTEN_LOCK = (
@@ -39,12 +35,16 @@ FORGOTTEN = (
     .order_by(SUBMISSIONS.c.id)
     .limit(FORGOTTEN_PER_QUERY)
 )
-# Never opened, because every call passes a connection.
-_jobs = JobManager(SyncPsycopgConnector())
 
 
 def defer(session: Session, submissions: Iterable[tuple[str, int]]) -> None:
     """Queue the grading of submissions, given by id and bytes, in this session's transaction."""
+    # Only a server that queues needs the library, which loads the driver of PostgreSQL.
+    from procrastinate import SyncPsycopgConnector
+    from procrastinate.exceptions import ConnectorException
+    from procrastinate.jobs import Job
+    from procrastinate.manager import JobManager
+
     jobs = [
         Job(
             queue=queue_of(size), lock=None, queueing_lock=None,
@@ -55,8 +55,9 @@ def defer(session: Session, submissions: Iterable[tuple[str, int]]) -> None:
     if not jobs:
         return
     connection = session.connection().connection.driver_connection
+    manager = JobManager(SyncPsycopgConnector())  # never opened: the call passes a connection
     try:
-        _jobs.batch_defer_jobs(jobs, connection=connection)
+        manager.batch_defer_jobs(jobs, connection=connection)
     except ConnectorException as error:
         # The writer recognizes an outage by the driver's own error.
         raise error.__cause__ or error from None

@@ -15,9 +15,9 @@ from procrastinate.jobs import Job
 
 from app.queue.connector import PatientConnector
 from app.queue.job_manager import WorkerJobManager
+from app.queue.jobs import MISSED_HEARTBEATS
 
 log = logging.getLogger("podium.queue")
-MISSED_HEARTBEATS = 4  # missed heartbeats after which a worker is presumed dead
 # A job is requeued after so many checks in a row found it abandoned: after an outage of the
 # database, live workers need time for a heartbeat.
 CONFIRMATIONS = 3

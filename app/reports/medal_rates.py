@@ -7,11 +7,18 @@ from dataclasses import asdict
 from typing import Any
 
 from app.reports.report import Report
-from app.reports.result_context import context_columns, context_document, footnotes
-from app.reports.tables import markdown_list, markdown_table
-from app.services.results.experiment_results import ResultContext
+from app.reports.result_context import (
+    context_columns,
+    context_document,
+    flag_notes,
+    footnotes,
+    own_notes,
+)
+from app.reports.tables import interval_cell, markdown_list, markdown_table
+from app.services.results.board import Board
+from app.services.results.scope import ResultContext
 from app.statistics.attempts import RATES
-from app.statistics.estimates import Estimate
+from app.statistics.estimates import Estimate, Interval
 from app.statistics.rates import ALL, GroupRates
 
 Rates = Mapping[str, GroupRates]
@@ -19,6 +26,10 @@ HEADINGS = {
     "low": "Low == Lite (%)", "medium": "Medium (%)", "high": "High (%)", ALL: "All (%)",
 }  # fmt: skip
 NOT_KNOWN = "not known"
+CELLS = (
+    "Cells: any medal, mean ± SEM over the totals of the seeds (ddof = 1), "
+    "as in MLE-bench's README."
+)
 
 
 def medal_rates_report(context: ResultContext, groups: Rates) -> Report:
@@ -31,13 +42,14 @@ def medal_rates_report(context: ResultContext, groups: Rates) -> Report:
     return Report(document, _rates_rows(context, groups), markdown)
 
 
-def board_report(
-    rows: Sequence[tuple[ResultContext, Rates]], absent: Sequence[tuple[str, str]]
-) -> Report:
-    """All experiments' medal rates."""
+def board_report(board: Board) -> Report:
+    """The medal rates of several experiments over the same competitions."""
+    rows = board.rows
     document = {
+        "competitions": list(board.competitions),
         "items": [_rates_document(*row) for row in rows],
-        "absent": [{"experiment": name, "reason": reason} for name, reason in absent],
+        "absent": [{"experiment": name, "reason": reason} for name, reason in board.absent],
+        "next_cursor": board.next_cursor,
     }
 
     def markdown() -> str:
@@ -46,8 +58,10 @@ def board_report(
             board_header(columns),
             [board_row(context, groups, columns) for context, groups in rows],
         )
-        lines = [line for context, _ in rows for line in footnotes(context)]
-        lines += [f"{name} is not counted: {reason}" for name, reason in absent]
+        lines = [f"All experiments over the same {len(board.competitions)} competitions. {CELLS}"]
+        lines += [" ".join(own_notes(context)) for context, _ in rows]
+        lines += flag_notes(dict.fromkeys(flag for context, _ in rows for flag in context.flags))
+        lines += [f"{name} is not counted: {reason}" for name, reason in board.absent]
         return f"{table}\n{markdown_list(lines)}"
 
     flat = [line for row in rows for line in _rates_rows(*row)]
@@ -65,7 +79,19 @@ def _rates_markdown(context: ResultContext, groups: Rates) -> str:
             for name, group in groups.items()
         ],
     )
-    return f"{row}\n{table}\n{markdown_list(footnotes(context))}"
+    medals = {name: group.rates["any_medal"] for name, group in groups.items()}
+    intervals = markdown_table(
+        ["any medal (%)", "mean", "these competitions, run again: 95 %",
+         "competitions like these: 95 %", "if all missing failed or succeeded"],
+        [
+            [name, f"{one.mean:.2f}", interval_cell(one.runs95),
+             interval_cell(one.competitions95),
+             "nothing is missing" if one.bounds is None else interval_cell(one.bounds)]
+            for name, one in medals.items()
+        ],
+    )  # fmt: skip
+    notes = markdown_list([CELLS, *footnotes(context)])
+    return f"{row}\n{table}\n{intervals}\n{notes}"
 
 
 def _rates_document(context: ResultContext, groups: Mapping[str, GroupRates]) -> dict[str, Any]:
@@ -74,6 +100,8 @@ def _rates_document(context: ResultContext, groups: Mapping[str, GroupRates]) ->
         name: {
             "competitions": group.competitions,
             "seeds": group.seeds,
+            "missing": group.missing,
+            "without_results": group.without_results,
             **{rate: asdict(group.rates[rate]) for rate in RATES},
         }
         for name, group in groups.items()
@@ -100,14 +128,29 @@ def _rates_rows(context: ResultContext, groups: Mapping[str, GroupRates]) -> lis
                     "rate": rate,
                     "mean": one.mean,
                     "sem": one.sem,
-                    "ci95_low": one.ci95[0] if one.ci95 else None,
-                    "ci95_high": one.ci95[1] if one.ci95 else None,
-                    "bootstrap95_low": one.bootstrap95[0] if one.bootstrap95 else None,
-                    "bootstrap95_high": one.bootstrap95[1] if one.bootstrap95 else None,
+                    **ends("ci95", one.ci95),
+                    **ends("bootstrap95", one.bootstrap95),
+                    "runs_sem": one.runs_sem,
+                    "runs_df": one.runs_df,
+                    **ends("runs95", one.runs95),
+                    "competitions_sem": one.competitions_sem,
+                    **ends("competitions95", one.competitions95),
+                    **ends("bounds", one.bounds),
+                    "missing_in_group": group.missing,
                     **context_columns(context),
                 }
             )
     return rows
+
+
+def ends(name: str, interval: Interval | None) -> dict[str, float | None]:
+    """An interval as two columns.
+
+    >>> ends("ci95", (1.0, 2.0))
+    {'ci95_low': 1.0, 'ci95_high': 2.0}
+    """
+    low, high = interval or (None, None)
+    return {f"{name}_low": low, f"{name}_high": high}
 
 
 def plus_minus(one: Estimate) -> str:
@@ -118,6 +161,18 @@ def plus_minus(one: Estimate) -> str:
     """
     spread = "" if one.sem is None else f" ± {one.sem:.2f}"
     return f"{one.mean:.2f}{spread}"
+
+
+def _cell(group: GroupRates | None) -> str:
+    """The any-medal rate, marked where results are missing."""
+    if group is None:
+        return NOT_KNOWN
+    rate = plus_minus(group.rates["any_medal"])
+    if not group.missing:
+        return rate
+    if group.without_results == group.competitions:
+        return f"{rate} (no result)"
+    return f"{rate} ({group.missing} missing)"
 
 
 def board_columns(groups: Sequence[str]) -> list[str]:
@@ -134,11 +189,8 @@ def board_header(groups: Sequence[str]) -> list[str]:
 def board_row(
     context: ResultContext, groups: Mapping[str, GroupRates], columns: Sequence[str]
 ) -> list[str]:
-    """An experiment's row: any-medal rate ± SEM in each column."""
-    cells = [
-        plus_minus(groups[name].rates["any_medal"]) if name in groups else NOT_KNOWN
-        for name in board_columns(columns)
-    ]
+    """An experiment's row: any-medal rate ± SEM, marked where results are missing."""
+    cells = [_cell(groups.get(name)) for name in board_columns(columns)]
     hours = (context.experiment.resources or {}).get("hours")
     running_time = NOT_KNOWN if hours is None else f"{hours:g}"
     return [

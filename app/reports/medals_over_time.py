@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from app.reports.report import Report
+from app.reports.result_context import EFFECTS
 from app.reports.tables import markdown_list, markdown_table
 from app.services.results.medals_over_time import Curves
 
@@ -31,6 +32,13 @@ def curves_report(name: str, found: Curves) -> Report:
             f"{choice.value}: {cost.regret:.2f} points below the oracle at the end."
             for choice, cost in found.regret.items()
         ]
+        if found.missing:
+            lines.append(
+                f"{len(found.missing)} missing results {EFFECTS[found.padding.value]} "
+                f"(padding={found.padding})."
+            )
+        if found.left_out:
+            lines.append(f"{found.left_out} runs are left out: they reported no {found.axis}.")
         return f"{table}\n{markdown_list(lines)}"
 
     return Report(document, rows, markdown)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from app.services.results.experiment_results import ResultContext
+from app.domain.wording import counted
+from app.services.results.scope import ResultContext
+from app.storage.database.records import DISCLOSURE_KINDS, HARNESS, HARNESS_KINDS
 
 
 def context_document(context: ResultContext) -> dict[str, Any]:
@@ -20,6 +22,7 @@ def context_document(context: ResultContext) -> dict[str, Any]:
         "exclude_flags": list(context.filters.exclude_flags),
         "excluded_as": context.filters.excluded.value,
         "excluded": list(context.excluded),
+        "archived": context.filters.archived,
         "seeds": len(context.grid.seeds),
         "seed_numbers": list(context.grid.seeds),
         "competitions": len(context.grid.competitions),
@@ -27,14 +30,15 @@ def context_document(context: ResultContext) -> dict[str, Any]:
             {"competition": slug, "seed": seed, "reason": reason}
             for slug, seed, reason in context.missing
         ],
+        "outside_suite": context.outside,
         "open_runs": context.open,
         "imported": context.imported,
         "failures": dict(context.failures),
         "exposure": {
             "policies": dict(context.policies),
-            "totals": {
-                f"{kind}s": disclosed.get(kind, 0)
-                for kind in ("validation", "public_score", "private_score")
+            "totals": {f"{kind}s": disclosed.get(kind, 0) for kind in DISCLOSURE_KINDS},
+            "harness_totals": {
+                f"{kind}s": disclosed.get(f"{HARNESS}{kind}", 0) for kind in DISCLOSURE_KINDS
             },
             "unknown": context.imported,
         },
@@ -53,24 +57,44 @@ def context_columns(context: ResultContext) -> dict[str, Any]:
         "validations": disclosed.get("validation", 0),
         "public_scores": disclosed.get("public_score", 0),
         "private_scores": disclosed.get("private_score", 0),
+        "harness_validations": disclosed.get(f"{HARNESS}validation", 0),
+        "harness_private_scores": disclosed.get(f"{HARNESS}private_score", 0),
         "exposure_unknown": context.imported,
         "flags": ",".join(sorted({code for _, code, _ in context.flags})),
         "excluded": ",".join(context.excluded),
     }
 
 
+EFFECTS = {
+    "fail": "count as failures",
+    "complete": "leave their seed out",
+    "available": "are left out: each competition counts with the results that it has",
+    "none": "are listed",
+}
+
+
 def footnotes(context: ResultContext) -> list[str]:
-    """Footnotes for readers of the numbers, one line each."""
+    """Footnotes for readers of the numbers of one experiment, one line each."""
+    return [*own_notes(context), *flag_notes(context.flags)]
+
+
+def own_notes(context: ResultContext) -> list[str]:
+    """The footnotes without the flags, which several experiments share."""
     scope, totals = context.filters, context.disclosed
-    where = f"suite {scope.suite}" if scope.suite else "all its competitions"
+    where = f"suite {scope.suite}" if scope.suite else "its competitions"
     count, seeds = len(context.grid.competitions), len(context.grid.seeds)
-    about = f"{where}, {count} competitions, {seeds} seeds"
-    lines = [f"{context.experiment.name}: {about}; any medal, mean ± SEM over seeds (ddof = 1)."]
+    about = f"{where}, {counted(count, 'competition')}, {counted(seeds, 'seed')}"
+    lines = [f"{context.experiment.name}: {about}."]
     if len(context.grid.seeds) == 1:
         lines.append("One seed: the spread between seeds is not known.")
     if context.missing:
-        effect = "count as failures" if scope.padding.value == "fail" else "leave their seed out"
-        lines.append(f"{len(context.missing)} missing results {effect} (padding={scope.padding}).")
+        lines.append(
+            f"{len(context.missing)} missing results {EFFECTS[scope.padding.value]} "
+            f"(padding={scope.padding})."
+        )
+    if context.outside:
+        what = "suite" if scope.suite else "competitions shown"
+        lines.append(f"{context.outside} results at competitions outside the {what} do not count.")
     if context.excluded:
         how = "left out" if scope.excluded.value == "drop" else "counted as failures"
         flags = ", ".join(scope.exclude_flags)
@@ -84,6 +108,12 @@ def footnotes(context: ResultContext) -> list[str]:
             f"{totals.get('public_score', 0)} public scores, "
             f"{totals.get('private_score', 0)} private scores."
         )
+    if any(totals.get(kind) for kind in HARNESS_KINDS):
+        lines.append(
+            f"Told to harnesses: {totals.get(f'{HARNESS}validation', 0)} validations, "
+            f"{totals.get(f'{HARNESS}private_score', 0)} private scores. Whether a harness passes "
+            "them on to its agent, Podium cannot see."
+        )
     if context.failures:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(context.failures.items()))
         lines.append(f"Failures of runs: {counts}.")
@@ -91,7 +121,7 @@ def footnotes(context: ResultContext) -> list[str]:
         lines.append(
             f"{context.imported} imported results: what those agents were told is unknown."
         )
-    return lines + flag_notes(context.flags)
+    return lines
 
 
 def flag_notes(flags: Iterable[tuple[str, str, str]]) -> list[str]:

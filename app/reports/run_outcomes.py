@@ -17,8 +17,8 @@ def outcomes_report(name: str, threshold: float | None, found: Sequence[RunOutco
     """The outcome of each run of an experiment."""
     rows = [_outcome_row(one) for one in found]
     document = {"experiment": name, "threshold": threshold, "items": rows}
-    shown = ("competition", "seed", "standing", "sort", "score", "best_score", "improvement",
-             "success", "ever_success", "failure")  # fmt: skip
+    shown = ("competition", "seed", "standing", "sort", "score", "medal", "best_score",
+             "improvement", "success", "ever_success", "failure")  # fmt: skip
     return Report(
         document,
         [{"experiment": name, **row} for row in rows],
@@ -37,6 +37,8 @@ def trajectory_report(found: Trajectory) -> Report:
         "experiment": run.experiment,
         "competition": run.competition,
         "seed": run.seed,
+        "created_at": run.created_at,
+        "started_at": run.started_at,
         "higher_is_better": found.competition.metric.higher_is_better,
         "baseline": baseline.score if baseline else None,
         "threshold": found.threshold,
@@ -69,6 +71,9 @@ def _outcome_row(one: RunOutcome) -> dict[str, Any]:
         "failure": one.failure,
         "sort": one.kind,
         "score": one.score,
+        "medal": one.medal,
+        "above_median": one.above_median,
+        "better": one.better,
         "best_score": one.best_score,
         "scores": one.scores,
         "uncounted_beside": one.other_scores,
@@ -79,4 +84,7 @@ def _outcome_row(one: RunOutcome) -> dict[str, Any]:
         "best_improvement": one.best_improvement,
         "ever_success": one.ever if one.baseline else None,
         **{cost: getattr(one.usage, cost) for cost in COSTS},
+        "created_at": one.created_at,
+        "started_at": one.started_at,
+        "closed_at": one.closed_at,
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from app.domain.wording import counted
 from app.reports.report import Report
 from app.reports.result_context import flag_notes
 from app.reports.tables import cell, markdown_list, markdown_table
@@ -160,7 +161,8 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
     lines = [
         (
             f"{found.experiment.name}: {where}, {everything.competitions} of "
-            f"{len(found.competitions)} competitions, {everything.runs} runs. A success improves "
+            f"{counted(len(found.competitions), 'competition')}, "
+            f"{counted(everything.runs, 'run')}. A success improves "
             f"on the baseline by more than {limit}; rates are means over competitions ± SEM."
         ),
         f"Final scores: {kinds}; {everything.without_score} runs had none and count as failures.",

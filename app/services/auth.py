@@ -11,7 +11,9 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy.orm import Session
 
 from app.domain.states import Role
-from app.errors import Forbidden, Unauthorized
+from app.errors import Forbidden, NotFound, RunArchived, Unauthorized
+from app.services.runtime.context import Context
+from app.services.runtime.run_clock import start_clocks
 from app.services.runtime.run_lookup import existing_run, no_run
 from app.storage.database.records import KeyRecord, RunRecord
 from app.storage.queries import keys
@@ -28,42 +30,83 @@ class Caller:
     role: Role
     key_id: str
     run_id: str | None = None
+    run_waits: bool = False  # whether this is the first request of the run's key
+    experiment: str | None = None  # the experiment of a harness's key
+
+    @property
+    def waiting_run(self) -> str | None:
+        """The run whose clock this request starts; None if it has started."""
+        return self.run_id if self.run_waits else None
 
     @property
     def is_run(self) -> bool:
         """Whether the key is a run's: the key of an agent's container, which sees only its run."""
         return self.role is Role.RUN
 
+    @property
+    def is_harness(self) -> bool:
+        """Whether the key is a harness's, which grades the runs of one experiment."""
+        return self.role is Role.HARNESS
+
+    @property
+    def reads_results(self) -> bool:
+        """Whether the key is a researcher's or an admin's, who read what was written for them."""
+        return self.role in (Role.RESEARCHER, Role.ADMIN)
+
+
+def identify(context: Context, key: str | None) -> Caller:
+    """The caller that a key belongs to. The first request of a run's key starts the run's clock.
+
+    Raises:
+        Unauthorized, RunArchived: as `authenticate`.
+    """
+    with context.database.read() as session:
+        caller = authenticate(session, key)
+    start_clocks(context, [caller.waiting_run])
+    return caller
+
 
 def authenticate(session: Session, key: str | None) -> Caller:
     """The caller that a key belongs to. This is the only place that authenticates requests.
 
+    A function that calls it has to start the clock of `waiting_run` when its session is over.
+
     Raises:
         Unauthorized: the key is missing, unknown, expired or revoked.
+        RunArchived: the run of the key, its experiment or its competition is archived.
     """
     if not key:
         raise Unauthorized(f"No key was sent. {HOW_TO}")
     digest = key_digest(key)
-    record = keys.find_key(session, digest)
+    holder = keys.find_key(session, digest)
     # The database finds the row by its digest. The comparison here takes constant time.
-    if record is None or not hmac.compare_digest(record.digest, digest):
+    if holder is None or not hmac.compare_digest(holder.key.digest, digest):
         raise Unauthorized(f"This key is not known here. {HOW_TO}")
+    record = holder.key
     if record.revoked_at is not None:
         raise Unauthorized("This key was revoked. Ask whoever runs this Podium for a new one.")
     if record.expires_at is not None and record.expires_at <= datetime.now(UTC):
         raise Unauthorized("This key has expired. Ask whoever runs this Podium for a new one.")
-    return Caller(record.role, record.id, record.run_id)
+    if holder.archived is not None:
+        raise RunArchived(
+            f"The {holder.archived.value} of this key was archived, so the key opens nothing. Ask "
+            "whoever runs this Podium to restore it."
+        )
+    return Caller(record.role, record.id, record.run_id, holder.run_waits, record.experiment)
 
 
 def require_live_key(session: Session, key_id: str) -> None:
     """Let an address pass whose key is still valid.
 
     Raises:
-        Forbidden: the key is unknown, expired or revoked.
+        Forbidden: the key is unknown, expired or revoked, or its run is archived.
     """
-    record = keys.get_key(session, key_id)
+    holder = keys.get_key(session, key_id)
+    record = None if holder is None else holder.key
     is_over = (
-        record is None
+        holder is None
+        or record is None
+        or holder.archived is not None
         or record.revoked_at is not None
         or (record.expires_at is not None and record.expires_at <= datetime.now(UTC))
     )
@@ -75,10 +118,52 @@ def require_researcher(caller: Caller) -> None:
     """Let researchers and admins pass.
 
     Raises:
+        Forbidden: the key is a run's or a harness's.
+    """
+    if caller.is_harness:
+        raise _not_for_harness()
+    if not caller.reads_results:
+        raise Forbidden("This needs a researcher's key; a run's key reaches only its own run.")
+
+
+def require_no_harness(caller: Caller) -> None:
+    """Let all keys pass but those of harnesses.
+
+    Raises:
+        Forbidden: the key is a harness's.
+    """
+    if caller.is_harness:
+        raise _not_for_harness()
+
+
+def require_grader(caller: Caller) -> None:
+    """Let harnesses, researchers and admins pass.
+
+    Raises:
         Forbidden: the key is a run's.
     """
-    if caller.role not in (Role.RESEARCHER, Role.ADMIN):
-        raise Forbidden("This needs a researcher's key; a run's key reaches only its own run.")
+    if caller.is_run:
+        raise Forbidden(
+            "This needs the key of a harness or a researcher; a run's key sends submissions to "
+            "POST /v1/runs/{id}/submissions."
+        )
+
+
+def require_own_experiment(caller: Caller, experiment: str) -> None:
+    """Let researchers and admins pass, and a harness's key to its own experiment.
+
+    Raises:
+        NotFound: the key is of another experiment. To that key, the experiment does not exist.
+    """
+    if caller.is_harness and caller.experiment != experiment:
+        raise NotFound(f"There is no experiment {experiment!r} for this key.")
+
+
+def _not_for_harness() -> Forbidden:
+    return Forbidden(
+        "A harness's key makes runs of its experiment, sends their files and reads their grades, "
+        "nothing else. This needs another key."
+    )
 
 
 def require_admin(caller: Caller) -> None:
@@ -91,28 +176,34 @@ def require_admin(caller: Caller) -> None:
         raise Forbidden(f"This needs an admin's key; this is a {caller.role.value}'s key.")
 
 
-def require_own_run(caller: Caller, run_id: str) -> None:
-    """Let researchers pass, and a run's key to its own run.
-
-    Raises:
-        NotFound: the key is another run's. To that key, the run does not exist.
-    """
-    if caller.is_run and caller.run_id != run_id:
-        raise no_run(run_id)
+def may_reach(caller: Caller, run: RunRecord) -> bool:
+    """Whether the run is the caller's: a run's key has one, a harness's those of an experiment."""
+    if caller.is_run:
+        return run.id == caller.run_id
+    return not caller.is_harness or run.experiment == caller.experiment
 
 
 def own_run(session: Session, caller: Caller, run_id: str) -> RunRecord:
-    """The run with this id, for researchers and for the run's own key.
+    """The run with this id: for researchers, its own key, and harnesses of its experiment.
 
     Raises:
-        NotFound: the run does not exist, or the key is another run's.
+        NotFound: the run does not exist, or it is not the caller's.
     """
-    require_own_run(caller, run_id)
-    return existing_run(session, run_id)
+    if caller.is_run and caller.run_id != run_id:
+        raise no_run(run_id)  # without a query
+    run = existing_run(session, run_id)
+    if not may_reach(caller, run):
+        raise no_run(run_id)
+    return run
 
 
 def new_key(
-    role: Role, name: str, *, run_id: str | None = None, expires_in: timedelta | None = None
+    role: Role,
+    name: str,
+    *,
+    run_id: str | None = None,
+    experiment: str | None = None,
+    expires_in: timedelta | None = None,
 ) -> tuple[str, KeyRecord]:
     """A new key and its record, which has only the digest. The key itself is never stored."""
     key = f"pod_{role.value}_{secrets.token_urlsafe(KEY_BYTES)}"
@@ -123,6 +214,7 @@ def new_key(
         name=name,
         digest=key_digest(key),
         run_id=run_id,
+        experiment=experiment,
         created_at=now,
         expires_at=None if expires_in is None else now + expires_in,
         revoked_at=None,

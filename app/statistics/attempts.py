@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.domain.medals import Medal
 from app.domain.wording import first_few
-from app.errors import AttemptsMissing, Conflict
+from app.errors import AttemptsMissing, NoResults
 
 RATES = (
     "any_medal",
@@ -31,6 +31,7 @@ class Padding(StrEnum):
     NONE = "none"  # the statistic is refused, and the missing results are listed
     FAIL = "fail"  # it counts as a failure: no submission was made
     COMPLETE = "complete"  # a seed that misses any competition is left out
+    AVAILABLE = "available"  # each competition counts with the results that it has
 
 
 class Attempt(NamedTuple):
@@ -67,17 +68,51 @@ class Attempt(NamedTuple):
 class Grid:
     """One experiment's outcomes: `outcomes[seed, competition, rate]` is 1.0 or 0.0.
 
-    `missing` lists each (competition, seed) without a result, padded or left out.
+    `all_seeds` is the number of seeds, those that are left out included.
+    `counted[seed, competition]` is false where an attempt is missing and nothing is put in its
+    place; outcomes are 0 there. `missing` lists each (competition, seed) without a result, whatever
+    the padding does with it. `low` and `high` are the shares by [competition, rate] if all missing
+    attempts had failed, or if all had succeeded.
     """
 
     competitions: tuple[str, ...]
     seeds: tuple[int, ...]
     outcomes: NDArray[np.float64]
+    counted: NDArray[np.bool_]
     missing: tuple[tuple[str, int], ...]
+    all_seeds: int
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
 
     def positions(self, competitions: Collection[str]) -> list[int]:
         """The indexes of these competitions, in the grid's order."""
         return [at for at, slug in enumerate(self.competitions) if slug in competitions]
+
+    @property
+    def counted_keys(self) -> list[tuple[str, int]]:
+        """Each counted (competition, seed), in order."""
+        return [
+            (self.competitions[at], self.seeds[seed_at])
+            for at, seed_at in np.argwhere(self.counted.T).tolist()
+        ]
+
+    @property
+    def attempts(self) -> NDArray[np.int64]:
+        """The number of counted attempts at each competition, at least 1."""
+        attempts: NDArray[np.int64] = self.counted.sum(axis=0)
+        return attempts
+
+    @property
+    def successes(self) -> NDArray[np.int64]:
+        """The number of successes by [competition, rate]."""
+        successes: NDArray[np.int64] = self.outcomes.sum(axis=0).astype(np.int64)
+        return successes
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The share of the counted attempts that succeeded, by [competition, rate]."""
+        shares: NDArray[np.float64] = self.outcomes.sum(axis=0) / self.attempts[:, None]
+        return shares
 
 
 def make_grid(
@@ -94,8 +129,8 @@ def make_grid(
 
     Raises:
         ValueError: an attempt is there twice, or attempts of several experiments are mixed.
-        AttemptsMissing: results are missing, and the padding does not replace them.
-        Conflict: there is no attempt.
+        AttemptsMissing: results are missing, and the padding does not allow it.
+        NoResults: there is no attempt.
     """
     slugs = tuple(sorted(set(competitions)))
     column = {slug: at for at, slug in enumerate(slugs)}
@@ -104,7 +139,9 @@ def make_grid(
         raise ValueError("a grid has the attempts of one experiment")
     numbers = tuple(sorted({attempt.seed for attempt in mine} | set(seeds)))
     if not slugs or not numbers:
-        raise Conflict("There is no attempt at any of these competitions.")
+        raise NoResults(
+            "No run at these competitions has a result, and no result was imported for them."
+        )
     row = {seed: at for at, seed in enumerate(numbers)}
     outcomes = np.zeros((len(numbers), len(slugs), len(RATES)))
     there = np.zeros((len(numbers), len(slugs)), dtype=bool)
@@ -115,27 +152,33 @@ def make_grid(
         raise ValueError("an attempt is there twice")
     if mine:
         outcomes[at_rows, at_columns] = [attempt.outcomes for attempt in mine]
-    missing = tuple(
-        (slug, seed)
-        for at, slug in enumerate(slugs)
-        for seed in numbers
-        if not there[row[seed], at]
-    )
-    if missing and padding is Padding.NONE:
-        raise _missing_error(missing)
+    missing = tuple((slugs[at], numbers[seed_at]) for at, seed_at in np.argwhere(~there.T).tolist())
+    low = outcomes.mean(axis=0)
+    high = low + (1.0 - there.mean(axis=0))[:, None]
+    counted = there if padding is Padding.AVAILABLE else np.ones_like(there)
     if padding is Padding.COMPLETE:
         complete = np.flatnonzero(there.all(axis=1)).tolist()
-        if not complete:
-            raise _missing_error(missing)
         numbers = tuple(numbers[at] for at in complete)
-        outcomes = outcomes[complete]
-    return Grid(slugs, numbers, outcomes, missing)
+        outcomes, counted = outcomes[complete], counted[complete]
+    refused = missing and padding is Padding.NONE
+    if refused or not numbers or not counted.any(axis=0).all():
+        raise _missing_error(missing, padding)
+    return Grid(slugs, numbers, outcomes, counted, missing, len(there), low, high)
 
 
-def _missing_error(missing: tuple[tuple[str, int], ...]) -> AttemptsMissing:
+def _missing_error(missing: tuple[tuple[str, int], ...], padding: Padding) -> AttemptsMissing:
     named = first_few([f"{slug} seed {seed}" for slug, seed in missing], 3)
+    advice = {
+        Padding.NONE: "With padding=fail they count as failures, with padding=complete seeds that "
+        "miss any are left out, with padding=available each competition counts with the results "
+        "that it has.",
+        Padding.COMPLETE: "No seed has a result at every competition, so padding=complete leaves "
+        "none. With padding=available each competition counts with the results that it has, with "
+        "padding=fail missing results count as failures.",
+        Padding.AVAILABLE: "padding=available needs a result at every competition. With "
+        "padding=fail missing results count as failures.",
+    }.get(padding, "")
     return AttemptsMissing(
-        f"There is no result of {named}. With padding=fail they count as failures, with "
-        "padding=complete seeds that miss any are left out.",
+        f"There is no result of {named}. {advice}",
         missing=[{"competition": slug, "seed": seed} for slug, seed in missing],
     )

@@ -30,7 +30,9 @@ class Comparison:
     """The difference a - b in percentage points, over the competitions of both.
 
     `detectable` is the smallest true difference that a two-sided paired t test at 5 % finds with
-    a power of 80 %, if competitions vary as much as these. None for fewer than two competitions.
+    a power of 80 %, if competitions vary as much as these. `ci95`, `p` and `detectable` are None
+    for fewer than two competitions, and where all differences are equal: a spread that was not seen
+    is not known to be 0.
     """
 
     competitions: int
@@ -54,10 +56,12 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
     if a.competitions != b.competitions:
         raise ValueError("a paired comparison needs the same competitions on both sides")
     at = RATES.index(rate)
-    ours, theirs = (100.0 * grid.outcomes[:, :, at].mean(axis=0) for grid in (a, b))
+    ours, theirs = (100.0 * grid.shares[:, at] for grid in (a, b))
     differences = ours - theirs
     # Equal shares of thirds can differ in their last bits.
     differences[np.abs(differences) < 1e-9] = 0.0
+    if np.ptp(differences) < 1e-9:
+        differences[:] = differences[0]
     count = differences.size
     mean, sem = mean_and_sem(differences)
     p = None if not sem else float(2 * stdtr(count - 1, -abs(mean) / sem))
@@ -67,11 +71,11 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
         b_mean=float(theirs.mean()),
         difference=mean,
         sem=sem,
-        ci95=None if sem is None else t_interval(mean, sem, count),
-        bootstrap95=cluster_bootstrap(differences[:, None])[0],
+        ci95=None if not sem else t_interval(mean, sem, count),
+        bootstrap95=None if not sem else cluster_bootstrap(differences[:, None])[0],
         p=p,
         sign_test=sign_test(differences),
-        detectable=None if sem is None else detectable_difference(sem, count),
+        detectable=None if not sem else detectable_difference(sem, count),
     )
 
 
@@ -87,8 +91,6 @@ def detectable_difference(
     sem: float, count: int, *, level: float = LEVEL, power: float = POWER
 ) -> float:
     """The true mean difference that a paired t test over `count` pairs finds with this power."""
-    if sem == 0.0:
-        return 0.0
     freedom = count - 1
     critical = float(stdtrit(freedom, 1 - level / 2))
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import atanh, sqrt, tanh
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from app.statistics.attempts import RATES, Grid
+from app.statistics.estimates import Interval
+
+LEVEL = 0.05  # of all competitions together that are not inverted, the share called so
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +21,10 @@ class Item:
 
     `discrimination` is the correlation, over experiments, of the rate here with the rate at all
     other competitions: negative means that better agents do worse here, which often shows an
-    error of the grader. None where either rate does not vary. `verdict` is "nobody", "everybody",
-    "inverted" or None.
+    error of the grader. None where either rate does not vary. `discrimination95` is Fisher's
+    interval; None for fewer than four experiments and for a correlation of 1 or -1. `verdict` is
+    "nobody", "everybody", "inverted" or None; "inverted" only where the upper end is below 0 and
+    the one-sided p is small after Benjamini and Hochberg's correction over all competitions.
     """
 
     competition: str
@@ -25,6 +32,7 @@ class Item:
     rate: float
     flips: float
     discrimination: float | None
+    discrimination95: Interval | None
     verdict: str | None
 
 
@@ -42,23 +50,30 @@ def item_table(grids: Sequence[Grid], rate: str = "any_medal") -> list[Item]:
     if any(grid.competitions != slugs for grid in grids):
         raise ValueError("an item table needs the same competitions everywhere")
     at = RATES.index(rate)
-    shares = np.array([grid.outcomes[:, :, at].mean(axis=0) for grid in grids])
-    attempts = sum(len(grid.seeds) for grid in grids)
-    successes = sum(grid.outcomes[:, :, at].sum(axis=0) for grid in grids)
+    shares = np.array([grid.shares[:, at] for grid in grids])
+    attempts = np.sum([grid.attempts for grid in grids], axis=0)
+    successes = np.sum([grid.successes[:, at] for grid in grids], axis=0)
+    correlations = []
+    for column in range(len(slugs)):
+        rest = np.delete(shares, column, axis=1)
+        correlations.append(
+            _correlation(shares[:, column], rest.mean(axis=1)) if rest.size else None
+        )
+    inverted = _inverted(correlations, len(grids))
     items = []
     for column, slug in enumerate(slugs):
-        here = shares[:, column]
-        rest = np.delete(shares, column, axis=1)
-        discrimination = _correlation(here, rest.mean(axis=1)) if rest.size else None
-        won = int(successes[column])
+        here, won, tried = shares[:, column], int(successes[column]), int(attempts[column])
+        verdict = "inverted" if column in inverted else None
+        verdict = "nobody" if won == 0 else "everybody" if won == tried else verdict
         items.append(
             Item(
                 competition=slug,
-                attempts=attempts,
-                rate=100.0 * won / attempts,
+                attempts=tried,
+                rate=100.0 * won / tried,
                 flips=100.0 * float(((here > 0) & (here < 1)).mean()),
-                discrimination=discrimination,
-                verdict=_verdict(won, attempts, discrimination),
+                discrimination=correlations[column],
+                discrimination95=_fisher_interval(correlations[column], len(grids)),
+                verdict=verdict,
             )
         )
     return items
@@ -67,12 +82,27 @@ def item_table(grids: Sequence[Grid], rate: str = "any_medal") -> list[Item]:
 def _correlation(x: np.ndarray, y: np.ndarray) -> float | None:
     if x.size < 2 or np.ptp(x) < 1e-12 or np.ptp(y) < 1e-12:
         return None
-    return float(np.corrcoef(x, y)[0, 1])
+    return float(np.clip(np.corrcoef(x, y)[0, 1], -1.0, 1.0))
 
 
-def _verdict(won: int, attempts: int, discrimination: float | None) -> str | None:
-    if won == 0:
-        return "nobody"
-    if won == attempts:
-        return "everybody"
-    return "inverted" if discrimination is not None and discrimination < 0 else None
+def _fisher_interval(correlation: float | None, count: int) -> Interval | None:
+    if correlation is None or count < 4 or abs(correlation) > 1 - 1e-9:
+        return None
+    reach = float(ndtri(0.975)) / sqrt(count - 3)
+    return tanh(atanh(correlation) - reach), tanh(atanh(correlation) + reach)
+
+
+def _inverted(correlations: Sequence[float | None], count: int) -> set[int]:
+    """The positions of the correlations that are below 0 beyond chance."""
+    tested = []
+    for at, correlation in enumerate(correlations):
+        interval = _fisher_interval(correlation, count)
+        if correlation is not None and interval is not None:
+            p = float(ndtr(atanh(correlation) * sqrt(count - 3)))
+            tested.append((p, at, interval[1] < 0))
+    tested.sort()
+    last = max(
+        (n for n, (p, _, _) in enumerate(tested, start=1) if p <= LEVEL * n / len(tested)),
+        default=0,
+    )
+    return {at for _, at, below in tested[:last] if below}

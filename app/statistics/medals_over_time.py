@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from fractions import Fraction
 
 from app.domain.medals import Medal
 
@@ -71,16 +73,19 @@ def chosen(history: RunHistory, choice: Choice, at: float = float("inf")) -> Tim
 def medals_over(
     histories: Sequence[RunHistory], moments: Sequence[float], choice: Choice
 ) -> list[Point]:
-    """The medal rate at each moment, over all runs; a run without a submission has no medal."""
+    """The medal rate at each moment: the mean over competitions of the shares of their runs.
+
+    A run without a submission has no medal.
+    """
+    weights = _weights(histories)
     points = []
     for at in moments:
         medals = [_medal(chosen(history, choice, at)) for history in histories]
-        count = max(1, len(medals))
         points.append(
             Point(
                 at,
-                100.0 * sum(medal is not None for medal in medals) / count,
-                100.0 * medals.count(Medal.GOLD) / count,
+                _percent(weights, [medal is not None for medal in medals]),
+                _percent(weights, [medal is Medal.GOLD for medal in medals]),
             )
         )
     return points
@@ -88,15 +93,26 @@ def medals_over(
 
 def selection_regret(histories: Sequence[RunHistory], choice: Choice = Choice.SELECTED) -> Regret:
     """The regret of a choice, against the choice of each run's best submission."""
+    weights = _weights(histories)
     pairs = [
         (_medal(chosen(history, choice)), _medal(chosen(history, Choice.ORACLE)))
         for history in histories
     ]
-    count = max(1, len(pairs))
-    ours = 100.0 * sum(mine is not None for mine, _ in pairs) / count
-    best = 100.0 * sum(top is not None for _, top in pairs) / count
+    ours = _percent(weights, [mine is not None for mine, _ in pairs])
+    best = _percent(weights, [top is not None for _, top in pairs])
     lost = sum(mine is None and top is not None for mine, top in pairs)
     return Regret(ours, best, best - ours, lost)
+
+
+def _weights(histories: Sequence[RunHistory]) -> list[Fraction]:
+    """Each run's weight: all competitions weigh the same, whatever the number of their runs."""
+    runs = Counter(history.competition for history in histories)
+    return [Fraction(1, runs[history.competition] * len(runs)) for history in histories]
+
+
+def _percent(weights: Sequence[Fraction], won: Sequence[bool]) -> float:
+    counted = (weight for weight, each in zip(weights, won, strict=True) if each)
+    return float(100 * sum(counted, Fraction(0)))
 
 
 def _medal(sent: TimedSubmission | None) -> Medal | None:

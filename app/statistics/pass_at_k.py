@@ -7,6 +7,7 @@ from math import comb
 
 import numpy as np
 
+from app.domain.wording import counted
 from app.errors import Invalid
 from app.statistics.attempts import RATES, Grid
 from app.statistics.estimates import Interval, cluster_bootstrap
@@ -33,9 +34,12 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
     >>> pass_at_k(3, 1, 1), pass_at_k(3, 1, 2), pass_at_k(3, 1, 3)
     (0.3333333333333333, 0.6666666666666666, 1.0)
     """
-    if not 1 <= k <= attempts:
+    if k < 1:
+        raise Invalid(f"pass@{k} is not defined: k is at least 1.")
+    if k > attempts:
         raise Invalid(
-            f"pass@{k} cannot be estimated from {attempts} attempts: k is from 1 to {attempts}."
+            f"pass@{k} cannot be estimated from {counted(attempts, 'attempt')} at a competition: "
+            f"k is from 1 to {attempts}."
         )
     ways = comb(attempts, k)
     return (ways - comb(attempts - successes, k)) / ways
@@ -45,11 +49,13 @@ def passes(grid: Grid, ks: tuple[int, ...], rate: str = "any_medal") -> list[Pas
     """pass@k over the grid's competitions for each of `ks`; a success is one of `RATES`.
 
     Raises:
-        Invalid: a k is more than the seeds.
+        Invalid: a k is more than the attempts at a competition.
     """
-    successes = grid.outcomes[:, :, RATES.index(rate)].sum(axis=0).astype(int)
-    seeds = len(grid.seeds)
-    table = np.array([[pass_at_k(seeds, int(c), k) for k in ks] for c in successes]) * 100.0
+    successes = grid.successes[:, RATES.index(rate)].tolist()
+    attempts = grid.attempts.tolist()
+    table = 100.0 * np.array(
+        [[pass_at_k(n, c, k) for k in ks] for n, c in zip(attempts, successes, strict=True)]
+    )
     intervals = cluster_bootstrap(table)
     means = table.mean(axis=0)
     return [PassAtK(k, float(means[at]), intervals[at]) for at, k in enumerate(ks)]

@@ -20,7 +20,7 @@ from app.services.runtime.blob_store import require_store
 from app.services.runtime.context import Context, open_context
 from app.services.runtime.environment import OtherEnvironment
 from app.settings import Settings
-from app.storage.database import migrations
+from app.storage.database import revisions
 from app.storage.database.errors import is_outage
 from app.worker.deliveries import Deliveries
 from app.worker.metrics_server import serve_metrics
@@ -95,7 +95,7 @@ def _wait_for_schema(context: Context) -> None:
     checks = 0
     while True:
         try:
-            state = migrations.state(context.database)
+            state = revisions.state(context.database)
             if state == "current":
                 return
             if state == "newer":

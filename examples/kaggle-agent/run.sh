@@ -34,10 +34,11 @@ run=$(post "$url/v1/runs" "$admin" '{"experiment": "example", "competition": "bi
     "seed": 0, "feedback": "public", "limits": {"submissions_per_day": 5}}')
 key=$(python -c 'import json, sys; print(json.loads(sys.argv[1])["key"])' "$run")
 
-# The agent's environment: two variables for Podium's address, and the run's key.
+# The agent's environment: variables for Podium's address (the second for kaggle 1.6), and the run's key.
 mkdir "$home/agent"
 (cd "$home/agent" && env -i PATH="$PATH" HOME="$home/agent" \
-    KAGGLE_API_ENVIRONMENT=LOCALHOST HTTP_PROXY="$url" KAGGLE_API_TOKEN="$key" \
+    KAGGLE_API_ENVIRONMENT=LOCALHOST KAGGLE_API_ENDPOINT="$url" HTTP_PROXY="$url" \
+    KAGGLE_USERNAME=agent KAGGLE_KEY="$key" \
     COMPETITION=bike-sharing-demand "$here/agent.sh")
 
 echo "== what a researcher sees"

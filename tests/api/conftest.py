@@ -24,6 +24,7 @@ from tests.worker import PodiumWorker
 
 _numbers = itertools.count(1)
 CSV = {"Content-Type": "text/csv"}
+METRICS_KEY = "a-key-for-prometheus"
 WAIT = {**CSV, "Prefer": "wait=30"}
 
 
@@ -67,13 +68,21 @@ class Podium:
         """A client with this key, or with none; closed when the test ends."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         opened = httpx.Client(
-            base_url=self.server.url, headers=headers, timeout=60, trust_env=False
-        )  # fmt: skip
+            base_url=self.server.url, headers=headers, timeout=60, trust_env=False, verify=False
+        )
         return self.clients.enter_context(opened)
 
     def researcher_key(self) -> str:
         """A researcher's key of this server."""
         return make_researcher_key(self.server)
+
+    def harness_key(self, experiment: str) -> str:
+        """A key of a harness of this experiment."""
+        body = {"role": "harness", "experiment": experiment}
+        made = self.admin.post("/v1/keys", json=body)
+        assert made.status_code == 201, made.text
+        key: str = made.json()["key"]
+        return key
 
     def folder(self, slug: str = "", **given: Any) -> Path:
         slug = slug or f"tiny-{os.getpid()}-{next(_numbers)}"
@@ -147,6 +156,7 @@ def server(
             grading_seconds=20,
             max_upload_mb=32,
             event_stream_seconds=1,
+            metrics_key=METRICS_KEY,
             **settings,
         ).start()
         if request.param == "queue":

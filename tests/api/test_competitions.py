@@ -96,6 +96,7 @@ def test_a_standing_needs_no_submission(podium: Podium, tiny: Path) -> None:
     assert standing == {
         "score": score, "medal": "silver", "better": 1, "equal": 1, "worse": 10, "teams": 12,
         "percentile": 100 * 11 / 12, "above_median": True,
+        "decimals": None, "borderline": False, "unrounded_medal": "silver",
     }  # fmt: skip
 
 

@@ -209,9 +209,10 @@ def test_a_server_that_is_stopped_ends_its_streams_and_waits_at_once(
         slow = "\n".join([lines[0], "r1,777", *lines[2:]]).encode()
         answers: list[httpx.Response] = []
         sender = threading.Thread(target=lambda: answers.append(run.submit(slow, Prefer="wait=60")))
-        with follow(run.client, run.id) as events:
+        with follow(run.client, run.id) as events, follow(own.admin, run.id) as seen:
             sender.start()
-            events.until("grading")
+            events.until("queued")
+            seen.until("grading")  # which a run's key does not see
             started = time.monotonic()
             status = server.stop()
             ended = events.rest()

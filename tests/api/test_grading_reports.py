@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import random
+import shutil
 from pathlib import Path
+
+import pytest
 
 from tests.api.conftest import Podium
 from tests.factories import good_submission
-from tests.grading_reports import entry, medal_lines, random_report, report, suites
+from tests.grading_reports import ROOT, entry, medal_lines, random_report, report, suites
 
 LINES = medal_lines()
+
+
+@pytest.fixture
+def podium(podium: Podium) -> Podium:
+    folders = Path(podium.server.environment["PODIUM_COMPETITIONS_DIR"])
+    shutil.copy(ROOT / "competitions" / "suites.toml", folders)
+    return podium
 
 
 def send(podium: Podium, name: str, document: object, query: str = "seed=0"):
@@ -95,6 +105,48 @@ def test_runs_are_given_out_rounded_and_can_be_taken_in(podium: Podium, tiny: Pa
     assert (one["bronze_medal"], one["is_lower_better"], made["total_medals"]) == (True, True, 1)
     taken = send(podium, podium.experiment(), made)
     assert (taken.status_code, taken.json()["mismatches"]) == (201, [])
+
+
+def test_grade_export_and_import_agree_at_the_resolution_of_the_board(podium: Podium) -> None:
+    board = [round(0.0501 + 0.05 * place, 4) for place in range(12)]
+    folder = podium.competition(leaderboard=board)
+    shown = podium.admin.get(f"/v1/competitions/{folder.name}").json()
+    assert shown["medals"]["decimals"] == 4
+    run = podium.run(folder, feedback="full")
+    grade = run.submit(good_submission(folder, shift=0.05014)).json()["grade"]
+    assert grade["score"] == pytest.approx(0.05014)  # unrounded
+    assert (grade["medal"], grade["better"], grade["equal"]) == ("gold", 0, 1)
+    assert (grade["decimals"], grade["borderline"], grade["unrounded_medal"]) == (4, True, "silver")
+    name = run.document["experiment"]
+    made = podium.admin.get(f"/v1/experiments/{name}/grading-report?seed=0").json()
+    (one,) = made["competition_reports"]
+    assert (one["score"], one["gold_medal"], one["gold_threshold"]) == (0.0501, True, 0.0501)
+    other = podium.experiment()
+    taken = send(podium, other, made)
+    assert (taken.status_code, taken.json()["mismatches"]) == (201, [])
+    again = podium.admin.get(f"/v1/experiments/{other}/grading-report?seed=0").json()
+    assert again["competition_reports"] == made["competition_reports"]
+
+
+def test_a_score_whose_rounding_reaches_a_line_is_exported_unrounded(podium: Podium) -> None:
+    line = medal_lines()["leaf-classification"]
+    score = float(line["bronze"]) + 1e-9  # lower is better: no medal, but round(score, 5) has one
+    document = {**entry(line, None), "score": score, "valid_submission": True,
+                "submission_exists": True, "above_median": True}  # fmt: skip
+    name = podium.experiment()
+    assert send(podium, name, [document]).json()["mismatches"] == []
+    made = podium.admin.get(f"/v1/experiments/{name}/grading-report?seed=0").json()
+    assert made["competition_reports"][0]["score"] == score
+    assert send(podium, podium.experiment(), made).json()["mismatches"] == []
+
+
+def test_public_scores_do_not_tell_borderline_medals(podium: Podium) -> None:
+    board = [round(0.0501 + 0.05 * place, 4) for place in range(12)]
+    folder = podium.competition(leaderboard=board)
+    run = podium.run(folder, feedback="public")
+    grade = run.submit(good_submission(folder, shift=0.05014)).json()["grade"]
+    assert (grade["decimals"], grade["borderline"], grade["unrounded_medal"]) == (None, None, None)
+    assert set(grade["grader"]) == {"metric", "podium_version", "environment"}
 
 
 def test_what_is_no_report_is_refused_with_place_and_reason(podium: Podium) -> None:

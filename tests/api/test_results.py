@@ -183,7 +183,13 @@ def test_flagged_competitions_are_left_out_or_fail(podium: Podium) -> None:
 
     assert any_of("") == (2, 100.0)
     assert any_of("exclude_flags=leaky") == (1, 100.0)
-    assert any_of("exclude_flags=leaky,other&excluded=fail") == (2, 50.0)
+    assert any_of("exclude_flags=leaky&excluded=fail") == (2, 50.0)
+    refusal = rates(podium, name, "exclude_flags=leak")
+    assert (refusal.status_code, "did you mean leaky?" in refusal.text) == (422, True)
+    assert (
+        podium.admin.get(f"/v1/experiments/{name}/success-rates?exclude_flags=leak").status_code
+        == 422
+    )
     told = rates(podium, name).json()["flags"]
     assert told == [{"competition": leaky.name, "code": "leaky", "note": "ids tell the answer"}]
     text = rates(podium, name, "exclude_flags=leaky", "text/markdown").text
@@ -297,3 +303,136 @@ def test_results_of_a_competition(podium: Podium, tiny: Path) -> None:
     strict = podium.admin.get(f"/v1/competitions/{tiny.name}/results?percentile=mle-dojo-paper")
     assert strict.json()["items"][0]["percentile"] == pytest.approx(100 * (1 - 3 / 12))
     assert podium.admin.get("/v1/competitions/nothing/results").status_code == 404
+
+
+def test_missing_runs_are_never_counted_as_without_a_medal(podium: Podium, tiny: Path) -> None:
+    name = podium.experiment()
+    for seed in range(4):
+        run = add_run(podium, name, tiny.name, seed)
+        if seed == 0:
+            run.submit(good_submission(tiny))
+            close(podium, run)
+    path = f"/v1/experiments/{name}/medals-over-time?at=1000"
+    refusal = podium.admin.get(path)
+    assert refusal.status_code == 409
+    assert [each["seed"] for each in refusal.json()["missing"]] == [1, 2, 3]
+    expected = {"fail": (4, 25.0), "available": (1, 100.0), "complete": (1, 100.0)}
+    for padding, (runs, medals) in expected.items():
+        found = podium.admin.get(f"{path}&padding={padding}").json()
+        assert (found["runs"], found["points"]["last"][0]["any_medal"]) == (runs, medals)
+        assert [each["reason"] for each in found["missing"]] == ["the run is open"] * 3
+        same = rates(podium, name, f"padding={padding}").json()
+        assert same["groups"]["all"]["any_medal"]["mean"] == medals
+        assert same["groups"]["all"]["any_medal"]["bounds"] == [25.0, 100.0]
+    text = podium.admin.get(f"{path}&padding=fail", headers={"Accept": "text/markdown"}).text
+    assert "3 missing results count as failures (padding=fail)." in text
+
+
+def test_a_board_ranks_over_the_same_competitions_only(podium: Podium) -> None:
+    lite, _ = imported(podium, 2, 11, "mle-bench-low")
+    full, reports = imported(podium, 2, 12)
+    path = f"/v1/medal-rates?experiments={lite},{full}"
+    body = podium.admin.get(path).json()
+    assert body["competitions"] == sorted(suites()["mle-bench-low"])
+    found = {row["experiment"]: row for row in body["items"]}
+    assert {row["competitions"] for row in found.values()} == {22}
+    assert found[full]["groups"]["all"]["any_medal"]["mean"] == pytest.approx(
+        statistics.fmean(any_medal(reports, "mle-bench-low"))
+    )
+    assert found[full]["outside_suite"] == 2 * 53
+    padded = podium.admin.get(
+        f"{path}&suite=mle-bench&padding=fail&group_by=complexity",
+        headers={"Accept": "text/markdown"},
+    ).text
+    assert "0.00 ± 0.00 (no result)" in padded
+    assert "(106 missing)" in padded
+    other = podium.experiment()
+    document = {"results": [{"competition_id": "spaceship-titanic", "score": None}]}
+    path_of_other = f"/v1/experiments/{other}/grading-reports"
+    assert podium.admin.post(path_of_other, json=document).status_code == 201
+    refusal = podium.admin.get(f"{path}&experiments={other}")
+    assert refusal.status_code == 409
+    assert refusal.json()["type"].endswith("/no-common-competition")
+    assert other in refusal.json()["detail"]
+    assert podium.admin.get("/v1/medal-rates?experiments=nobody").status_code == 404
+    assert podium.admin.get("/v1/medal-rates?sutie=mle-bench").status_code == 422
+
+
+def test_a_board_comes_in_pages(podium: Podium) -> None:
+    names = ",".join(imported(podium, 2, number, "mle-bench-dev")[0] for number in (21, 22, 23))
+    path = f"/v1/medal-rates?suite=mle-bench-dev&experiments={names}"
+    everything = podium.admin.get(path).json()
+    assert (len(everything["items"]), everything["next_cursor"]) == (3, None)
+    first = podium.admin.get(f"{path}&limit=2").json()
+    second = podium.admin.get(f"{path}&limit=2&cursor={first['next_cursor']}").json()
+    assert first["items"] + second["items"] == everything["items"]
+    assert second["next_cursor"] is None
+    assert podium.admin.get(f"{path}&cursor=nobody").status_code == 422
+
+
+def test_several_experiments_are_compared_at_once(podium: Podium) -> None:
+    names = [imported(podium, 3, number)[0] for number in (31, 32, 33)]
+    path = f"/v1/compare?experiments={','.join(names)}&suite=mle-bench"
+    found = podium.admin.get(path).json()
+    assert found["competitions"] == 75
+    assert {one["experiment"] for one in found["experiments"]} == set(names)
+    assert len(found["pairs"]) == 3
+    for pair in found["pairs"]:
+        two = podium.admin.get(f"/v1/compare?a={pair['a']}&b={pair['b']}&suite=mle-bench").json()
+        assert pair["difference"] == pytest.approx(two["difference"])
+        assert pair["p"] == pytest.approx(two["p"])
+        assert pair["simultaneous95"][0] < two["ci95"][0]
+    text = podium.admin.get(path, headers={"Accept": "text/markdown"}).text
+    assert "simultaneous 95 %" in text
+    rows = podium.admin.get(path, headers={"Accept": "text/csv"}).text.splitlines()
+    assert len(rows) == 4
+    assert podium.admin.get(f"/v1/compare?experiments={names[0]}").status_code == 422
+    assert podium.admin.get(f"/v1/compare?experiments={names[0]}&a=x&b=y").status_code == 422
+    assert podium.admin.get("/v1/compare").status_code == 422
+
+
+def test_unequal_seeds_count_with_what_they_have(podium: Podium) -> None:
+    name = podium.experiment()
+    low = suites()["mle-bench-low"]
+    won = {}
+    for seed in range(3):
+        made = random_report(low if seed == 0 else low[: 20 - 9 * seed], random.Random(seed))
+        podium.admin.post(f"/v1/experiments/{name}/grading-reports?seed={seed}", json=made)
+        for each in made["competition_reports"]:
+            won.setdefault(each["competition_id"], []).append(each["any_medal"])
+    found = rates(podium, name, "padding=available").json()["groups"]["all"]
+    mean = 100 * statistics.fmean(statistics.fmean(each) for each in won.values())
+    assert found["any_medal"]["mean"] == pytest.approx(mean)
+    low_end, high_end = found["any_medal"]["bounds"]
+    assert low_end <= mean <= high_end
+    assert found["any_medal"]["sem"] is None
+    assert found["any_medal"]["competitions_sem"] > 0
+    none = rates(podium, name, "suite=mle-bench&padding=available")
+    assert none.status_code == 409
+
+
+def test_items_take_flags_and_experiments(podium: Podium) -> None:
+    names = [imported(podium, 2, number, "mle-bench-dev")[0] for number in (41, 42)]
+    path = "/v1/suites/mle-bench-dev/items"
+    found = podium.admin.get(f"{path}?experiments={names[0]}&experiments={names[1]}").json()
+    assert set(found["experiments"]) == set(names)
+    assert found["absent"] == []
+    assert {one["verdict"] for one in found["items"]} <= {None, "nobody", "everybody"}
+    assert podium.admin.get(f"{path}?exclude_flags=leaqy").status_code == 422
+
+
+@pytest.mark.parametrize("name", [".", "..", " a", "a ", "a\u202eb", "Z\u0065\u0301", "a\u200bb"])
+def test_names_that_confuse_are_refused(podium: Podium, name: str) -> None:
+    body = {"name": name, "agent": "a", "model": "m"}
+    assert podium.admin.post("/v1/experiments", json=body).status_code == 422
+
+
+def test_results_are_imported_for_known_competitions_and_seeds_only(podium: Podium) -> None:
+    name = podium.experiment()
+    path = f"/v1/experiments/{name}/grading-reports"
+    typo = [{"competition_id": "leaf-clasification", "score": None}]
+    refusal = podium.admin.post(path, json=typo)
+    assert refusal.status_code == 422
+    assert "did you mean 'leaf-classification'?" in refusal.json()["detail"]
+    good = [{"competition_id": "leaf-classification", "score": None}]
+    assert podium.admin.post(f"{path}?seed=-1", json=good).status_code == 422

@@ -17,28 +17,34 @@ from app.settings import Settings
 from tests.api.conftest import Podium
 
 # PUBLIC needs no key; SIGNED needs an address that Podium signed; ANY needs a valid key of any
-# role; the others need the key of that role, and an admin's key always serves.
+# role but a harness's, EVERY of all roles, HARNESS a harness's, a researcher's or an admin's; the
+# others need the key of that role, and an admin's key always serves.
 PUBLIC, SIGNED, ANY, RESEARCHER, ADMIN = "public", "signed", "any", "researcher", "admin"
+EVERY, HARNESS = "every", "harness"
 CALLS = "competitions.CompetitionApiService"
+REST = "/api/v1/competitions"
 TABLE = {
     "GET /openapi.json": PUBLIC,
     "GET /docs": PUBLIC,
     "GET /docs/oauth2-redirect": PUBLIC,
     "GET /healthz": PUBLIC,
     "GET /readyz": PUBLIC,
-    "GET /metrics": PUBLIC,
+    "GET /metrics": RESEARCHER,
     "GET /health": PUBLIC,
+    "GET /SKILL.md": PUBLIC,
+    "GET /llms.txt": PUBLIC,
     "GET /problems/{name}": PUBLIC,
-    "POST /v1/runs/{run_id}/submissions": ANY,
-    "GET /v1/runs/{run_id}/submissions": ANY,
-    "GET /v1/submissions/{submission_id}": ANY,
+    "POST /v1/runs/{run_id}/submissions": EVERY,
+    "GET /v1/runs/{run_id}/submissions": EVERY,
+    "GET /v1/submissions/{submission_id}": EVERY,
     "GET /v1/submissions/{submission_id}/file": ANY,
-    "POST /v1/runs/{run_id}/validate": ANY,
+    "POST /v1/runs/{run_id}/validate": EVERY,
     "PUT /v1/runs/{run_id}/selected": ANY,
-    "POST /v1/runs": RESEARCHER,
+    "POST /v1/runs": HARNESS,
     "GET /v1/runs": ANY,
-    "GET /v1/runs/{run_id}": ANY,
+    "GET /v1/runs/{run_id}": EVERY,
     "PATCH /v1/runs/{run_id}": RESEARCHER,
+    "POST /v1/runs/{run_id}/start": ANY,
     "GET /v1/runs/{run_id}/exposure": ANY,
     "GET /v1/runs/{run_id}/events": ANY,
     "GET /v1/runs/{run_id}/trajectory": RESEARCHER,
@@ -54,6 +60,8 @@ TABLE = {
     "GET /v1/competitions/{slug}/leaderboard": RESEARCHER,
     "GET /v1/competitions/{slug}/standing": RESEARCHER,
     "GET /v1/competitions/{slug}/results": RESEARCHER,
+    "POST /v1/competitions/{slug}/grade": HARNESS,
+    "GET /v1/competitions/{slug}/grade": HARNESS,
     "POST /v1/experiments": RESEARCHER,
     "GET /v1/experiments": RESEARCHER,
     "GET /v1/experiments/{name}": RESEARCHER,
@@ -65,6 +73,16 @@ TABLE = {
     "GET /v1/experiments/{name}/success-rates": RESEARCHER,
     "GET /v1/experiments/{name}/outcomes": RESEARCHER,
     "POST /v1/experiments/{name}/mlagentbench-results": RESEARCHER,
+    "POST /v1/competitions/{slug}/archive": ADMIN,
+    "POST /v1/competitions/{slug}/restore": ADMIN,
+    "POST /v1/experiments/{name}/archive": ADMIN,
+    "POST /v1/experiments/{name}/restore": ADMIN,
+    "POST /v1/runs/{run_id}/archive": ADMIN,
+    "POST /v1/runs/{run_id}/restore": ADMIN,
+    "POST /v1/runs/{run_id}/keys": RESEARCHER,
+    "GET /v1/keys": ADMIN,
+    "POST /v1/keys": ADMIN,
+    "DELETE /v1/keys/{key_id}": ADMIN,
     "GET /v1/faults": ADMIN,
     "GET /v1/medal-rates": RESEARCHER,
     "GET /v1/compare": RESEARCHER,
@@ -89,6 +107,18 @@ TABLE = {
     f"POST /{CALLS}/DownloadLeaderboard": ANY,
     "GET /api/v1/files/{token}/{name:path}": SIGNED,
     "PUT /api/v1/uploads/{token}": SIGNED,
+    # The calls of kaggle 1.6 and 1.7.
+    f"GET {REST}/list": ANY,
+    f"GET {REST}/data/list/{{competitionName}}": ANY,
+    f"GET {REST}/data/download-all/{{competitionName}}": ANY,
+    f"GET {REST}/data/download/{{competitionName}}/{{fileName:path}}": ANY,
+    f"POST {REST}/submission-url": ANY,
+    f"POST {REST}/{{competitionName}}/submissions/url/{{contentLength}}/{{modified}}": ANY,
+    f"POST {REST}/submissions/submit/{{competitionName}}": ANY,
+    f"POST {REST}/submissions/submit-notebook/{{competitionName}}": ANY,
+    f"GET {REST}/submissions/list/{{competitionName}}": ANY,
+    f"GET {REST}/{{competitionName}}/leaderboard/view": ANY,
+    f"GET {REST}/{{competitionName}}/leaderboard/download": ANY,
     # Addresses that Kaggle's clients may ask for and Podium does not have.
     f"ANY /{CALLS}/{{rest:path}}": PUBLIC,
     "ANY /security.OAuthService/{rest:path}": PUBLIC,
@@ -119,6 +149,11 @@ def line(method: str, path: str) -> str:
     return f"{method} {path}"
 
 
+def is_kaggles(path: str) -> bool:
+    """Whether a call is for runs' keys, so that an admin's may be refused."""
+    return "Service/" in path or path == "/validate" or path.startswith(REST)
+
+
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str]]:
     app = create_app(Settings(data_dir=tmp_path_factory.mktemp("unused")))
@@ -135,10 +170,13 @@ def test_every_route_asks_for_the_role_in_the_table(
     run = podium.run(tiny)
     known = {
         "{run_id}": run.id, "{slug}": tiny.name, "{name}": run.document["experiment"],
-        "{name:path}": "sample_submission.csv", "{submission_id}": "sub_x",
+        "{name:path}": "sample_submission.csv", "{submission_id}": "sub_x", "{key_id}": "key_x",
         "{suite_name}": "mle-bench", "{token}": "x", "{rest:path}": "x",
+        "{competitionName}": tiny.name, "{fileName:path}": "sample_submission.csv",
+        "{contentLength}": "1", "{modified}": "1",
     }  # fmt: skip
     nobody, researcher = podium.client(), podium.client(podium.researcher_key())
+    harness = podium.client(podium.harness_key(run.document["experiment"]))
 
     for method, path in found:
         address = path
@@ -147,20 +185,23 @@ def test_every_route_asks_for_the_role_in_the_table(
         wanted = TABLE[line(method, path)]
         method = "POST" if method == "ANY" else method
         where = f"{method} {path}"
-        assert (status(nobody, method, address) == 401) == (wanted in (ANY, RESEARCHER, ADMIN)), (
-            where
-        )
+        assert (status(nobody, method, address) == 401) == (wanted not in (PUBLIC, SIGNED)), where
         as_run = status(run.client, method, address)
+        as_harness = status(harness, method, address)
         as_researcher = status(researcher, method, address)
         as_admin = status(podium.admin, method, address)
-        if wanted in (RESEARCHER, ADMIN):
+        if wanted in (HARNESS, RESEARCHER, ADMIN):
             assert as_run == 403, where
+        if wanted in (ANY, RESEARCHER, ADMIN):
+            assert as_harness == 403, where
+        elif wanted in (EVERY, HARNESS):
+            assert as_harness not in (401, 403), where
         if wanted is ADMIN:
             assert as_researcher == 403, where
-        elif wanted is RESEARCHER:
+        elif wanted in (HARNESS, RESEARCHER):
             assert as_researcher not in (401, 403), where
         if wanted is not SIGNED:
-            assert as_admin not in (401, 403) or "Service/" in path or path == "/validate", where
+            assert as_admin not in (401, 403) or is_kaggles(path), where
 
 
 def status(client: httpx.Client, method: str, address: str) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app import errors
-from tests.api.conftest import Podium
+from tests.api.conftest import METRICS_KEY, Podium
 
 
 def test_it_is_alive_and_ready_and_says_how_graders_are_isolated(podium: Podium) -> None:
@@ -24,13 +24,34 @@ def test_it_is_alive_and_ready_and_says_how_graders_are_isolated(podium: Podium)
 def test_its_instruments_are_prometheus_text(podium: Podium, tiny: Path, good: bytes) -> None:
     podium.run(tiny).submit(good)
 
-    text = podium.client().get("/metrics").text
+    text = podium.admin.get("/metrics").text
 
     assert "podium_submissions_received_total" in text
     # A worker tells of what it grades: see tests/distributed/test_workers.py.
     assert ('podium_submissions_settled_total{state="graded"}' in text) is not podium.queues
     assert "podium_submissions_queued 0.0" in text
     assert "podium_grader_resident_bytes" in text
+
+
+def test_metrics_need_a_key_of_their_own_or_a_researchers(podium: Podium, tiny: Path) -> None:
+    keys = {
+        METRICS_KEY: 200, podium.server.key: 200, podium.researcher_key(): 200,
+        podium.run(tiny).document["key"]: 403, METRICS_KEY[:-1]: 401, "": 401,
+    }  # fmt: skip
+
+    assert {key: podium.client(key).get("/metrics").status_code for key in keys} == keys
+    assert podium.client(METRICS_KEY).get("/v1/runs").status_code == 401
+
+
+def test_metrics_do_not_tell_the_time_of_a_grading(podium: Podium, tiny: Path, good: bytes) -> None:
+    podium.run(tiny).submit(good)
+
+    text = podium.client(METRICS_KEY).get("/metrics").text
+
+    mine = [line for line in text.splitlines() if f'"{tiny.name}"' in line]
+    if not podium.queues:  # a worker tells of what it grades
+        assert f'podium_grading_seconds_sum{{competition="{tiny.name}"}} 1.0' in mine
+        assert f'podium_grading_seconds_bucket{{competition="{tiny.name}",le="1.0"}} 1.0' in mine
 
 
 @pytest.mark.parametrize(

@@ -252,6 +252,7 @@ def test_a_quota_holds_against_a_race(podium: Podium, tiny: Path, good: bytes) -
 
 def test_a_run_ends_when_its_hours_are_over(podium: Podium, tiny: Path, good: bytes) -> None:
     run = podium.run(tiny, limits={"hours": 0.0001})
+    assert run.client.post(f"/v1/runs/{run.id}/start").status_code == 200
     time.sleep(0.5)
 
     response = run.submit(good)

@@ -1,7 +1,8 @@
-"""Competitions whose metric.py attacks, and a real pool that grades them beside honest ones."""
+"""A real server to attack, and a pool that grades hostile competitions beside honest ones."""
 
 from __future__ import annotations
 
+import contextlib
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -10,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from tests.api.conftest import Podium
 from tests.factories import good_submission, write_competition, write_submission
 from tests.graders.pool import FolderPool
+from tests.server import PodiumServer
 
 SECONDS = 10.0
 # Every grader is locked in alike; with one of each kind, each attack meets the next job's process.
@@ -58,7 +61,7 @@ def attack(pool: FolderPool, competition: Callable[..., Competition]) -> Callabl
     return grade
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def others_are_graded_as_ever(
     pool: FolderPool, competition: Callable[..., Competition]
 ) -> Iterator[None]:
@@ -71,3 +74,30 @@ def others_are_graded_as_ever(
     honest = metric("return float((answers['target'] - submission['target']).abs().sum())")
     folder, file = competition(honest, shift=1.0, leaderboard=None, usage=None)
     assert pool.grade(folder, file).result(60).score == pytest.approx(20.0)
+
+
+@pytest.fixture(scope="module")
+def server(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[PodiumServer]:
+    """One server for the tests of a module, with the settings that the module has in SETTINGS."""
+    settings = {"graders": 1, **getattr(request.module, "SETTINGS", {})}
+    started = PodiumServer(tmp_path_factory.mktemp("server") / "data", **settings).start()
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def own_server(tmp_path: Path) -> Iterator[PodiumServer]:
+    """A server of the test's own, which the test may kill."""
+    started = PodiumServer(tmp_path / "data", graders=1).start()
+    yield started
+    if started.process.poll() is None:
+        started.kill()
+
+
+@pytest.fixture
+def podium(server: PodiumServer, tmp_path: Path) -> Iterator[Podium]:
+    """The server as tests of HTTP use it."""
+    with contextlib.ExitStack() as clients:
+        yield Podium(server, tmp_path / "folders", clients)

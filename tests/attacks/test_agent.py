@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import concurrent.futures
-import contextlib
 import gzip
 import time
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,28 +12,9 @@ import pytest
 
 from tests.api.conftest import CSV, Podium, Run
 from tests.factories import good_submission
-from tests.server import PodiumServer
 
 LARGE = 300 * 1024  # more than what waits in memory: written to the disk as it arrives
 WAIT = {**CSV, "Prefer": "wait=30"}
-
-
-@pytest.fixture(autouse=True)
-def others_are_graded_as_ever() -> None:
-    """No metric.py attacks here."""
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
-    started = PodiumServer(tmp_path_factory.mktemp("agent") / "data", graders=1).start()
-    yield started
-    started.stop()
-
-
-@pytest.fixture
-def podium(server: PodiumServer, tmp_path: Path) -> Iterator[Podium]:
-    with contextlib.ExitStack() as clients:
-        yield Podium(server, tmp_path, clients)
 
 
 def stored(podium: Podium) -> set[str]:
@@ -179,7 +157,8 @@ def test_a_long_ledger_comes_in_pages(podium: Podium) -> None:
     while cursor := pages[-1]["next_cursor"]:
         pages.append(run.client.get(address, params={"limit": 2, "cursor": cursor}).json())
 
-    assert set(everything) == {"policy", "disclosed", "totals"}
+    assert set(everything) == {"policy", "disclosed", "totals", "harness_totals"}
+    assert everything["harness_totals"] is None  # what a harness was shown, its agent is not told
     assert [len(page["disclosed"]) for page in pages] == [2, 2, 1]
     assert [one for page in pages for one in page["disclosed"]] == everything["disclosed"]
     assert all(page["totals"] == everything["totals"] for page in pages)

@@ -7,7 +7,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,23 +19,9 @@ from tests.server import PodiumServer
 LARGE = 300 * 1024
 
 
-@pytest.fixture(autouse=True)
-def others_are_graded_as_ever() -> None:
-    """No metric.py attacks here."""
-
-
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[PodiumServer]:
-    started = PodiumServer(tmp_path / "data", graders=1).start()
-    yield started
-    if started.process.poll() is None:
-        started.kill()
-
-
-@pytest.fixture
-def podium(server: PodiumServer, tmp_path: Path) -> Iterator[Podium]:
-    with contextlib.ExitStack() as clients:
-        yield Podium(server, tmp_path / "folders", clients)
+def server(own_server: PodiumServer) -> PodiumServer:
+    return own_server
 
 
 def damage(file: Path) -> None:

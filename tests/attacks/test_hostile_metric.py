@@ -14,6 +14,7 @@ from app.graders.messages.results import GraderFault
 from app.grading.graded import Graded
 from tests.attacks.conftest import SECONDS, metric
 
+pytestmark = pytest.mark.usefixtures("others_are_graded_as_ever")
 SEND = """
 import os, struct, sys, time
 

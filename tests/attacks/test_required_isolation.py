@@ -47,11 +47,6 @@ os.setgroups([]); os.setresgid(12345, 12345, 12345); os.setresuid(12345, 12345, 
 
 
 @pytest.fixture
-def others_are_graded_as_ever():
-    """The pools here are of other processes."""
-
-
-@pytest.fixture
 def graded(tmp_path, competition):
     def run(before: str = "", *, requires: bool) -> dict:
         honest = metric("return float((answers['target'] - submission['target']).abs().sum())")

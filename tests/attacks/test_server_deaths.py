@@ -16,16 +16,9 @@ from tests.graders.conftest import wait_until
 from tests.server import PodiumServer
 
 
-@pytest.fixture(autouse=True)
-def others_are_graded_as_ever():
-    """Asked of the server itself, below."""
-
-
 @pytest.fixture
-def server(tmp_path):
-    server = PodiumServer(tmp_path / "data", graders=1)
-    yield server.start()
-    server.kill()
+def server(own_server: PodiumServer) -> PodiumServer:
+    return own_server
 
 
 def competition(server: PodiumServer, folder: Path, **options) -> dict[str, str]:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import stat
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -20,17 +17,9 @@ from tests.server import PodiumServer
 RPC = "/api/v1/competitions.CompetitionApiService"
 
 
-@pytest.fixture(autouse=True)
-def others_are_graded_as_ever() -> None:
-    """No metric.py attacks here."""
-
-
 @pytest.fixture
-def podium(tmp_path: Path) -> Iterator[Podium]:
-    server = PodiumServer(tmp_path / "data", graders=1).start()
-    with contextlib.ExitStack() as clients:
-        yield Podium(server, tmp_path / "folders", clients)
-    server.stop()
+def server(own_server: PodiumServer) -> PodiumServer:
+    return own_server
 
 
 def keys_command(server: PodiumServer, *arguments: str) -> str:

@@ -15,13 +15,7 @@ import pytest
 from tests.server import PodiumServer
 
 MEGABYTE = 1 << 20
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
-    started = PodiumServer(tmp_path_factory.mktemp("stranger") / "data", connections=300).start()
-    yield started
-    started.stop()
+SETTINGS = {"graders": 2, "connections": 300}
 
 
 def resident(server: PodiumServer) -> int:

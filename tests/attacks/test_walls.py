@@ -151,11 +151,6 @@ def pool(locked):
     return locked
 
 
-@pytest.fixture(autouse=True)
-def others_are_graded_as_ever():
-    """Not after each attempt: these are refused, and change nothing that a job could find."""
-
-
 @pytest.mark.parametrize("name", ATTEMPTS)
 def test_the_kernel_refuses(pool, competition, tmp_path, name):
     target = tmp_path / "target"

@@ -5,8 +5,6 @@ The mutations are drawn with a fixed seed, so that a failure repeats.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import random
 
@@ -17,6 +15,7 @@ from app.domain.verdict import Rejection
 from app.grading.check import Checker
 from app.grading.columns.numbers import Bounds, NumberLike
 from app.grading.grade import grade
+from tests.catalogue.mutations import broken, mutate, refuse_fault, table, written
 from tests.catalogue.vectors import SLUGS, Vectors
 
 MUTANTS = 40  # of each competition
@@ -26,53 +25,6 @@ EXTREMES = (0.0, -0.0, 5e-324, 1e-300, 1.0, 1e155, -1e155, 1.7e308, -1.7e308)
 @pytest.fixture(scope="module", params=SLUGS)
 def vectors(request, tmp_path_factory):
     return Vectors(request.param, tmp_path_factory.mktemp(request.param))
-
-
-def table(vectors: Vectors) -> list[list[str]]:
-    """The header and the rows of a well-formed file."""
-    case = next(case for case in vectors.cases if case["wellformed"])
-    return list(csv.reader(io.StringIO(vectors.read(case).decode(), newline="")))
-
-
-def written(rows: list[list[str]], chance: random.Random) -> bytes:
-    text = io.StringIO(newline="")
-    quoting = chance.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-    csv.writer(text, lineterminator="\n", quoting=quoting).writerows(rows)
-    return text.getvalue().encode()
-
-
-def mutate(rows: list[list[str]], chance: random.Random) -> bytes:
-    """A file with up to three of the mistakes that programs and accidents make."""
-    rows = [list(row) for row in rows]
-    order = list(range(len(rows[0])))
-    chance.shuffle(order)
-    rows = [[row[place] for place in order] for row in rows]
-    for _ in range(chance.randint(1, 3)):
-        row = rows[chance.randrange(1, len(rows))]
-        match chance.randrange(6):
-            case 0:
-                del row[chance.randrange(len(row) + 1) :]
-            case 1:
-                row.append(chance.choice(["", "1", "a b"]))
-            case 2:
-                rows.insert(chance.randrange(1, len(rows)), list(row))
-            case 3:
-                row[:] = [chance.choice([cell, "", "nan", "-1", "\x1f", "é"]) for cell in row]
-            case 4:
-                place = chance.randrange(len(rows[0]) + 1)
-                for line in rows:
-                    del line[place : place + 1]
-            case 5 if len(rows) > 2:
-                rows.remove(row)
-    data = bytearray(written(rows, chance))
-    match chance.randrange(5):
-        case 0:
-            data.insert(chance.randrange(len(data) + 1), ord('"'))
-        case 1:
-            del data[chance.randrange(len(data) + 1) :]
-        case 2:
-            data[chance.randrange(len(data))] = chance.choice(b'",\n\r \x00\xff')
-    return bytes(data)
 
 
 def test_broken_files_get_a_verdict_and_no_other_exception(vectors):
@@ -91,6 +43,42 @@ def test_broken_files_get_a_verdict_and_no_other_exception(vectors):
             exact = without_answers.check_exactly(data)
             assert fast.decoded.numbers.tobytes("F") == exact.decoded.numbers.tobytes("F")
             assert fast.frame().equals(exact.frame())
+
+
+def test_damaged_bytes_and_cells_get_a_verdict_too(vectors):
+    rows = table(vectors)
+    without_answers = Checker(vectors.competition.form, vectors.ids)
+    for number in range(MUTANTS):
+        data = broken(rows, random.Random(f"{vectors.slug} test {number}"))
+        assert refuse_fault(vectors, without_answers, data) in ("scored", "rejected")
+
+
+def test_whole_number_ids_may_be_written_as_floats_or_with_zeros(vectors):
+    """One rule for all competitions: ids that are whole numbers are compared by value."""
+    names = vectors.competition.form.id
+    rows = table(vectors)
+    places = [rows[0].index(name) for name in names if name in rows[0]]
+    whole = bool(places) and all(
+        part.isascii() and part.isdigit() and (part == "0" or part[0] != "0")
+        for key in vectors.ids.texts()
+        for part in key.partition("\0row ")[0].split("\0")
+    )
+    scores = []
+    for form in ("{}", "{}.0", "00{}"):
+        retyped = [rows[0], *([*row] for row in rows[1:])]
+        for row in retyped[1:]:
+            for place in places:
+                row[place] = form.format(row[place])
+        data = written(retyped, random.Random(0))
+        try:
+            scores.append(
+                grade(data, vectors.competition, vectors.answers, None, vectors.scorer).score
+            )
+        except Rejection:
+            scores.append(None)
+
+    assert scores[0] is not None
+    assert scores[1:] == [scores[0] if whole or not places else None] * 2
 
 
 def test_a_valid_file_of_extreme_numbers_has_a_finite_score(vectors):

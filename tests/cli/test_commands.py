@@ -18,7 +18,10 @@ COMMANDS = [
     [], ["serve"], ["demo"], ["check"], ["grade"], ["import"], ["import", "folder"],
     ["import", "archive"], ["competitions"], ["competitions", "list"], ["competitions", "show"],
     ["competitions", "lint"], ["keys"], ["keys", "create"], ["keys", "list"], ["keys", "revoke"],
-    ["runs"], ["runs", "create"], ["db"], ["db", "upgrade"], ["db", "downgrade"], ["db", "check"],
+    ["runs"], ["runs", "create"], ["runs", "list"],
+    ["runs", "new-key"], ["runs", "archive"], ["experiments", "create"], ["experiments", "restore"],
+    ["competitions", "archive"], ["results"],
+    ["db"], ["db", "upgrade"], ["db", "downgrade"], ["db", "check"],
     ["backup"], ["restore"], ["prepare"],
 ]  # fmt: skip
 

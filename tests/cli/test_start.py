@@ -71,7 +71,8 @@ def test_what_needs_no_podium_loads_none(tmp_path: Path, words: list[str]) -> No
     "words",
     [
         ["keys", "list", "--help"], ["keys", "create", "researcher"], ["keys", "list"],
-        ["competitions", "list"], ["runs", "create", "--help"],
+        ["competitions", "list"], ["runs", "create", "--help"], ["runs", "list"],
+        ["experiments", "list"],
     ],
     ids=" ".join,
 )  # fmt: skip
@@ -116,7 +117,7 @@ def test_the_proxy_is_small(tmp_path: Path) -> None:
 def test_the_list_says_what_each_commands_own_help_begins_with(group: type[LazyGroup]) -> None:
     for command in group(name="group").commands.values():
         if isinstance(command, Program):
-            module = __import__(f"app.cli.{command.name}", fromlist=["_"])
+            module = __import__(f"app.cli.operation.{command.name}", fromlist=["_"])
             text = inspect.getdoc(getattr(module, str(command.name)))
         else:
             assert isinstance(command, LazyCommand)

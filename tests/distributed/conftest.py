@@ -60,7 +60,7 @@ def own_postgres() -> Iterator[OwnServer]:
 @pytest.fixture(scope="session")
 def grader() -> Iterator[FolderPool]:
     """One grader, to which nothing happens."""
-    with FolderPool(processes=1, seconds=60, memory_mb=1024, cache_mb=64, validates=False) as pool:
+    with FolderPool(processes=1, seconds=60, memory_mb=1024, cache_mb=64, validators=0) as pool:
         pool.warm_up()
         yield pool
 

@@ -14,9 +14,10 @@ from app.queue import jobs, tables
 from app.services.runtime import environment
 from app.services.runtime.claim_jobs import DeliveredJob, claim
 from app.services.runtime.write_outcomes import FinishedGrading, write_outcomes
-from app.storage.database import migrations
-from app.storage.queries import claims, environments, faults, submissions
-from app.storage.queries.environments import Environment
+from app.storage.database import migrations, revisions
+from app.storage.queries import claims, submissions
+from app.storage.queries.operation import environments, faults
+from app.storage.queries.operation.environments import Environment
 from tests.storage.make import World, make_submission, make_world
 
 pytestmark = pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
@@ -189,7 +190,7 @@ def test_the_queues_tables_are_removed_and_made_again(database, database_url):
         assert list(left.scalars()) == [0, 0, 0]
     migrations.upgrade(database_url)
 
-    assert migrations.is_current(database)
+    assert revisions.state(database) == "current"
 
 
 def test_the_installed_procrastinate_brings_no_migration_that_podium_does_not_know(database):

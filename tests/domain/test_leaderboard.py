@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from app.domain.leaderboard import Leaderboard, MedalLines
 from app.domain.medals import Medal, MedalRule, medal_places
+from app.domain.read_leaderboard import decimals_of
 
 HERE = Path(__file__).parent
 FIGURES = list(csv.DictReader((HERE / "medal_lines.csv").read_text().splitlines()))
@@ -181,3 +182,58 @@ def test_both_directions_are_each_others_mirror(scores, numerator):
     down = Leaderboard.full([-s for s in scores], higher_is_better=False).standing(-numerator / 7)
 
     assert (up.medal, up.better, up.percentile) == (down.medal, down.better, down.percentile)
+
+
+def test_a_score_is_compared_at_the_resolution_of_the_board():
+    """aerial-cactus: 150 teams tie at 1.0000; one wrong pair of 2,062,500 is not seen on Kaggle."""
+    board = Leaderboard.full([1.0] * 150 + [0.9999, 0.5], higher_is_better=True, decimals=4)
+
+    found = board.standing(0.99999952)
+    assert (found.score, found.medal, found.better, found.equal) == (0.99999952, Medal.GOLD, 0, 150)
+    assert (found.decimals, found.borderline, found.unrounded_medal) == (4, True, None)
+    assert (found.percentile, board.standing(1.0).borderline) == (100.0, False)
+    lower = board.standing(0.99994)
+    assert (lower.better, lower.equal, lower.borderline) == (150, 1, False)
+
+
+@pytest.mark.parametrize(
+    ("texts", "decimals"),
+    [
+        (["1.0000", "0.9998"], 4),
+        (["0.9", "0.12345", "0.54321", "1e-3"], None),  # an exponent hides the digits
+        (["0.29080700000000004", "0.1"], None),  # not rounded
+        (["0.90"] * 99, None),
+        (["0.90"] * 100, 2),
+        (["12.345"] * 30 + ["12.34"] * 80, None),  # few of three digits
+        (["0.12345"] * 8 + ["0.1234"] * 2 + ["0.1"], 5),  # trailing zeros dropped
+        (["3", "2", "1"] * 100, None),
+        (["-0.12345", "+1.50000"], 5),
+    ],
+)
+def test_decimals_are_found_where_the_texts_are_clear(texts, decimals):
+    assert decimals_of(texts) == decimals
+
+
+def test_only_borderline_medals_differ_from_mle_bench():
+    """MLE-bench compares round(score, 5) with the lines. Scores near the lines of 82 boards."""
+    differences = checked = 0
+    for figures in FIGURES:
+        texts = [figures[f"{medal}_place_score"] for medal in ("gold", "silver", "bronze")]
+        decimals = max(len(text.partition(".")[2]) for text in texts)
+        higher = figures["direction"] == "maximize"
+        gold, silver, bronze = map(float, texts)
+        lines = MedalLines(gold, silver, bronze, float(figures["median"]))
+        board = Leaderboard.from_lines(
+            lines, teams=None, higher_is_better=higher, decimals=decimals
+        )
+        plain = Leaderboard.from_lines(lines, teams=None, higher_is_better=higher)
+        for line in (gold, silver, bronze):
+            for step in (-0.7, -0.49, -0.3, -0.01, 0, 0.01, 0.3, 0.49, 0.7):
+                score = line + step * 10.0**-decimals
+                found, theirs = board.standing(score), plain.medal(round(score, 5))
+                checked += 1
+                if decimals <= 5:
+                    assert found.borderline or found.medal is theirs
+                differences += found.medal is not theirs
+    assert checked == 82 * 27
+    assert 0 < differences < checked / 2

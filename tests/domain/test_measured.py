@@ -53,7 +53,7 @@ def test_a_graded_one_is_not_measured():
         (SPEED.replace('unit = "seconds"\n', ""), "metric.unit", "this key is required"),
         (SPEED.replace("harness", "# harness"), "metric.harness", "this key is required"),
         (SPEED.replace("higher", "# higher"), "metric.higher_is_better", "this key is required"),
-        (SPEED.replace("false", '"no"'), "metric.higher_is_better", "boolean"),
+        (SPEED.replace("false", '"no"'), "metric.higher_is_better", "true or false"),
         (SPEED + "parameters = {}\n", "metric.parameters", "unknown key"),
         (SPEED.replace("measured = true\n", ""), "metric.harness", "unknown key"),
         (SPEED.replace("measured = true", "measured = 1"), "metric.harness", "unknown key"),

@@ -150,7 +150,7 @@ def break_answers(folder: Path) -> None:
 
 def break_usage(folder: Path) -> None:
     file = folder / "private" / "answers.csv"
-    file.write_text(file.read_text().replace("Private", "Secret"))
+    file.write_text(file.read_text().replace("Private", "Hidden"))
 
 
 def break_board(folder: Path) -> None:

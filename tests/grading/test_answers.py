@@ -61,12 +61,12 @@ def test_there_need_not_be_a_public_part():
     assert answers.private.rows.tolist() == [1, 3]
 
 
-def test_it_refuses_an_unknown_usage_without_showing_it():
+def test_it_refuses_an_unknown_usage_and_shows_it_to_the_admin():
     found = problem(MARKED.replace(b"Ignored", b"Secret"))
 
     assert found["key"] == "Usage"
     assert found["message"] == (
-        "expected Public, Private or Ignored in every row; row 3 has something else"
+        "expected Public, Private or Ignored in every row; row 3 has 'Secret'"
     )
 
 

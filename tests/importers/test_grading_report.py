@@ -48,6 +48,8 @@ def test_medals_are_recomputed_and_differences_listed() -> None:
 def test_a_list_and_a_single_report_are_read() -> None:
     assert len(read([entry(LEAF, 0.1), entry(CACTUS, 1.0)]).entries) == 2
     assert read(entry(LEAF, 0.0)).entries[0].medal == "gold"
+    found = read({"status": "completed", "results": [entry(LEAF, 0.1), entry(CACTUS, 1.0)]})
+    assert [one.place for one in found.entries] == ["results[0]", "results[1]"]
     assert read(entry(LEAF, 0.0)).mismatches == ()
 
 

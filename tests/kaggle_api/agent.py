@@ -32,12 +32,17 @@ class Agent:
         reached = {"HTTP_PROXY": self.proxy, "http_proxy": self.proxy} if self.proxy else {}
         return {
             **kept, "HOME": str(self.home), "KAGGLE_API_ENVIRONMENT": "LOCALHOST",
+            "KAGGLE_API_ENDPOINT": self.proxy or "http://localhost",
             "PYTHONWARNINGS": "ignore", **reached, **self.credentials, **self.extra,
         }  # fmt: skip
 
     def kaggle(self, *words: str) -> subprocess.CompletedProcess[str]:
         """`kaggle competitions ...`"""
-        return self._run(str(installed(self.client) / "kaggle"), "competitions", *words)
+        return self.run("competitions", *words)
+
+    def run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """`kaggle ...`"""
+        return self._run(str(installed(self.client) / "kaggle"), *words)
 
     def python(self, text: str) -> subprocess.CompletedProcess[str]:
         """A few lines of Python with the client at hand."""

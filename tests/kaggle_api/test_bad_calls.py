@@ -11,7 +11,7 @@ import pytest
 
 from app.kaggle_api.signed_urls import SignedUrls
 from app.storage.database.database import Database
-from app.storage.queries import secrets
+from app.storage.queries.operation import secrets
 
 SERVICE = "/api/v1/competitions.CompetitionApiService"
 METHODS = [
@@ -95,7 +95,7 @@ def test_missing_fields_are_named(podium, tiny, method):
         ("POST", "/v1/competitions.CompetitionApiService/Nothing"),
         ("POST", "/api/v1/kernels.KernelsApiService/ListKernels"),
         ("GET", f"{SERVICE}/ListCompetitions"),
-        ("GET", "/api/v1/competitions/list"),
+        ("GET", "/api/v1/datasets/list"),
         ("PUT", "/api/v1/uploads/nonsense"),
         ("PUT", "/api/v1/uploads/" + "A" * 5000 + ".AAAA"),
         ("GET", "/api/v1/files/nonsense.nonsense/train.csv"),
@@ -205,7 +205,7 @@ def test_the_address_leads_where_the_client_came_from(podium, tiny, good):
 
 
 def test_nothing_is_forwarded_anywhere(podium, tiny):
-    """An absolute-form target of another host is answered here, and CONNECT is refused."""
+    """An absolute-form target of another host and CONNECT are refused, and the host is named."""
     with socket.create_server(("127.0.0.1", 0)) as elsewhere:
         elsewhere.settimeout(0.3)
         host = f"127.0.0.1:{elsewhere.getsockname()[1]}"
@@ -213,8 +213,11 @@ def test_nothing_is_forwarded_anywhere(podium, tiny):
             with socket.create_connection(("127.0.0.1", podium.server.port), 5) as client:
                 request = f"{line}\r\nHost: {host}\r\nConnection: close\r\n\r\n"
                 client.sendall(request.encode())
-                status = client.recv(4096).split(b" ", 2)[1]
-            assert status in (b"400", b"404", b"405"), line
+                answer = client.recv(4096)
+            assert answer.split(b" ", 2)[1] == b"421", line
+            problem = json.loads(answer.partition(b"\r\n\r\n")[2])
+            assert f"no proxy for {host}" in problem["detail"]
+            assert podium.client().get(problem["type"]).status_code == 200
         with pytest.raises(TimeoutError):
             elsewhere.accept()
 

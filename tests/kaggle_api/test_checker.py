@@ -10,15 +10,17 @@ def send(client, data: bytes, name: str = "file"):  # type: ignore[no-untyped-de
 def test_a_good_file_is_valid_and_nothing_is_stored(podium, tiny, good):
     run = podium.run(tiny)
 
-    assert send(run.client, good).json() == {"result": "Submission is valid."}
+    assert send(run.client, good).json() == {"result": "Submission is valid.", "is_valid": True}
     assert run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"] == []
     totals = run.client.get(f"/v1/runs/{run.id}/exposure").json()["totals"]
     assert totals["validations"] == 1
 
 
 def test_a_bad_file_is_told_all_its_faults(podium, tiny):
-    result = send(podium.run(tiny).client, b"id,target\nr1,x\n").json()["result"]
+    answer = send(podium.run(tiny).client, b"id,target\nr1,x\n").json()
+    result = answer["result"]
 
+    assert answer["is_valid"] is False
     assert result.startswith("Submission invalid! ")
     for fault in ("expected 20 rows", "19 ids are missing", "is not a number"):
         assert fault in result
@@ -36,3 +38,44 @@ def test_it_needs_an_open_runs_key(podium, tiny, good):
 
 def test_health_needs_no_key(podium):
     assert podium.client().get("/health").json() == {"status": "running"}
+
+
+def call_validate(client, competition: str, data: bytes):  # type: ignore[no-untyped-def]
+    """What MLEvolve's client does with an answer: (passed, text)."""
+    answer = client.post(
+        "/validate", files={"file": ("s.csv", data, "text/csv")}, headers={"exp-id": competition}
+    ).json()
+    if "error" in answer:
+        return False, answer["details"]
+    return answer["is_valid"], answer["result"]
+
+
+def test_mlevolve_reads_verdicts_and_errors(podium, tiny, good):
+    run = podium.run(tiny)
+
+    assert call_validate(run.client, tiny.name, good) == (True, "Submission is valid.")
+    passed, text = call_validate(run.client, tiny.name, b"id,target\nr1,x\n")
+    assert not passed
+    assert "is not a number" in text
+    passed, text = call_validate(run.client, "another-competition", good)
+    assert not passed
+    assert tiny.name in text
+    assert "another-competition" in text
+    passed, text = call_validate(podium.client("pod_run_wrong"), tiny.name, good)
+    assert not passed
+    assert "key" in text
+    other = send(run.client, good, "other").json()
+    assert other["details"] == other["detail"]
+    assert (other["status"], bool(other["error"])) == (422, True)
+
+
+def test_another_competition_in_exp_id_is_400_and_no_validation(podium, tiny, good):
+    run = podium.run(tiny)
+
+    answer = run.client.post(
+        "/validate", files={"file": ("s.csv", good, "text/csv")}, headers={"exp-id": "other"}
+    )
+
+    assert answer.status_code == 400
+    totals = run.client.get(f"/v1/runs/{run.id}/exposure").json()["totals"]
+    assert totals["validations"] == 0

@@ -110,6 +110,25 @@ def test_a_bad_file_is_refused_with_every_reason(podium, tiny, make_agent, clien
     assert "Traceback" not in told(sent)
 
 
+@pytest.mark.parametrize("server", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("client", ["kaggle-2.0.2", "kaggle-2.1.2"])
+def test_the_versions_between_pass_every_step(podium, tiny, good, make_agent, client):
+    agent = make_agent(podium.run(tiny, feedback="public").document["key"], client)
+    agent.write("s.csv", good)
+
+    steps = [
+        agent.kaggle(*words)
+        for words in (
+            ("list", "-v"), ("files", tiny.name, "-v"), ("download", tiny.name),
+            ("submit", tiny.name, "-f", "s.csv", "-m", "m"), ("submissions", tiny.name, "-v"),
+            ("leaderboard", tiny.name, "--show", "-v"),
+        )
+    ]  # fmt: skip
+
+    assert [ran.returncode for ran in steps] == [0] * len(steps), [told(ran) for ran in steps]
+    assert float(rows(steps[4].stdout)[0]["publicScore"]) == pytest.approx(0.12)
+
+
 def test_an_empty_file_is_refused_in_words(podium, tiny, make_agent):
     agent = make_agent(podium.run(tiny).document["key"])
     agent.write("empty.csv", b"")

@@ -38,11 +38,14 @@ def large(podium):
 class CutOnce:
     """A proxy before the server that cuts the first long answer after some bytes."""
 
-    def __init__(self, port: int, after: int = 2_500_000, pause: float = 0.0) -> None:
+    def __init__(
+        self, port: int, after: int = 2_500_000, pause: float = 0.0, *, stalls: bool = False
+    ) -> None:
         self.cuts = self.ranges = 0
         self.refusals = 0  # so many downloads of everything are answered 429
         self.pause = pause  # seconds before each piece of an answer
         self._port, self._after = port, after
+        self._stalls = stalls  # it goes silent instead of cutting, for a minute
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         threading.Thread(target=self._serve, daemon=True).start()
@@ -78,6 +81,8 @@ class CutOnce:
                 passed += len(data)
                 if passed > self._after and not self.cuts:
                     self.cuts += 1
+                    if self._stalls:
+                        time.sleep(60)
                     break
         except OSError:
             pass
@@ -147,6 +152,13 @@ def test_an_address_resumes_without_a_key_and_only_the_same_file(podium, large):
     assert (part.status_code, part.content) == (206, data[100:])
     assert (stale.status_code, stale.content) == (200, data)
     assert (beyond.status_code, known.status_code) == (416, 304)
+    assert beyond.headers["Content-Range"] == f"bytes */{len(data)}"
+    assert set(beyond.json()) == {"code", "message"}
+    for broken in ("bytes=abc", "bytes=9-1", "lines=1-2", "bytes="):
+        ignored = httpx.get(address, headers={"Range": broken}, trust_env=False)
+        assert (ignored.status_code, ignored.content) == (200, data), broken
+    head = httpx.head(address, trust_env=False)
+    assert (head.status_code, head.headers["Content-Length"]) == (200, str(len(data)))
 
 
 def test_kagglehub_downloads_all_and_one(podium, large, make_agent):

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -86,9 +87,22 @@ class Importer:
         return ("import", "kaggle", *words, "--from", self.source,
                 "--key-file", str(self.home / "key"))  # fmt: skip
 
+    def impatient(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """The command with a limit of two seconds for silence, in place of two minutes."""
+        code = (
+            "from app.cli.root import app\n"
+            "from app.importers import kaggle_source\n"
+            "kaggle_source.SILENT_SECONDS = 2.0\n"
+            "app()"
+        )
+        return subprocess.run(
+            [sys.executable, "-c", code, *words], env=self.environment, capture_output=True,
+            text=True, timeout=120, check=False,
+        )  # fmt: skip
+
     def prepared_folder(self, slug: str) -> Path:
         folder = self.home / "competitions" / slug
-        folder.mkdir(parents=True)
+        folder.mkdir()
         (folder / "competition.toml").write_text(TOML.replace("{slug}", slug))
         (folder / "prepare.py").write_text(PREPARE)
         return folder
@@ -98,6 +112,7 @@ class Importer:
 def importer(podium, tmp_path):
     key = podium.researcher_key()
     (tmp_path / "key").write_text(key)
+    (tmp_path / "competitions").mkdir()
     return Importer(tmp_path, podium.server.url, key)
 
 
@@ -127,7 +142,7 @@ def test_a_competition_with_a_folder_is_prepared_and_imported(importer, served):
     assert (shown["rows"], shown["teams"]) == (20, len(BOARD))
     (version,) = (importer.home / "data" / "competitions" / served.name).iterdir()
     provenance = json.loads((version / "provenance.json").read_text())
-    assert provenance["source"] == f"kaggle:{served.name}"
+    assert provenance["source"] == f"podium:{served.name}"
     assert provenance["kaggle"]["metric"] == "root_mean_squared_error"
     assert len(provenance["archive"]["sha256"]) == len(provenance["leaderboard"]["sha256"]) == 64
     assert "Predict `target`" in (version / "description.md").read_text()
@@ -213,6 +228,64 @@ def test_a_source_that_is_away_is_told(importer, served):
     ran = importer.bring(served.name)
 
     assert (ran.returncode, "cannot be reached" in ran.stderr) == (1, True)
+
+
+def test_a_source_that_goes_silent_is_given_up(importer, served):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        (importer.home / "key").write_text("pod_researcher_x")
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        words = importer.bringing(served.name)
+        words = (*words[: words.index("--from") + 1], address, *words[-2:])
+        ran = importer.impatient(*words)
+
+    assert ran.returncode == 1
+    assert "Traceback" not in ran.stderr
+    assert "cannot be reached" in ran.stderr
+
+
+def test_a_download_that_goes_silent_is_asked_for_again(podium, importer, served):
+    importer.prepared_folder(served.name)
+    stalling = CutOnce(podium.server.port, after=1_000_000, stalls=True)
+    importer.source = stalling.url
+
+    ran = importer.impatient(*importer.bringing(served.name))
+    stalling.close()
+
+    assert ran.returncode == 0, ran.stderr
+    assert stalling.cuts == 1
+
+
+def test_obstacles_are_told_before_a_download(importer, served, podium, tiny):
+    folder = importer.prepared_folder(served.name)
+    (folder / "prepare.py").unlink()
+    without_prepare = importer.bring(served.name)
+    (folder / "competition.toml").unlink()
+    without_toml = importer.bring(served.name)
+    (importer.home / "key").write_text(podium.run(tiny).document["key"])
+    runs_key = importer.bring(served.name)
+
+    assert "podium import mle-bench" in without_prepare.stderr
+    assert "is there without a competition.toml" in without_toml.stderr
+    assert "the key of a run" in runs_key.stderr
+    for ran in (without_prepare, without_toml, runs_key):
+        assert (ran.returncode, "Traceback" in ran.stderr) == (1, False)
+    assert not (importer.home / "data" / "kaggle").exists()
+
+
+def test_a_damaged_archive_is_named_with_its_path(importer, served):
+    importer.prepared_folder(served.name)
+    assert importer.bring(served.name).returncode == 0
+    archive = importer.home / "data" / "kaggle" / served.name / "archive" / f"{served.name}.zip"
+    data = bytearray(archive.read_bytes())
+    data[len(data) // 2] ^= 1
+    times = archive.stat()
+    archive.write_bytes(data)
+    os.utime(archive, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    ran = importer.bring(served.name)
+
+    assert ran.returncode == 1
+    assert f"{archive} cannot be unpacked. Delete it" in ran.stderr.replace("\n", " ")
 
 
 def test_429_is_asked_again_after_the_pause_it_names(podium, importer, served):

@@ -97,7 +97,7 @@ def test_on_port_80_only_localhost_is_named(podium, run, tiny, good, tmp_path):
         )
 
         assert "Successfully submitted" in sent.stdout, told(sent)
-        assert checked.json() == {"result": "Submission is valid."}
+        assert checked.json() == {"result": "Submission is valid.", "is_valid": True}
 
 
 def test_a_clients_own_key_is_replaced(run, address, podium):
@@ -107,6 +107,17 @@ def test_a_clients_own_key_is_replaced(run, address, podium):
     )  # fmt: skip
 
     assert [one["id"] for one in found.json()["items"]] == [run.id]
+
+
+def test_a_model_at_another_host_is_refused_by_name(address):
+    """With HTTP_PROXY exported, the agent's calls of its model come here; none goes on."""
+    with httpx.Client(proxy=address, trust_env=False) as client:
+        answer = client.post(
+            "http://llm:8000/v1/chat/completions", headers={"Authorization": "Bearer sk"}, json={}
+        )
+
+    assert (answer.status_code, answer.json()["code"]) == (421, 421)
+    assert "and not to llm:8000" in answer.json()["message"]
 
 
 def test_large_bodies_pass_both_ways_whole_and_in_chunks(run, address, podium, tiny):

@@ -65,7 +65,22 @@ def test_exchanging_them_changes_signs_only() -> None:
 def test_equal_experiments_differ_by_nothing() -> None:
     a, _ = two()
     found = compare(a, a)
-    assert (found.difference, found.sem, found.p, found.detectable) == (0.0, 0.0, None, 0.0)
+    assert (found.difference, found.sem, found.p, found.detectable) == (0.0, 0.0, None, None)
+    assert found.ci95 is found.bootstrap95 is None
+
+
+def test_all_against_nothing_shows_no_spread_and_claims_none() -> None:
+    slugs = [f"c{n}" for n in range(9)]
+    best = make_grid([attempt(s, n, "gold") for s in slugs for n in range(3)], slugs)
+    worst = make_grid([attempt(s, n) for s in slugs for n in range(3)], slugs)
+    found = compare(best, worst)
+    assert (found.difference, found.sign_test.p) == (100.0, pytest.approx(2 / 2**9))
+    assert found.ci95 is found.bootstrap95 is found.p is found.detectable is None
+
+
+def test_equal_experiments_are_tied() -> None:
+    a, _ = two()
+    found = compare(a, a)
     assert (found.sign_test.tied, found.sign_test.p) == (40, 1.0)
 
 

@@ -2,24 +2,61 @@
 
 from __future__ import annotations
 
+import math
 import random
 
+import numpy as np
 import pytest
 from scipy.stats import pearsonr
 
-from app.statistics.attempts import make_grid
+from app.statistics.attempts import Grid, make_grid
 from app.statistics.item_analysis import item_table
 from tests.statistics.make import attempt, random_attempts
 
 
+def four_agents(slugs: list[str]) -> list[Grid]:
+    won = ({"odd"}, {"easy", "a", "odd"}, {"easy", "a", "b"}, {"easy", "a", "b", "c"})
+    return [
+        make_grid([attempt(s, 0, "gold" if s in mine else None) for s in slugs], slugs)
+        for mine in won
+    ]
+
+
+def test_few_experiments_invert_nothing() -> None:
+    found = item_table(four_agents(["easy", "a", "b", "c", "odd"]))
+    assert found[4].discrimination < -0.7
+    assert [item.verdict for item in found] == [None] * 5
+    low, high = found[4].discrimination95
+    r = found[4].discrimination
+    assert (low, high) == pytest.approx(  # Fisher's z, with n - 3 = 1
+        (math.tanh(math.atanh(r) - 1.959964), math.tanh(math.atanh(r) + 1.959964)), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("experiments", [2, 3, 5, 10])
+def test_sound_competitions_are_hardly_ever_called_inverted(experiments: int) -> None:
+    """Rasch items, none of them inverted: before, 12 of 75 were called so with 3 experiments."""
+    draw = np.random.default_rng(7)
+    slugs = [f"c{n:02}" for n in range(75)]
+    called = 0
+    for _ in range(20):
+        skill, ease = draw.normal(size=experiments), draw.normal(size=75)
+        won = draw.random((experiments, 3, 75)) < 1 / (1 + np.exp(-skill[:, None, None] - ease))
+        grids = [
+            make_grid(
+                [attempt(slugs[c], seed, "gold" if won[e, seed, c] else None)
+                 for seed in range(3) for c in range(75)], slugs,
+            )
+            for e in range(experiments)
+        ]  # fmt: skip
+        called += sum(item.verdict == "inverted" for item in item_table(grids))
+    assert called <= 1  # of 1,500
+
+
 def test_dead_and_inverted_competitions_are_found() -> None:
     # the better the agent (a: 0, 1, 2 of the three others), the worse at "odd"
-    won = {0: {"odd"}, 1: {"easy", "a", "odd"}, 2: {"easy", "a", "b"}, 3: {"easy", "a", "b", "c"}}
     slugs = ["dead", "easy", "a", "b", "c", "odd"]
-    grids = [
-        make_grid([attempt(s, 0, "gold" if s in mine else None) for s in slugs], slugs)
-        for mine in won.values()
-    ]
+    grids = four_agents(slugs) * 5
     found = {item.competition: item for item in item_table(grids)}
 
     assert found["dead"].verdict == "nobody"
@@ -27,7 +64,7 @@ def test_dead_and_inverted_competitions_are_found() -> None:
     assert found["odd"].verdict == "inverted"
     assert found["a"].verdict is None
     assert found["a"].rate == 75.0
-    here, rest = [0, 1, 1, 1], [1 / 5, 2 / 5, 2 / 5, 3 / 5]
+    here, rest = [0, 1, 1, 1] * 5, [1 / 5, 2 / 5, 2 / 5, 3 / 5] * 5
     assert found["a"].discrimination == pytest.approx(pearsonr(here, rest).statistic)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import Invalid
-from app.statistics.attempts import make_grid
+from app.statistics.attempts import Padding, make_grid
 from app.statistics.pass_at_k import pass_at_k, passes
 from tests.statistics.make import attempt, random_attempts
 
@@ -32,10 +32,21 @@ def test_it_is_the_published_product(case: tuple[int, int, int]) -> None:
     assert pass_at_k(n, c, k) == pytest.approx(published, abs=1e-9)
 
 
-@pytest.mark.parametrize("k", [0, 4, -1])
-def test_it_is_refused_beyond_the_attempts(k: int) -> None:
-    with pytest.raises(Invalid, match=r"from 1 to 3"):
+@pytest.mark.parametrize(("k", "reason"), [(0, "at least 1"), (4, "from 1 to 3"), (-1, "least 1")])
+def test_it_is_refused_beyond_the_attempts(k: int, reason: str) -> None:
+    with pytest.raises(Invalid, match=reason):
         pass_at_k(3, 2, k)
+
+
+def test_unequal_attempts_count_as_they_are() -> None:
+    attempts = [attempt("a", 0, "gold"), attempt("a", 1), attempt("a", 2), attempt("b", 0),
+                attempt("b", 1, "gold")]  # fmt: skip
+    found = passes(make_grid(attempts, "ab", padding=Padding.AVAILABLE), (1, 2))
+    assert [each.mean for each in found] == pytest.approx(
+        [100 * (1 / 3 + 1 / 2) / 2, 100 * (2 / 3 + 1) / 2]
+    )
+    with pytest.raises(Invalid, match="2 attempts"):
+        passes(make_grid(attempts, "ab", padding=Padding.AVAILABLE), (3,))
 
 
 def test_over_competitions() -> None:

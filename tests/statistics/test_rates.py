@@ -146,7 +146,7 @@ def test_a_seed_known_to_exist_counts_as_missing() -> None:
 
 
 def test_nothing_to_compute_from_is_said() -> None:
-    with pytest.raises(Conflict, match="no attempt"):
+    with pytest.raises(Conflict, match="has a result"):
         make_grid([attempt("a", 0)], ["b"], padding=Padding.FAIL)
     with pytest.raises(AttemptsMissing):
         make_grid([attempt("a", 0)], ["a", "b"], padding=Padding.COMPLETE)

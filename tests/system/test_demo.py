@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 from tests.server import free_port
@@ -72,3 +73,33 @@ def test_the_demo_serves_until_ctrl_c(tmp_path: Path) -> None:
     assert process.returncode == 0, err
     assert "Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_demo_that_is_terminated_while_it_starts_leaves_nothing(tmp_path: Path) -> None:
+    process = demo(tmp_path)
+    assert process.stdout is not None
+    first = process.stdout.readline()
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.glob("podium-demo-*/data")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+
+    assert first.startswith("Podium starts")
+    assert "Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+    assert running_in(tmp_path) == []
+
+
+def running_in(directory: Path) -> list[str]:
+    """The processes whose environment names a directory."""
+    found = []
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            if str(directory).encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_text().replace("\0", " "))
+        except OSError:  # it ended, or belongs to somebody else
+            continue
+    return found

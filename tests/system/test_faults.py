@@ -222,7 +222,11 @@ def keep_sending(
     """Send every second file, from the `first` on, each until it is acknowledged."""
     number = first
     with httpx.Client(
-        base_url=run.client.base_url, headers=run.client.headers, timeout=60, trust_env=False
+        base_url=run.client.base_url,
+        headers=run.client.headers,
+        timeout=60,
+        trust_env=False,
+        verify=False,
     ) as agent:
         while not stop.is_set():
             answer = agent.post(

@@ -56,6 +56,14 @@ def test_compose_waits_for_a_healthy_database_and_names_its_volumes() -> None:
     assert services["podium"]["ports"] == ["127.0.0.1:7777:7777"]
 
 
+def test_compose_offers_tls_only_if_it_is_asked_for() -> None:
+    caddy = COMPOSE["services"]["caddy"]
+
+    assert caddy["profiles"] == ["tls"]
+    assert caddy["command"].endswith("--to podium:7777")
+    assert "443:443" in caddy["ports"]
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_the_images_command_serves_and_its_health_check_passes(
     kind: str, tmp_path: Path, request: pytest.FixtureRequest

@@ -80,6 +80,55 @@ def test_a_runs_answers_do_not_depend_on_private_answers(
         assert public_scores(transcripts[0]) != public_scores(transcripts[1])
 
 
+GRADE = ("score", "public_score", "medal", "better", "equal", "worse", "percentile", "above_median")
+
+
+def test_a_harness_sees_of_the_answers_the_grades_of_its_runs_alone(
+    podium: Podium, twins: tuple[Path, Path]
+) -> None:
+    file = good_submission(twins[0], shift=0.5)
+
+    transcripts = []
+    for folder in twins:
+        assert podium.send_folder(folder).status_code == 201
+        run = podium.run(folder, feedback="none")
+        transcripts.append(everything_a_run_can_ask(by_harness(podium, run), folder.name, file))
+
+    graded = 0
+    for (asked, answer), (_, other) in zip(*transcripts, strict=True):
+        graded += answer != other
+        for field in GRADE:
+            answer, other = hidden_value(answer, field), hidden_value(other, field)
+        assert answer == other, asked
+    assert graded
+
+
+def test_a_harness_sees_nothing_of_another_experiments_runs(
+    podium: Podium, twins: tuple[Path, Path]
+) -> None:
+    file = good_submission(twins[0], shift=0.5)
+
+    for folder in twins:
+        assert podium.send_folder(folder).status_code == 201
+        run = podium.run(folder, feedback="full")
+        sent = run.submit(file).json()["id"]
+        harness = podium.client(podium.harness_key(podium.experiment()))
+        for path in ("", "/submissions", "/exposure", "/events", "/trajectory"):
+            assert harness.get(f"/v1/runs/{run.id}{path}").status_code in (403, 404), path
+        for path in (f"/v1/submissions/{sent}", f"/v1/submissions/{sent}/file"):
+            assert harness.get(path).status_code in (403, 404), path
+
+
+def by_harness(podium: Podium, run: Run) -> Run:
+    """The run, asked with the key of a harness of its experiment."""
+    key = podium.harness_key(run.document["experiment"])
+    return Run(run.id, run.document, podium.client(key))
+
+
+def hidden_value(answer: str, field: str) -> str:
+    return re.sub(rf'"{field}":([-0-9.e]+|true|false|null|"[a-z]+")', f'"{field}":0', answer)
+
+
 WRITTEN_FOR_READERS = """
 category = "kept-category"
 complexity = "high"
@@ -90,9 +139,12 @@ note = "kept-note: the labels lie in train.csv"
 """
 
 
-@pytest.mark.parametrize("policy", ["none", "validity", "public", "full"])
+@pytest.mark.parametrize(
+    ("policy", "harness"),
+    [("none", False), ("validity", False), ("public", False), ("full", False), ("public", True)],
+)
 def test_a_run_sees_nothing_that_was_written_for_readers_of_results(
-    podium: Podium, tmp_path: Path, policy: str
+    podium: Podium, tmp_path: Path, policy: str, harness: bool
 ) -> None:
     folder = write_competition(tmp_path / podium.folder().name, columns=COLUMNS)
     toml = folder / "competition.toml"
@@ -101,6 +153,7 @@ def test_a_run_sees_nothing_that_was_written_for_readers_of_results(
     toml.write_text(f"{top}{head}[{rest}\n[[{flags}")
     assert podium.send_folder(folder).status_code == 201
     run = podium.run(folder, feedback=policy)
+    run = by_harness(podium, run) if harness else run
 
     seen = everything_a_run_can_ask(run, folder.name, good_submission(folder))
     admins = podium.admin.get(f"/v1/competitions/{folder.name}").json()
@@ -142,7 +195,7 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
                  f"/v1/runs/{run.id}/exposure", f"/v1/runs/{run.id}/reported-scores",
                  f"/v1/runs/{run.id}/trajectory", f"/v1/experiments/{experiment}/success-rates",
                  f"/v1/experiments/{experiment}/outcomes", f"/v1/competitions/{slug}/results",
-                 "/v1/experiments", "/openapi.json"):  # fmt: skip
+                 "/v1/experiments", "/openapi.json", "/SKILL.md", "/llms.txt"):  # fmt: skip
         ask("GET", path)
     ask("POST", f"/v1/runs/{run.id}/reported-scores", json={"score": 1, "evidence": {"file": "f"}})
     evaluated = f"/v1/experiments/{experiment}/mlagentbench-results?competition={slug}"

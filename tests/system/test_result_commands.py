@@ -75,6 +75,30 @@ def test_run_groups_become_an_experiment_and_its_row(podium: Commands) -> None:
     again = json.loads(podium("import", "run-groups", table, runs, "--json").stdout)
     assert again[0]["taken"]["unchanged"] == 225
 
+    (runs / "lost").mkdir()
+    (runs / "lost" / "grading_report_group_1.json").write_text("version https://git-lfs.github")
+    table.write_text(table.read_text() + "lost-agent,lost\n")
+    both = podium("import", "run-groups", table, runs, status=1)
+    assert "lost-agent: nothing was imported" in both.stderr
+    assert "225 before" in both.stdout
+    podium("import", "run-groups", table, runs, "--experiment", "an-agent")
+    for other in ("other-agent", "third-agent"):
+        table.write_text(
+            "experiment_id,run_group\n"
+            + "\n".join(row.replace("an-agent", other) for row in rows[:3])
+            + "\n"
+        )
+        podium("import", "run-groups", table, runs)
+    names = ("an-agent", "other-agent", "third-agent")
+    both = podium("report", *names, "--suite", "mle-bench").stdout
+    assert "All experiments over the same 75 competitions." in both
+    assert all(f"| {name} | not told |" in both for name in names)
+    found = json.loads(podium("compare", *names, "--json").stdout)
+    assert {one["letters"] for one in found["experiments"]} == {"a"}
+    assert [pair["simultaneous95"] for pair in found["pairs"]] == [None] * 3
+    assert "| an-agent (%) | other-agent (%) |" in podium("compare", *names[:2]).stdout
+    assert "not 'gld'" in podium("compare", *names, "--rate", "gld", status=1).stderr
+
     text = podium("report", "an-agent", "--suite", "mle-bench").stdout
     cells = [any_medal(made, f"mle-bench{s}") for s in ("-low", "-medium", "-high", "")]
     assert f"| an-agent | not told | {' | '.join(cells)} |" in text

@@ -120,6 +120,9 @@ def test_a_wrong_database_url_is_told_without_its_password(
     assert "Traceback" not in told
 
 
+METRICS_KEY = "a-key-for-prometheus"
+
+
 @pytest.fixture
 def own_postgres():
     with crashable_postgres() as server:
@@ -131,7 +134,9 @@ def test_a_server_waits_for_its_database_and_says_when_it_is_away(
 ) -> None:
     with own_postgres.database() as name, contextlib.ExitStack() as stack:
         own_postgres.stop()
-        server = PodiumServer(tmp_path / "data", own_postgres.url(name), graders=1)
+        server = PodiumServer(
+            tmp_path / "data", own_postgres.url(name), graders=1, metrics_key=METRICS_KEY
+        )
         starting = threading.Thread(target=server.start)
         starting.start()
         await_that(
@@ -149,7 +154,7 @@ def test_a_server_waits_for_its_database_and_says_when_it_is_away(
             lambda: client.get("/readyz").json()["listener"] != "ok", "its listener seems to hear"
         )
         gone = client.get("/readyz")
-        metrics = client.get("/metrics")
+        metrics = client.get("/metrics", headers={"Authorization": f"Bearer {METRICS_KEY}"})
         own_postgres.start()
         await_that(lambda: client.get("/readyz").status_code == 200, "it does not come back")
         counted = client.get("/metrics").text

@@ -18,6 +18,8 @@ from typing import Any
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from app.api.http.foreign_host import foreign_host
+
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together
 HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
 HEAD_SECONDS = 30.0  # for the complete head
@@ -100,7 +102,10 @@ class BoundedConnection(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade:
-            self._refuse(HTTPStatus.BAD_REQUEST, "Podium speaks plain HTTP/1.1, no other protocol.")
+            status, detail = self._refusal or (
+                HTTPStatus.BAD_REQUEST, "Podium speaks plain HTTP/1.1, no other protocol.",
+            )  # fmt: skip
+            self._refuse(status, detail)
         except httptools.HttpParserError:
             status, detail = self._refusal or (
                 HTTPStatus.BAD_REQUEST, "The request is not valid HTTP/1.1.",
@@ -128,7 +133,19 @@ class BoundedConnection(HttpToolsProtocol):
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Go on to the body."""
+        """Go on to the body; refuse a request for another host, by a client whose proxy this is."""
+        port = self.server[1] if self.server else None
+        host = foreign_host(self.parser.get_method(), self.url, port or 0)
+        if host:
+            self._refusal = (
+                HTTPStatus.MISDIRECTED_REQUEST,
+                (
+                    f"Podium is no proxy for {host} and has not forwarded the request. Set "
+                    "HTTP_PROXY for the kaggle command alone, or "
+                    f"NO_PROXY={host.rpartition(':')[0]}."
+                ),
+            )
+            raise ValueError(host)  # the parser stops; see `data_received`
         self._enter(Phase.BODY)
         super().on_headers_complete()
 

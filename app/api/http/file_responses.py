@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
@@ -9,10 +10,14 @@ from fastapi import Request, Response
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
+from app.errors import RangeNotSatisfiable
 from app.storage.blobs.lease import Lease
+
+RANGES = re.compile(r"bytes=\s*(?:\d+-\d*|-\d+)(?:\s*,\s*(?:\d+-\d*|-\d+))*\s*", re.IGNORECASE)
 
 
 def leased_file(
+    request: Request,
     lease: Lease,
     identity: str,
     at: datetime,
@@ -24,19 +29,45 @@ def leased_file(
 
     `at` is the time of its creation, from the database. A cached file's time differs between
     machines, so a download that resumes at another server would start again.
+
+    Raises:
+        RangeNotSatisfiable: a range asked for begins beyond the file's last byte.
     """
+    modified = format_datetime(at.astimezone(UTC).replace(microsecond=0), usegmt=True)
+    try:
+        _check_ranges(request, lease.path.stat().st_size, (f'"{identity}"', modified))
+    except BaseException:
+        lease.close()
+        raise
     return FileResponse(
         lease.path,
         media_type=media_type,
         filename=filename,
-        headers={
-            "ETag": f'"{identity}"',
-            "Last-Modified": format_datetime(
-                at.astimezone(UTC).replace(microsecond=0), usegmt=True
-            ),
-        },
+        headers={"ETag": f'"{identity}"', "Last-Modified": modified},
         background=BackgroundTask(lease.close),
     )
+
+
+def _check_ranges(request: Request, size: int, validators: tuple[str, str]) -> None:
+    """Refuse a range beyond the end; drop a Range header that is not well formed (RFC 9110).
+
+    FileResponse would answer both in plain text, and would not end the lease.
+    """
+    asked = request.headers.get("Range")
+    if asked is None or request.headers.get("If-Range", validators[0]) not in validators:
+        return
+    ranges = [part.strip().split("-") for part in asked.partition("=")[2].split(",")]
+    if not RANGES.fullmatch(asked) or any(
+        first and last and int(first) > int(last) for first, last in ranges
+    ):
+        kept = [(name, value) for name, value in request.scope["headers"] if name != b"range"]
+        request.scope["headers"] = kept
+    elif any(int(first) >= size if first else int(last) == 0 or not size for first, last in ranges):
+        error = RangeNotSatisfiable(
+            f"The file has {size} bytes, and none in the range {asked[:100]}."
+        )
+        error.headers = {"Content-Range": f"bytes */{size}"}
+        raise error
 
 
 def is_known(request: Request, identity: str) -> bool:

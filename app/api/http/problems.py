@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request
@@ -14,7 +16,8 @@ from starlette.requests import ClientDisconnect
 
 from app import errors
 from app.api.http.request_log import request_id
-from app.errors import Invalid, NotFound, PodiumError, TooLarge, TruncatedBody
+from app.errors import Invalid, NotFound, PodiumError, StorageFull, TooLarge, TruncatedBody
+from app.storage.blobs.upload import DISK_FULL
 
 log = logging.getLogger("podium.api")
 router = APIRouter()
@@ -69,7 +72,8 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(ClientDisconnect, _client_disconnect)
-    app.add_exception_handler(Exception, _internal_error)
+    app.add_exception_handler(OSError, _disk_full)
+    app.add_exception_handler(Exception, internal_error)
 
 
 def _answer(content: dict[str, Any], headers: dict[str, str] | None = None) -> JSONResponse:
@@ -79,7 +83,7 @@ def _answer(content: dict[str, Any], headers: dict[str, str] | None = None) -> J
 async def _podium_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, PodiumError)  # noqa: S101 (registered for this class only)
     if error.status == HTTPStatus.INTERNAL_SERVER_ERROR:
-        return await _internal_error(request, error)
+        return await internal_error(request, error)
     return _answer(
         document(
             request, slug=error.slug(), title=error.title(), status=error.status,
@@ -87,6 +91,15 @@ async def _podium_error(request: Request, error: Exception) -> JSONResponse:
         ),
         error.headers,
     )  # fmt: skip
+
+
+async def _disk_full(request: Request, error: Exception) -> JSONResponse:
+    """507 for a full disk, also that of temporary files; other errors are internal."""
+    assert isinstance(error, OSError)  # noqa: S101
+    if error.errno not in DISK_FULL:
+        return await internal_error(request, error)
+    full = StorageFull("A disk of this Podium is full; nothing was stored.")
+    return await _podium_error(request, full)
 
 
 async def _http_exception(request: Request, error: Exception) -> JSONResponse:
@@ -130,14 +143,19 @@ async def _client_disconnect(request: Request, error: Exception) -> JSONResponse
     )  # fmt: skip
 
 
-async def _internal_error(request: Request, error: Exception) -> JSONResponse:
-    """An internal error: the log has the details, the answer only the id of the log line."""
+async def internal_error(
+    request: Request, error: Exception, fields: Mapping[str, str] = MappingProxyType({})
+) -> JSONResponse:
+    """An internal error: the log has the details, the answer only the id of the log line.
+
+    `fields` are added to the answer.
+    """
     log.error("request failed", exc_info=error, extra={"path": request.url.path})
     return _answer(
         document(
             request, slug=PodiumError.slug(), title=PodiumError.title(), status=500,
             detail="This is Podium's fault. Give its operator the request_id.",
-            request_id=request_id.get(),
+            request_id=request_id.get(), **fields,
         )
     )  # fmt: skip
 

@@ -7,7 +7,9 @@ import logging
 import re
 import secrets
 import time
+from collections.abc import MutableMapping
 from contextvars import ContextVar
+from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -19,7 +21,13 @@ HEADER = b"x-request-id"
 ACCEPTABLE = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 PROCESS = secrets.token_hex(6).encode()  # with a count after it: an id that no other server makes
 _count = itertools.count(1)
-QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
+QUIET = frozenset({"/healthz", "/readyz", "/health", "/metrics"})
+CALLER = "podium.caller"  # of a request's scope: the id and the role of its key
+
+
+def note_caller(scope: MutableMapping[str, Any], key_id: str, role: str) -> None:
+    """Remember who sent a request, for its log line."""
+    scope[CALLER] = {"key": key_id, "role": role}
 
 
 class RequestRecorder:
@@ -66,5 +74,6 @@ def _record(scope: Scope, status: int, seconds: float) -> None:
                 "path": scope["path"][:300],
                 "status": status,
                 "ms": round(seconds * 1000, 2),
+                **scope.get(CALLER, {}),
             },
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from app.api.schemas.runs import ArchivalOut
 from app.domain.lint import LintFinding
 from app.domain.states import CompetitionStatus
 
@@ -68,6 +69,10 @@ class MedalsOut(BaseModel):
     silver: float | None
     bronze: float | None
     median: float | None
+    decimals: int | None = Field(
+        description="the decimals of the board's scores, to which a score is rounded before it is "
+        "compared; null if they cannot be told: then it is compared unrounded"
+    )
     source: str | None
     captured_at: str | None
     complete: bool
@@ -102,6 +107,7 @@ class CompetitionOut(BaseModel):
     tags: list[str]
     files: list[FileOut]
     status: CompetitionStatus
+    archived: ArchivalOut | None
 
 
 class CompetitionImported(CompetitionOut):

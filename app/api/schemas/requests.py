@@ -53,18 +53,32 @@ class ExperimentIn(Body):
     resources: Resources | None = None
 
 
+class Reason(Body):
+    """Why something is archived or restored."""
+
+    reason: Line
+
+
 class RunLimits(Body):
     """The limits of a run; an absent field means no limit."""
 
     submissions_per_day: Annotated[int, Field(ge=1, le=10**6)] | None = None
     submissions_total: Annotated[int, Field(ge=1, le=10**6)] | None = None
-    hours: Annotated[float, Field(gt=0, le=10**5, allow_inf_nan=False)] | None = None
+    hours: (
+        Annotated[
+            float,
+            Field(gt=0, le=10**5, allow_inf_nan=False, description="from the start of the run"),
+        ]
+        | None
+    ) = None
 
 
 class RunIn(Body):
     """A new run."""
 
-    experiment: Name
+    experiment: Name | None = Field(
+        default=None, description="required, but for a harness's key, which has its own"
+    )
     competition: Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9-]+$")]
     seed: Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)]
     feedback: Feedback = Feedback.VALIDITY

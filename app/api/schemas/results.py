@@ -10,6 +10,7 @@ from app.statistics.estimates import Estimate, Interval
 from app.statistics.item_analysis import Item
 from app.statistics.medals_over_time import Point, Regret
 from app.statistics.pass_at_k import PassAtK
+from app.statistics.simultaneous import Pair, Ranked
 
 
 class GroupOut(BaseModel):
@@ -17,6 +18,8 @@ class GroupOut(BaseModel):
 
     competitions: int
     seeds: int
+    missing: int = Field(description="attempts of the group without a result")
+    without_results: int = Field(description="competitions of the group without any result")
     any_medal: Estimate
     gold: Estimate
     silver: Estimate
@@ -47,6 +50,7 @@ class ExposureOfAll(BaseModel):
 
     policies: dict[str, int]
     totals: ExposureTotals
+    harness_totals: ExposureTotals = Field(description="what keys of harnesses were shown")
     unknown: int
 
 
@@ -69,10 +73,14 @@ class BasisOut(BaseModel):
     exclude_flags: list[str]
     excluded_as: str
     excluded: list[str]
+    archived: bool = Field(description="whether archived runs and competitions count too")
     seeds: int
     seed_numbers: list[int]
     competitions: int
     missing: list[MissingOut]
+    outside_suite: int = Field(
+        description="results at competitions that are not asked for: they do not count"
+    )
     open_runs: int
     imported: int
     failures: dict[str, int]
@@ -94,10 +102,12 @@ class AbsentOut(BaseModel):
 
 
 class BoardOut(BaseModel):
-    """The medal rates of all experiments, best first."""
+    """The medal rates of experiments over the same competitions, best first."""
 
+    competitions: list[str]
     items: list[MedalRatesOut]
     absent: list[AbsentOut]
+    next_cursor: str | None
 
 
 class PassAtKOut(BasisOut):
@@ -128,13 +138,27 @@ class ComparisonOut(BaseModel):
     )
 
 
+class SimultaneousOut(BaseModel):
+    """All paired differences of several experiments."""
+
+    basis: list[BasisOut]
+    suite: str | None
+    rate: str
+    competitions: int
+    critical: float | None = Field(description="critical value of |t| for all pairs together")
+    experiments: list[Ranked]
+    pairs: list[Pair]
+
+
 class CurvesOut(BaseModel):
     """Medals over time under each way to choose the final submission."""
 
     experiment: str
     axis: str
+    padding: str
     runs: int
-    left_out: int
+    left_out: int = Field(description="runs that did not report this usage")
+    missing: list[MissingOut]
     points: dict[str, list[Point]]
     regret: dict[str, Regret]
 
@@ -145,8 +169,11 @@ class ItemsOut(BaseModel):
     suite: str
     padding: str
     rate: str
+    exclude_flags: list[str]
+    excluded_as: str
     experiments: list[str]
     items: list[Item]
+    absent: list[AbsentOut]
 
 
 class CompetitionResultsOut(BaseModel):

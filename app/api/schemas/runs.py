@@ -9,7 +9,15 @@ from pydantic import BaseModel, Field
 
 from app.api.schemas.requests import Resources, RunLimits, Usage
 from app.domain.feedback import Feedback
-from app.domain.states import Failure, RunState
+from app.domain.states import Failure, RunState, SubmissionState
+
+
+class ArchivalOut(BaseModel):
+    """When and why something was archived; `by` is a key's id, null for a command on the server."""
+
+    at: datetime
+    reason: str
+    by: str | None
 
 
 class ExperimentOut(BaseModel):
@@ -21,6 +29,7 @@ class ExperimentOut(BaseModel):
     notes: str
     resources: Resources | None
     created_at: datetime
+    archived: ArchivalOut | None
 
 
 class RunOut(BaseModel):
@@ -48,7 +57,15 @@ class RunOut(BaseModel):
         "its agent's feedback is not known; null for a run's key"
     )
     created_at: datetime
+    started_at: datetime | None = Field(
+        description="when the run's clock started: at the first request of its key, or by `start`; "
+        "its hours and `run_seconds` count from here"
+    )
     closed_at: datetime | None
+    archived: ArchivalOut | None = Field(description="null unless the run itself is archived")
+    submissions: dict[SubmissionState, int] | None = Field(
+        description="the number of submissions by state; null for a run's key"
+    )
 
 
 class RunCreated(RunOut):
@@ -58,11 +75,12 @@ class RunCreated(RunOut):
 
 
 class DisclosureOut(BaseModel):
-    """One score or verdict that a run's key was shown."""
+    """One score or verdict that a run's key or a harness's was shown."""
 
     at: datetime
     kind: Literal["validation", "public_score", "private_score"]
     submission: str | None
+    to: Literal["agent", "harness"] = Field(description="whose key saw it: the run's, a harness's")
 
 
 class DisclosureTotals(BaseModel):
@@ -78,7 +96,10 @@ class ExposureOut(BaseModel):
 
     policy: Feedback
     disclosed: list[DisclosureOut]
-    totals: DisclosureTotals
+    totals: DisclosureTotals = Field(description="of what the run's own key was shown")
+    harness_totals: DisclosureTotals | None = Field(
+        description="of what keys of harnesses were shown; null for a run's key"
+    )
     next_cursor: str | None = None
 
 

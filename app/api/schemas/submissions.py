@@ -37,6 +37,17 @@ class GradeOut(BaseModel):
     teams: int | None
     percentile: float | None
     above_median: bool | None
+    decimals: int | None = Field(
+        default=None,
+        description="the decimals of the human board, to which the score was rounded to find place "
+        "and medal; null: none could be found, and the score was compared unrounded",
+    )
+    borderline: bool | None = Field(
+        default=None,
+        description="whether the unrounded score would give another medal, `unrounded_medal`; null "
+        "in grades made before this field",
+    )
+    unrounded_medal: Medal | None = None
     improvement: float | None = Field(
         description="on the competition's baseline, as a share of it; positive is better. "
         "null without a baseline, and of a baseline of 0"
@@ -102,7 +113,7 @@ class SubmissionOut(BaseModel):
     sha256: str
     received_at: datetime
     settled_at: datetime | None
-    run_seconds: FiniteFloat
+    run_seconds: FiniteFloat = Field(description="seconds from the start of the run's clock")
     selected: bool
     problem: RejectionOut | None
     warnings: list[NoticeOut]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pydantic import BaseModel, Field
 
 from app.api.schemas.results import FlagOfCompetition
@@ -74,6 +76,9 @@ class OutcomeOut(BaseModel):
     failure: str | None
     sort: str | None
     score: float | None
+    medal: str | None
+    above_median: bool | None
+    better: int | None = Field(description="how many human teams are better")
     best_score: float | None
     scores: int
     uncounted_beside: int
@@ -89,6 +94,9 @@ class OutcomeOut(BaseModel):
     steps: float | None
     seconds: float | None
     cost_usd: float | None
+    created_at: datetime | None
+    started_at: datetime | None = Field(description="when the run's clock started")
+    closed_at: datetime | None
 
 
 class OutcomesOut(BaseModel):
@@ -106,6 +114,8 @@ class TrajectoryOut(BaseModel):
     experiment: str
     competition: str
     seed: int
+    created_at: datetime
+    started_at: datetime | None = Field(description="`run_seconds` count from here")
     higher_is_better: bool
     baseline: float | None
     threshold: float | None

@@ -21,6 +21,7 @@ from app.bundled import bundled
 from app.cli.demo import report
 from app.cli.output import err, out
 from app.errors import GradingFault
+from app.read_settings import read_settings
 from app.settings import Settings
 
 SLUG = "bike-sharing-demand"
@@ -32,7 +33,11 @@ def demo(
     once: Annotated[bool, typer.Option("--once", help="exit after the result")] = False,
 ) -> None:
     """Serve on a new data directory, and let a small agent win a medal over HTTP."""
-    settings = Settings()
+    settings = read_settings()
+    # TERM ends the demo like Ctrl-C, so that `timeout` and a closed terminal leave no files.
+    for end in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(end, signal.default_int_handler)
+    out.print("Podium starts, and imports its competitions. This takes some seconds.")
     with tempfile.TemporaryDirectory(prefix="podium-demo-") as directory:
         port = _free_port(settings.host, settings.port)
         server, key = _start_server(settings, port, Path(directory))
@@ -89,16 +94,25 @@ def _start_server(
         )
         watchdog = threading.Timer(START_SECONDS, server.kill)
         watchdog.start()
-        key = ""
-        assert server.stdout is not None  # noqa: S101 (it was asked for just above)
-        for line in server.stdout:
-            found = KEY.search(line)
-            key = found.group() if found else key
-            if line.startswith("Podium serves"):
-                watchdog.cancel()
-                return server, key
-        watchdog.cancel()
-        server.wait()
+        try:
+            return server, _key_of(server)
+        except BaseException:  # an interrupt too: no server may stay behind
+            server.kill()
+            server.wait()
+            raise
+        finally:
+            watchdog.cancel()
+
+
+def _key_of(server: subprocess.Popen[str]) -> str:
+    """Wait until the server serves. Returns its admin key."""
+    key = ""
+    assert server.stdout is not None  # noqa: S101 (it was asked for)
+    for line in server.stdout:
+        found = KEY.search(line)
+        key = found.group() if found else key
+        if line.startswith("Podium serves"):
+            return key
     raise GradingFault("The server did not start; see its messages above.")
 
 

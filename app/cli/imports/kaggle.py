@@ -95,8 +95,15 @@ def leaderboard(
 def _connect(source: str, key_file: Path | None) -> None:
     if bool(source) != (key_file is not None):
         raise Invalid("Give --from and --key-file together.")
-    if key_file is not None:
-        reach_podium(source, key_file.read_text(encoding="utf-8").strip())
+    if key_file is None:
+        return
+    key = key_file.read_text(encoding="utf-8").strip()
+    if key.startswith("pod_run_"):
+        raise Invalid(
+            f"{key_file} has the key of a run, which sees only its own line of the leaderboard. "
+            "Use a researcher's key of that Podium."
+        )
+    reach_podium(source, key)
 
 
 def _report(one: ImportReadiness) -> None:

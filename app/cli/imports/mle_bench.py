@@ -44,7 +44,10 @@ def mle_bench(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Import competitions from MLE-bench's prepared data; none of its code is run."""
+    """Import competitions from MLE-bench's prepared data; none of its code is run.
+
+    The status is 1 if an import failed, or a competition that you named was skipped.
+    """
     if sum([bool(slugs), bool(suite), every]) != 1:
         raise typer.BadParameter("name competitions, or give --suite, or --all")
     sources = Sources(data_dir, repo, leaderboards, "sample" if sample_only else "all")
@@ -61,7 +64,7 @@ def mle_bench(
     else:
         counts = {state: sum(o.state == state for o in done) for state in _STATES}
         out.print(", ".join(f"{count} {_STATES[state]}" for state, count in counts.items()))
-    if any(outcome.state == "wrong" for outcome in done):
+    if any(outcome.state == "wrong" or (slugs and outcome.state == "skipped") for outcome in done):
         raise typer.Exit(1)
 
 

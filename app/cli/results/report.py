@@ -8,32 +8,39 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markdown import Markdown
 
 from app.cli.context import podium
 from app.cli.output import AsJson, err, out, print_json
 from app.cli.results.mismatches import print_mismatches
 from app.cli.results.success import KnownBaselines, Starter, Threshold
 from app.errors import Invalid
-from app.reports.medal_rates import medal_rates_report
+from app.reports.comparisons import comparison_report, simultaneous_report
+from app.reports.medal_rates import board_report, medal_rates_report
+from app.reports.report import Report
 from app.reports.success_rates import success_report
 from app.reports.tables import to_csv, to_parquet
-from app.services.results import experiment_results, grading_reports, success_rates
-from app.services.results.experiment_results import Excluded, GroupBy, ResultFilter
+from app.services.results import board, experiment_results, grading_reports, success_rates
+from app.services.results.experiment_results import GroupBy
 from app.services.results.grading_reports import ImportedReports, ReportSource
 from app.services.results.run_groups import ImportedExperiment, import_groups
+from app.services.results.scope import Excluded, ResultFilter
 from app.services.results.success_rates import (
     Baselines,
     SuccessGroupBy,
     SuccessScope,
     has_only_baselines,
 )
-from app.statistics.attempts import Padding
+from app.statistics.attempts import RATES, Padding
 
 Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
 
 
 def report(
-    experiment: Experiment,
+    experiments: Annotated[
+        list[str],
+        typer.Argument(help="an experiment, or several for a board over the same competitions"),
+    ],
     suite: Annotated[
         str, typer.Option(help="the suite; without: all competitions of its runs")
     ] = "",
@@ -69,10 +76,11 @@ def report(
         Path | None, typer.Option(help="write the rows of --csv to this file, as Parquet")
     ] = None,
 ) -> None:
-    """Print an experiment's medal rates, or its success against baselines, as Markdown.
+    """Print the medal rates of experiments, or one's success against baselines.
 
-    Medal rates include the row of MLE-bench's leaderboard; --success prints a row for each
-    competition.
+    Several experiments make a board of medal rates over the same competitions, best first. Medal
+    rates include the row of MLE-bench's leaderboard; --success prints a row for each competition.
+    In a file or a pipe the tables are Markdown.
     """
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
     scope = ResultFilter(suite or None, padding or Padding.NONE, flags, excluded)
@@ -81,23 +89,68 @@ def report(
         raise Invalid(
             "--threshold and --starter need success against baselines: leave out --medals."
         )
+    if len(experiments) > 1 and (success or by_success):
+        raise Invalid("Success against baselines is reported for one experiment at a time.")
+    experiment = experiments[0]
     with podium() as context:
-        if success is None and not by_success:
+        if success is None and not by_success and len(experiments) == 1:
             by_success = has_only_baselines(context, experiment, scope.suite)
         if success or by_success:
             scope = replace(scope, padding=padding or Padding.COMPLETE)
             asked = SuccessScope(scope, threshold, baselines, starter)
             by = SuccessGroupBy.COMPETITION
             shown = success_report(success_rates.success(context, experiment, asked, by))
+        elif len(experiments) > 1:
+            shown = board_report(board.experiment_board(context, scope, group_by, experiments))
         else:
             rates = experiment_results.medal_rates(context, experiment, scope, group_by)
             shown = medal_rates_report(*rates)
+    print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
+
+
+def compare(
+    experiments: Annotated[list[str], typer.Argument(help="two or more experiments")],
+    suite: Annotated[str, typer.Option(help="the suite; without: their common competitions")] = "",
+    padding: Annotated[Padding, typer.Option(help="how missing results count")] = Padding.NONE,
+    exclude_flags: Annotated[str, typer.Option(help="codes of flags, separated by commas")] = "",
+    rate: Annotated[str, typer.Option(help=f"the rate: {', '.join(RATES)}")] = "any_medal",
+    as_json: AsJson = False,
+    csv: Annotated[bool, typer.Option("--csv", help="print CSV: a row for each pair")] = False,
+    parquet: Annotated[
+        Path | None, typer.Option(help="write the rows of --csv to this file, as Parquet")
+    ] = None,
+) -> None:
+    """Compare two experiments, or all pairs of several, over the same competitions.
+
+    For two it prints the paired difference with its tests; for more, intervals that hold for all
+    pairs together, Holm's p, possible ranks, and letters for what cannot be told apart.
+    """
+    if rate not in RATES:
+        raise Invalid(f"--rate is one of {', '.join(RATES)}, not {rate!r}.")
+    if len(set(experiments)) < 2:
+        raise Invalid("Name at least two different experiments.")
+    flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
+    scope = ResultFilter(suite or None, padding, flags)
+    with podium() as context:
+        if len(experiments) == 2:
+            a, b = experiments
+            shown = comparison_report(*board.compare(context, a, b, scope, rate), rate)
+        else:
+            found = board.compare_many(context, experiments, scope, rate)
+            shown = simultaneous_report(*found, rate)
+    print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
+
+
+def print_report(shown: Report, *, as_json: bool, csv: bool, parquet: Path | None) -> None:
+    """Print a report as JSON, CSV or a table; the table is Markdown in a file or a pipe."""
     if parquet is not None:
         parquet.write_bytes(to_parquet(shown.rows))
     if as_json:
         print_json(shown.document)
     elif csv:
         sys.stdout.write(to_csv(shown.rows))
+    elif out.is_terminal:
+        out.print(Markdown(shown.markdown()))
     else:
         sys.stdout.write(shown.markdown())
 
@@ -130,17 +183,29 @@ def import_run_groups(
     experiment: Annotated[list[str], typer.Option(help="only these experiments")] = [],  # noqa: B006
     as_json: AsJson = False,
 ) -> None:
-    """Import complete experiments of MLE-bench: each run group becomes a seed."""
+    """Import complete experiments of MLE-bench: each run group becomes a seed.
+
+    Groups that cannot be read are listed and skipped. The status is 1 if an experiment has no
+    group that can be imported.
+    """
     with podium(creates=True) as context:
         found = import_groups(context, table, runs, experiment)
     if as_json:
         print_json([_group_document(one) for one in found])
-        return
-    for one in found:
-        for problem in one.problems:
-            err.print(f"{one.experiment}: {problem}", markup=False, highlight=False)
-        if one.reports is not None:
-            _print_summary(one.experiment, one.reports)
+    else:
+        for one in found:
+            _print_imported(one)
+    if any(one.reports is None for one in found):
+        raise typer.Exit(1)
+
+
+def _print_imported(one: ImportedExperiment) -> None:
+    for problem in one.problems:
+        err.print(f"{one.experiment}: {problem}", markup=False, highlight=False)
+    if one.reports is None:
+        err.print(f"{one.experiment}: nothing was imported", markup=False, highlight=False)
+    else:
+        _print_summary(one.experiment, one.reports)
 
 
 def _group_document(one: ImportedExperiment) -> dict[str, Any]:

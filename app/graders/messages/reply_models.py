@@ -62,6 +62,9 @@ class StandingModel(ReplyModel):
     teams: Count | None
     percentile: float | None
     above_median: bool | None
+    decimals: Count | None = None
+    borderline: bool = False
+    unrounded_medal: Medal | None = None
 
 
 class NoticeModel(ReplyModel):

@@ -47,6 +47,8 @@ def answer_model(
                     score=standing.score, medal=standing.medal, better=standing.better,
                     equal=standing.equal, worse=standing.worse, teams=standing.teams,
                     percentile=standing.percentile, above_median=standing.above_median,
+                    decimals=standing.decimals, borderline=standing.borderline,
+                    unrounded_medal=standing.unrounded_medal,
                 ),
                 warnings=_warnings(answer.warnings, most),
             )  # fmt: skip

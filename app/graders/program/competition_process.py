@@ -23,7 +23,8 @@ from app.graders.messages.reply_writing import Answer
 from app.graders.messages.results import CacheCounts, GraderFault
 from app.graders.program import version_loader
 from app.graders.program.faults import answer_for, answer_of
-from app.graders.program.job_process import JobRules, score_in_process
+from app.graders.program.job_process import JobRules, score_in_process, serve_job
+from app.graders.program.job_starter import JobStarter
 from app.graders.program.tasks import read_file
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.sandbox import JobWalls
@@ -38,7 +39,10 @@ PRELOADED = frozenset({"numpy", "pandas", "pyarrow", "rapidfuzz", "scipy", "skle
 
 
 class CompetitionProcess:
-    """The process of one competition: checks files, lets jobs score them, computes their places."""
+    """The process of one competition: checks files, lets jobs score them, computes their places.
+
+    `is_broken` says that it can start no more jobs.
+    """
 
     def __init__(self, folder: VersionFolder, rules: JobRules) -> None:
         """Load the competition's version.
@@ -46,19 +50,22 @@ class CompetitionProcess:
         Raises:
             BadCompetition: one of its files cannot be used.
         """
-        self._rules = rules
         self._loaded = version_loader.load_without_metric(folder)
         for name in modules_to_preload(self._loaded.metric_source):
             with contextlib.suppress(Exception):  # the metric itself will report that it is missing
                 importlib.import_module(name)
         with contextlib.suppress(SyntaxError, ValueError):
             compile_metric(self._loaded.metric_source)
-        self._walls = JobWalls((folder.path,), rules.memory_mb)
+        walls = JobWalls((folder.path,), rules.memory_mb)
         size = version_loader.version_bytes(self._loaded)
         self.counts = CacheCounts(kept=1, kept_bytes=size)
         give_back_memory()
         gc.collect()
         gc.freeze()  # so that garbage collection in a job does not copy these objects
+        self.is_broken = False
+        self._starter = JobStarter(
+            partial(serve_job, loaded=self._loaded, walls=walls, rules=rules), walls.descriptors
+        )
 
     def grade(self, file: Path, sha256: str) -> Answer:
         """Grade one submission file.
@@ -70,9 +77,12 @@ class CompetitionProcess:
         loaded = self._loaded
         answers = loaded.answers
         checked = answers.check(partial(read_file, file, sha256))
-        parts = [part for part in (answers.private, answers.public) if part is not None]
-        frames = [(part, checked.frame(part.rows)) for part in parts]
-        scored = score_in_process(loaded, frames, self._walls, self._rules)
+        frames = [checked.frame(part.rows) for part in answers.parts]
+        try:
+            scored = score_in_process(self._starter, frames)
+        except (EOFError, OSError):
+            self.is_broken = True
+            return GraderFault("crashed", "the process that starts jobs ended")
         if isinstance(scored, GraderFault):
             return scored
         board = loaded.leaderboard
@@ -82,6 +92,11 @@ class CompetitionProcess:
             standing=None if board is None else board.standing(scored.score),
             warnings=checked.warnings,
         )
+
+    def end_job(self) -> None:
+        """End the last job's process, if there was one; then the next one is prepared."""
+        with contextlib.suppress(OSError):  # then this process is broken, and is replaced
+            self._starter.end()
 
 
 def serve_competition(folder: VersionFolder, channel: socket.socket, rules: JobRules) -> None:
@@ -103,9 +118,10 @@ def serve_competition(folder: VersionFolder, channel: socket.socket, rules: JobR
         except EOFError:
             return
         answer = answer_of(partial(process.grade, Path(request.file), request.sha256))
-        is_out_of_memory = answer == GraderFault("memory")
-        reply = protocol.write_reply(request.id, answer, process.counts, retire=is_out_of_memory)
-        send(channel, reply)
+        retire = process.is_broken or answer == GraderFault("memory")
+        send(channel, protocol.write_reply(request.id, answer, process.counts, retire=retire))
+        # After the reply, because ending a process takes as long as a small job.
+        process.end_job()
 
 
 def modules_to_preload(source: str) -> list[str]:

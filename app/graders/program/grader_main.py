@@ -27,11 +27,18 @@ LONGEST_ERROR = 4000  # characters of the reason why a grader does not start
 
 
 def main(
-    role: str, descriptor: int, server: int, memory_mb: int, cache_mb: int, required: int
+    role: str,
+    descriptor: int,
+    server: int,
+    memory_mb: int,
+    cache_mb: int,
+    required: int,
+    texts: int,
 ) -> None:
     """Become a grader of this role, and do the server's jobs until it closes the socket.
 
-    With `required`, jobs whose process cannot be isolated completely are refused.
+    With `required`, jobs whose process cannot be isolated completely are refused. With `texts`,
+    faults of a metric.py have the exception's text.
     """
     channel = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
@@ -40,6 +47,8 @@ def main(
         notes = sandbox.confine(server, starts_processes=role == "custom")
         # Imported here by name: it loads numpy and pyarrow, which must come after `confine`.
         importlib.import_module("app.graders.program.tasks").warm_up()
+        if texts:
+            importlib.import_module("app.grading.custom_metric").show_texts()
         handler = _handler(role, cache_mb, memory_mb, is_required=bool(required))
         gc.freeze()  # these objects stay; the garbage collector can skip them
         notes += sandbox.limit_memory(memory_mb)

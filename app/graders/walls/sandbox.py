@@ -61,10 +61,12 @@ class JobWalls:
     """
 
     def __init__(self, readable: Iterable[Path], memory_mb: int | None) -> None:
-        self._memory_mb = memory_mb
         self._notes: Notes = []
+        self._addresses: int | None = None
         self._rules: int | None = None
         self._filter: seccomp.Filter | None = None
+        if memory_mb is not None:
+            attempt(self._notes, "memory", "rlimit", lambda: self._measure_addresses(memory_mb))
         attempt(self._notes, "reading", "landlock", lambda: self._prepare_rules(readable))
         attempt(self._notes, "processes", "seccomp", self._prepare_filter)
 
@@ -88,7 +90,9 @@ class JobWalls:
             raise RuntimeError("a job's process has a thread before it is locked in")
         notes = list(self._notes)
         _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
-        attempt(notes, "memory", "rlimit", self._limit_addresses)
+        addresses = self._addresses
+        if addresses is not None:
+            attempt(notes, "memory", "rlimit", lambda: _limit(resource.RLIMIT_AS, addresses))
         attempt(notes, "privileges", "prctl", syscalls.gain_no_privileges)
         rules, allowed = self._rules, self._filter
         if rules is not None:
@@ -97,17 +101,16 @@ class JobWalls:
             attempt(notes, "processes", "seccomp", allowed.put_into_force)
         return notes
 
+    def _measure_addresses(self, memory_mb: int) -> None:
+        # A second limit, of all memory together: mapped files count here too. It is measured here,
+        # not in each job: the processes of jobs are copies of this one.
+        self._addresses = _status("VmSize") + (memory_mb + ADDRESSES_MB) * MEGABYTE
+
     def _prepare_rules(self, readable: Iterable[Path]) -> None:
         self._rules = landlock.prepare_rules((*python_files(), *readable))
 
     def _prepare_filter(self) -> None:
         self._filter = seccomp.Filter(may_open_to_write=self._rules is not None)
-
-    def _limit_addresses(self) -> None:
-        # A second limit, of all memory together: mapped files count here too.
-        if self._memory_mb is not None:
-            beyond = (self._memory_mb + ADDRESSES_MB) * MEGABYTE
-            _limit(resource.RLIMIT_AS, _status("VmSize") + beyond)
 
 
 def limit_memory(megabytes: int) -> Notes:

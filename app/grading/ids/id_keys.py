@@ -41,6 +41,16 @@ class Matching:
         return _with_row_numbers(joined) if self.repeated else joined
 
 
+def are_whole_numbers(columns: Sequence[pa.Array | pa.ChunkedArray]) -> bool:
+    """Whether all ids are whole numbers in shortest form, which programs may write as 7.0 or 007.
+
+    >>> are_whole_numbers([pa.array(["7", "10"])]), are_whole_numbers([pa.array(["7", "010"])])
+    (True, False)
+    """
+    shortest = r"^(0|[1-9][0-9]*)$"
+    return all(pc.all(pc.match_substring_regex(c, shortest)).as_py() for c in columns)
+
+
 EXACT_MATCHING = Matching()
 _ROW_MARK = JOINT + "row "
 

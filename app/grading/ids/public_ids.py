@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -108,11 +109,15 @@ class PublicIds:
         """
         if self._are_in_order(submitted):
             return np.arange(self.rows, dtype=np.int64)
-        if len(submitted) == 1 and self.matching == EXACT_MATCHING:
+        if len(submitted) == 1 and not self.matching.repeated:
             positions = self._looked_up(submitted[0])
             if positions is not None:
                 return positions
-        found = pc.index_in(self.matching.keys(submitted), value_set=self.keys())
+        # Nearly all files have the ids as they are; to read them as numbers takes longer.
+        plain = replace(self.matching, numeric=False)
+        found = pc.index_in(plain.keys(submitted), value_set=self.keys())
+        if found.null_count and self.matching.numeric:
+            found = pc.index_in(self.matching.keys(submitted), value_set=self.keys())
         if found.null_count:
             raise IdsDifferError
         return np.asarray(found.to_numpy()).astype(np.int64)

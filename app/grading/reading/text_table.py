@@ -27,7 +27,8 @@ class TextTable:
     header: Header
     columns: dict[str, Cells] = field(default_factory=dict)
     rows: int = 0
-    is_cut: bool = False  # the file has more rows than were read
+    lines: int = 0  # the rows and the blank lines
+    is_cut: bool = False  # the file has more lines than were read
     is_broken: bool = False  # reading had to stop at a malformed record
 
 
@@ -37,13 +38,13 @@ def read_text_table(
     columns: Sequence[str],
     violations: FoundViolations,
     *,
-    most_rows: int | None = None,
+    most_lines: int | None = None,
     keep_unknown: bool = False,
     aliases: Mapping[str, str] | None = None,
 ) -> TextTable | None:
     """Read the id and prediction columns of a CSV text; with `keep_unknown`, all columns.
 
-    Returns None when the text is no CSV at all. At most `most_rows` rows are read.
+    Returns None when the text is no CSV at all. At most `most_lines` rows and blank lines are read.
     """
     reader = records(text)
     blank_before = 0
@@ -51,6 +52,8 @@ def read_text_table(
         first = next(reader)
         while first is None:
             blank_before += 1
+            if most_lines is not None and blank_before > most_lines:
+                raise BrokenCsvError(f"{most_lines} blank lines stand before it")
             first = next(reader)
     except (BrokenCsvError, StopIteration) as error:
         reason = str(error) or "it is blank"
@@ -63,7 +66,7 @@ def read_text_table(
         return None
     table = TextTable(header)
     table.columns = {name: [] for name in header.indexes}
-    blanks = _read_rows(reader, table, set(ids), violations, most_rows)
+    blanks = _read_rows(reader, table, set(ids), violations, most_lines)
     violations.notices += header.notices()
     if blank_before + blanks:
         count = blank_before + blanks
@@ -77,7 +80,7 @@ def _read_rows(
     table: TextTable,
     ids: set[str],
     violations: FoundViolations,
-    most_rows: int | None,
+    most_lines: int | None,
 ) -> int:
     """Fill the table. Returns the number of blank lines."""
     stores = [
@@ -88,12 +91,12 @@ def _read_rows(
     blanks = row = 0
     try:
         for values in reader:
+            if row + blanks == most_lines:
+                table.is_cut = True
+                break
             if values is None:
                 blanks += 1
                 continue
-            if row == most_rows:
-                table.is_cut = True
-                break
             row += 1
             if len(values) != width:
                 violations.count(
@@ -109,7 +112,7 @@ def _read_rows(
     except BrokenCsvError as error:
         table.is_broken = True
         violations.add(ViolationCode.NOT_CSV, f"row {row + 1} cannot be read: {error}", row=row + 1)
-    table.rows = row
+    table.rows, table.lines = row, row + blanks
     return blanks
 
 

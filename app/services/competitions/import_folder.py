@@ -24,10 +24,13 @@ from app.importers.folder import Staged, stage_folder
 from app.metrics import problems
 from app.services.runtime.context import Context
 from app.storage.blobs.disk import sync_directory
+from app.storage.blobs.disk_reserve import DiskReserve
+from app.storage.blobs.removal import renew
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import competitions, version_files
 
 MAX_FILES = 200_000
+MAX_ARCHIVED_FILES = 20_000  # each file of a version takes two syncs: about half a millisecond
 OUR_FAULTS = frozenset({"crashed", "internal", "not_started"})
 Progress = Callable[[str, int], None]
 
@@ -40,6 +43,16 @@ class Imported:
     created: bool
 
 
+def require_disk_space(context: Context) -> None:
+    """Check that the disk is not nearly full, before files are received or copied.
+
+    Raises:
+        DiskReserved: what is left is kept for the database.
+    """
+    settings = context.settings
+    DiskReserve(settings.data_dir, settings.disk_reserve_percent).require()
+
+
 def import_folder(
     context: Context,
     folder: Path,
@@ -50,12 +63,15 @@ def import_folder(
 ) -> Imported:
     """Import a competition folder as a version of the competition named like the folder.
 
-    New content makes a new version. Content that was imported before gives its existing version.
+    New content makes a new version. Content that was imported before gives its existing version,
+    whose damaged or missing files it replaces.
     `progress` is called with the path and the size in bytes of each copied file.
 
     Raises:
         BadCompetition: the folder has mistakes; `problems` lists them.
+        DiskReserved: the disk is nearly full.
     """
+    require_disk_space(context)
     scratch = context.scratch()
     try:
         staged = stage_folder(
@@ -67,8 +83,10 @@ def import_folder(
         )
         known = _known_version(context, staged)
         if known is not None:
+            # The same content again: it replaces what was damaged in the store meanwhile.
+            context.catalogue.files.repair(known, staged.directory, staged.copies)
             return Imported(known, created=False)
-        rows = inspect(context.graders, staged)
+        rows = inspect(context.graders, staged).rows
         files = context.catalogue.files
         stored = files.store(staged.directory, staged.copies)
         if context.blobs.is_local:
@@ -95,7 +113,7 @@ def import_archive(context: Context, archive: Path, progress: Progress | None = 
     try:
         folder = unpack_archive(
             archive, scratch / "unpacked",
-            max_bytes=_max_bytes(context), max_files=MAX_FILES,
+            max_bytes=context.settings.max_upload_bytes, max_files=MAX_ARCHIVED_FILES,
         )  # fmt: skip
         return import_folder(context, folder, progress)
     finally:
@@ -113,21 +131,21 @@ def _known_version(context: Context, staged: Staged) -> VersionRecord | None:
         return competitions.version_by_hash(session, staged.slug, staged.content_hash)
 
 
-def inspect(graders: GraderPool, staged: Staged) -> int | None:
+def inspect(graders: GraderPool, staged: Staged) -> CompetitionCheck:
     """Let a grader test the competition. Only its process may read answers and run metric.py.
 
-    Returns the number of rows of a submission. None if the data is missing, or if the competition
-    takes no submissions.
+    The number of rows of a submission is None if the data is missing, or if the competition takes
+    no submissions.
 
     Raises:
         BadCompetition: lists the problems that the grader found.
         GradingFault: the grader itself failed.
     """
     if staged.competition.is_measured:
-        return None
+        return CompetitionCheck(())
     if staged.status is CompetitionStatus.NEEDS_DATA:
         _require_fitting_metric(staged)
-        return None
+        return CompetitionCheck(())
     found: CompetitionCheck | GraderFault = graders.check_competition(
         VersionFolder(staged.slug, staged.directory)
     ).result()
@@ -138,14 +156,16 @@ def inspect(graders: GraderPool, staged: Staged) -> int | None:
                 f"{found.place}; /readyz says why"
             )
             raise BadCompetition([{"file": METRIC_FILE, "key": "", "message": message}])
-        if found.kind in OUR_FAULTS:
+        # Whatever ends the process in which a metric.py is tried, the metric.py did it.
+        is_ours = found.kind != "crashed" or not (staged.directory / METRIC_FILE).is_file()
+        if found.kind in OUR_FAULTS and is_ours:
             raise GradingFault(f"A grader failed while it tested {staged.slug} ({found.kind}).")
         raise BadCompetition(
             [{"file": METRIC_FILE, "key": "", "message": f"{found.kind}: {found.place}"}]
         )
     if found.problems:
         raise BadCompetition(list(found.problems))
-    return found.rows
+    return found
 
 
 def _require_fitting_metric(staged: Staged) -> None:
@@ -158,7 +178,7 @@ def _require_fitting_metric(staged: Staged) -> None:
 
 def _move_into_place(staged: Path, directory: Path) -> None:
     """Move the version to its directory before a row names it. Staged files are synced already."""
-    if directory.is_dir():
+    if renew(directory):
         return  # left by an import that stopped before writing its row; the content is the same
     directory.parent.mkdir(parents=True, exist_ok=True)
     staged.rename(directory)

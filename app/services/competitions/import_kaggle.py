@@ -20,7 +20,7 @@ from app.file_digest import file_digest
 from app.importers.archive import unpack_files
 from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
-from app.importers.kaggle_source import About, KaggleSource
+from app.importers.kaggle_source import About, KaggleSource, is_podium
 from app.services.competitions.import_folder import MAX_FILES, Imported, Progress, import_folder
 from app.services.competitions.prepare import PREPARE, run_prepare
 from app.services.runtime.context import Context
@@ -66,7 +66,15 @@ def readiness(context: Context, source: KaggleSource, slug: str) -> ImportReadin
         )
     folder = context.settings.competitions_dir / slug
     if (folder / TOML).is_file() and not (folder / PREPARE).is_file():
-        obstacles.append(f"{folder} has no prepare.py, which prepares the downloaded files")
+        obstacles.append(
+            f"{folder} has no {PREPARE}, which makes public and private files of the downloaded "
+            "ones. Write it (docs/competitions.md), or, for a competition of MLE-bench, run "
+            f"`mlebench prepare -c {slug}` and `podium import mle-bench {slug}`"
+        )
+    if folder.exists() and not (folder / TOML).is_file():
+        obstacles.append(
+            f"{folder} is there without a {TOML}: move it away for a new draft, or complete it"
+        )
     if not (folder / TOML).is_file() and is_installed(folder.parent):
         obstacles.append(
             f"it has no folder yet, and a draft cannot be written into the installed "
@@ -121,9 +129,13 @@ def _prepare(
     prepared, raw = scratch / slug, scratch / "raw"
     if zipfile.is_zipfile(archive):
         log_step(f"{slug}: unpacking")
-        unpack_files(
-            archive, raw, max_files=MAX_FILES, max_bytes=context.settings.max_upload_bytes * 16
-        )
+        try:
+            unpack_files(
+                archive, raw, max_files=MAX_FILES, max_bytes=context.settings.max_upload_bytes * 16
+            )
+        except BadCompetition as error:
+            log_step(f"{slug}: {archive} cannot be unpacked. Delete it to download it again.")
+            raise error from None
     else:
         raw.mkdir(parents=True)
         shutil.copy2(archive, raw)
@@ -149,7 +161,7 @@ def _fetch_board(
 def _write_provenance(folder: Path, about: About, archive: Path, home: Path) -> None:
     board = home / "leaderboard" / f"{about.slug}.zip"
     document: dict[str, Any] = {
-        "source": f"kaggle:{about.slug}",
+        "source": f"{'podium' if is_podium() else 'kaggle'}:{about.slug}",
         "asked": os.environ.get("HTTP_PROXY", "") or "https://api.kaggle.com",
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "kaggle": asdict(about),

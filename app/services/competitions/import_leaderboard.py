@@ -15,7 +15,7 @@ from app.services.competitions.import_folder import Imported, import_folder
 from app.services.runtime.context import Context
 from app.storage.queries import competitions
 
-GENERATED_KEY = re.compile(r"\s*(teams|gold|silver|bronze|median|captured_at)\s*=")
+GENERATED_KEY = re.compile(r"\s*(teams|gold|silver|bronze|median|decimals|captured_at)\s*=")
 SECTION = re.compile(r"\s*\[")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from app.domain.competition import TOML
 from app.errors import BadCompetition
-from app.importers.mle_bench import Sources, assemble, is_prepared
+from app.importers.mle_bench import Sources, assemble, is_prepared, prepared_directory
 from app.services.competitions.import_folder import Progress, import_folder
 from app.services.runtime.context import Context
 from app.storage.database.records import VersionRecord
@@ -27,6 +27,14 @@ class ImportOutcome:
     version: VersionRecord | None = None
     notes: tuple[str, ...] = ()
     problems: tuple[dict[str, Any], ...] = ()
+
+
+def not_prepared(sources: Sources, slug: str) -> str:
+    """The path where prepared data was looked for, and the command that makes it."""
+    return (
+        f"its data is not prepared: there is no {prepared_directory(sources, slug)}; MLE-bench's "
+        f"`mlebench prepare -c {slug}` makes it (docs/competitions.md)"
+    )
 
 
 def choose(context: Context, sources: Sources, slugs: Sequence[str], suite: str) -> list[str]:
@@ -51,7 +59,7 @@ def import_prepared(
                 slug, "skipped", notes=("there is no competition folder of this name",)
             )
         elif not is_prepared(sources, slug):
-            yield ImportOutcome(slug, "skipped", notes=("its data is not prepared",))
+            yield ImportOutcome(slug, "skipped", notes=(not_prepared(sources, slug),))
         else:
             yield _import_one(context, sources, folder, progress)
 

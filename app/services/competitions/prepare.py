@@ -37,7 +37,11 @@ def prepare(folder: Path, raw: Path, data_dir: Path, *, alone: bool) -> Path:
     """
     slug = folder.name
     if not (folder / PREPARE).is_file():
-        raise NotFound(f"{folder} has no {PREPARE}, which prepares the raw files.")
+        raise NotFound(
+            f"{folder} has no {PREPARE}, which prepares the raw files. For a competition of "
+            f"MLE-bench, `mlebench prepare -c {folder.name}` prepares them and `podium import "
+            "mle-bench` imports them: docs/competitions.md."
+        )
     raw_files = _raw_files(raw, slug, alone=alone)
     target = data_dir.resolve() / "prepared" / slug
     target.parent.mkdir(parents=True, exist_ok=True)

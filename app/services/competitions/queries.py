@@ -46,10 +46,14 @@ def page(
     suite: str | None,
     tag: str | None,
     q: str | None,
+    archived: bool = False,
     after: str | None,
     limit: int,
 ) -> tuple[list[tuple[CatalogueEntry, RunRecord | None]], str | None]:
-    """A page of competitions by slug, at most `limit` after the slug `after`; the next cursor."""
+    """A page of competitions by slug, at most `limit` after the slug `after`; the next cursor.
+
+    Archived competitions are there only with `archived`.
+    """
     if caller.is_run:
         with context.database.read() as session:
             run = runs.get_run(session, caller.run_id or "")
@@ -57,7 +61,13 @@ def page(
     slugs = None if suite is None else context.catalogue.suite(suite)
     with context.database.read() as session:
         found = competitions.list_current(
-            session, q=q, tag=tag, slugs=slugs, after=after, limit=limit + 1
+            session,
+            q=q,
+            tag=tag,
+            slugs=slugs,
+            archived=archived,
+            after=after,
+            limit=limit + 1,
         )
     entries: list[tuple[CatalogueEntry, RunRecord | None]] = [
         (entry, None) for entry in listed(context, found[:limit])

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import experiments
+
+# Control and format characters (direction marks, zero widths), and line and paragraph separators.
+INVISIBLE = ("Cc", "Cf", "Zl", "Zp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,10 @@ def create(context: Context, new: NewExperiment) -> tuple[ExperimentRecord, bool
     """Create an experiment, or return an identical existing one. Also returns whether it is new.
 
     Raises:
+        Invalid: the name cannot be used in an address, or looks like another one.
         Conflict: an experiment with this name has other fields.
     """
+    refuse_confusing_name(new.name)
 
     def record(session: Session) -> tuple[ExperimentRecord, bool]:
         known = experiments.get(session, new.name)
@@ -58,6 +64,23 @@ def create(context: Context, new: NewExperiment) -> tuple[ExperimentRecord, bool
     return context.database.write(record)
 
 
+def refuse_confusing_name(name: str) -> None:
+    """Refuse a name that no address can have, or that looks like another name.
+
+    Raises:
+        Invalid: with the reason.
+    """
+    if name in (".", ".."):
+        raise Invalid(f"name: {name!r} cannot be read back, for it means a folder in an address.")
+    if name != name.strip():
+        raise Invalid("name: it begins or ends with a blank.")
+    if unicodedata.normalize("NFC", name) != name:
+        raise Invalid("name: use the composed form of its letters (Unicode NFC).")
+    hidden = next((each for each in name if unicodedata.category(each) in INVISIBLE), None)
+    if hidden is not None:
+        raise Invalid(f"name: it has the invisible character U+{ord(hidden):04X}.")
+
+
 def find(context: Context, name: str) -> ExperimentRecord:
     """The experiment with this name.
 
@@ -72,9 +95,9 @@ def find(context: Context, name: str) -> ExperimentRecord:
 
 
 def page(
-    context: Context, after: str | None, limit: int
+    context: Context, after: str | None, limit: int, *, archived: bool = False
 ) -> tuple[list[ExperimentRecord], str | None]:
-    """Experiments by name, and the next cursor."""
+    """Experiments by name, and the next cursor; archived ones only with `archived`."""
     with context.database.read() as session:
-        found = experiments.list_page(session, after=after, limit=limit + 1)
+        found = experiments.list_page(session, archived=archived, after=after, limit=limit + 1)
     return found[:limit], found[limit - 1].name if len(found) > limit else None

@@ -9,7 +9,13 @@ from app.errors import BadRequest
 from app.services.auth import Caller
 from app.services.experiments.runs import find
 from app.services.runtime.context import Context
-from app.storage.database.records import DisclosureRecord, RunRecord
+from app.storage.database.records import (
+    DISCLOSURE_KINDS,
+    HARNESS,
+    HARNESS_KINDS,
+    DisclosureRecord,
+    RunRecord,
+)
 from app.storage.queries import exposure
 
 LEDGER_CURSOR = re.compile(r"[0-9]{1,18}")
@@ -17,18 +23,25 @@ LEDGER_CURSOR = re.compile(r"[0-9]{1,18}")
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """A page of a run's exposure ledger; the totals of all pages; the cursor of the next page."""
+    """A page of a run's exposure ledger; the totals of all pages; the cursor of the next page.
+
+    `harness_totals` has the disclosures to harnesses, with the same names as `totals`. It is None
+    for the run's own key, which must not learn of them: they tell that a file was graded.
+    """
 
     run: RunRecord
     disclosed: list[DisclosureRecord]
     totals: dict[str, int]
+    harness_totals: dict[str, int] | None
     next_cursor: str | None
 
 
 def ledger(
     context: Context, caller: Caller, run_id: str, *, after: str | None, limit: int | None
 ) -> Ledger:
-    """The disclosures to the run's key: at most `limit` after the cursor `after`, or all.
+    """The disclosures to the run's key, and for researchers also those to harnesses.
+
+    At most `limit` after the cursor `after`, or all.
 
     Raises:
         BadRequest: `after` is not a cursor of this list.
@@ -38,12 +51,17 @@ def ledger(
     if after is not None and not LEDGER_CURSOR.fullmatch(after):
         raise BadRequest("The cursor is not one that this list gave: begin again without one.")
     offset = int(after or 0)
+    kinds = DISCLOSURE_KINDS if caller.is_run else DISCLOSURE_KINDS + HARNESS_KINDS
     with context.database.read() as session:
         # A count and not an id: ids of all runs are one sequence, and would tell of other runs.
         found = exposure.list_disclosures(
-            session, run_id, offset=offset, limit=None if limit is None else limit + 1
+            session, run_id, kinds=kinds, offset=offset, limit=None if limit is None else limit + 1
         )
-        totals = exposure.totals(session, run_id)
+        counted = exposure.totals(session, run_id)
+    totals = {kind: counted[kind] for kind in DISCLOSURE_KINDS}
+    to_harness = None
+    if not caller.is_run:
+        to_harness = {kind: counted[f"{HARNESS}{kind}"] for kind in DISCLOSURE_KINDS}
     if limit is None or len(found) <= limit:
-        return Ledger(run, found, totals, None)
-    return Ledger(run, found[:limit], totals, str(offset + limit))
+        return Ledger(run, found, totals, to_harness, None)
+    return Ledger(run, found[:limit], totals, to_harness, str(offset + limit))

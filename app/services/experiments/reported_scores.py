@@ -11,13 +11,13 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.domain.competition import Competition
-from app.domain.states import ReportedScoreKind
+from app.domain.states import ArchivalKind, ReportedScoreKind
 from app.errors import Conflict, ScoreContradicts
 from app.services.auth import Caller, require_researcher
 from app.services.runtime.context import Context
 from app.services.runtime.run_lookup import existing_run
-from app.storage.database.records import ReportedScoreRecord, RunRecord
-from app.storage.queries import imported_runs, reported_scores, runs
+from app.storage.database.records import ArchivalRecord, ReportedScoreRecord, RunRecord
+from app.storage.queries import archive, imported_runs, reported_scores, runs, submission_counts
 
 MAX_SCORES_PER_RUN = 10_000  # enough for a measurement at each step of a long run
 
@@ -51,10 +51,16 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class ExternalInfo:
-    """A run's data from outside Podium: the number of reported scores, and the run's origin."""
+    """A run's data from others than its agent, which its agent does not see.
+
+    The number of reported scores, the run's origin, its archiving if it is archived, and the number
+    of submissions by state.
+    """
 
     reported: int | None
     imported_from: str | None
+    archived: ArchivalRecord | None = None
+    submissions: dict[str, int] | None = None
 
 
 def report(
@@ -120,14 +126,21 @@ def page(
 def external_info(
     context: Context, caller: Caller, run_ids: Sequence[str]
 ) -> dict[str, ExternalInfo]:
-    """Each run's data from outside Podium. A run's key sees none of it."""
-    if caller.is_run:
+    """Each run's data from outside Podium. The keys of runs and harnesses see none of it."""
+    if not caller.reads_results:
         return dict.fromkeys(run_ids, ExternalInfo(None, None))
     with context.database.read() as session:
         found = reported_scores.counts(session, run_ids)
         places = imported_runs.places(session, run_ids)
+        archived = archive.currents(session, ArchivalKind.RUN, run_ids)
+        submissions = submission_counts.of_runs(session, run_ids)
     return {
-        run_id: ExternalInfo(found.get(run_id, 0), ": ".join(places.get(run_id, ())) or None)
+        run_id: ExternalInfo(
+            found.get(run_id, 0),
+            ": ".join(places.get(run_id, ())) or None,
+            archived.get(run_id),
+            submissions.get(run_id, {}),
+        )
         for run_id in run_ids
     }
 

@@ -15,6 +15,19 @@ from app.importers.folder import stage_for_grading
 from app.settings import Settings
 
 
+def local_graders(settings: Settings) -> GraderPool:
+    """One grader for a command of an admin who has the answers: it shows texts of exceptions."""
+    return GraderPool(
+        processes=1,
+        seconds=settings.grading_seconds,
+        memory_mb=settings.grader_memory_mb,
+        cache_mb=settings.answers_cache_mb,
+        validators=0,
+        requires_isolation=settings.require_isolation,
+        shows_texts=True,
+    )
+
+
 def grade_with_folder(
     settings: Settings, folder: Path, file: Path
 ) -> tuple[Competition, GradingResult]:
@@ -26,14 +39,7 @@ def grade_with_folder(
         TakesNoSubmissions: the competition's results are measured.
     """
     with (
-        GraderPool(  # opened first, so that the grader starts while files are copied
-            processes=1,
-            seconds=settings.grading_seconds,
-            memory_mb=settings.grader_memory_mb,
-            cache_mb=settings.answers_cache_mb,
-            validates=False,
-            requires_isolation=settings.require_isolation,
-        ) as graders,
+        local_graders(settings) as graders,  # it starts while files are copied
         tempfile.TemporaryDirectory(prefix="podium-grade-") as scratch,
     ):
         staging = Path(scratch, "version")

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from app.domain.states import SubmissionState
 from app.errors import StorageFull, Unavailable
 from app.graders.messages.results import GraderFault, GradingResult
-from app.prometheus_metrics import GRADING_SECONDS, SETTLED
+from app.prometheus_metrics import SETTLED, observe_grading
 from app.services.grading.send_to_grader import send_to_grader
 from app.services.runtime import gradings_in_progress
 from app.services.runtime.context import Context
@@ -85,7 +85,7 @@ class GradingLifecycle:
                 log.error("no grader can be started here")
                 self._postpone(claimed, end)
                 return
-            GRADING_SECONDS.labels(claimed.competition).observe(time.monotonic() - started)
+            observe_grading(claimed.competition, time.monotonic() - started)
             self._finish(claimed, outcome, end)
 
         try:

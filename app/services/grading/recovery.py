@@ -12,7 +12,8 @@ from app.services.runtime import gradings_in_progress
 from app.services.runtime.context import Context
 from app.storage.database import notify
 from app.storage.database.records import SettledRecord
-from app.storage.queries import faults, submissions
+from app.storage.queries import submissions
+from app.storage.queries.operation import faults
 
 DEATHS = 2  # of a server while it graded a file; then the file is not tried again
 

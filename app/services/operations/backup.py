@@ -30,10 +30,11 @@ from app.settings import Settings
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import sync_directory
 from app.storage.blobs.store import BlobStore
-from app.storage.database import dump, migrations
+from app.storage.database import dump
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
 from app.storage.database.jsonl import kinds_of, read_lines, rows_of, write_lines
+from app.storage.database.revisions import current_revision, newest_revision
 
 PARALLEL_COPIES = 8  # files copied at the same time
 STATEMENT_SECONDS = 3600.0  # reading a large table takes longer than a request may
@@ -99,7 +100,7 @@ def _write_rows(database: Database, folder: Path, progress: Progress) -> Manifes
             progress("reading tables", 1, len(tables_to_copy))
         referenced = _ByteCounter(_distinct(dump.referenced_files(connection)))
         blobs = write_lines(folder / BLOB_LIST, referenced)
-        revision = dump.revision(connection)
+        revision = current_revision(connection) or ""
     return Manifest(
         format=FORMAT, podium=__version__, schema=revision, made_at=made_at,
         database=database.url.get_backend_name(), tables=tuple(tables), blobs=blobs,
@@ -159,10 +160,10 @@ def _finish(folder: Path, manifest: Manifest) -> None:
 
 
 def _require_schema(session: Session) -> None:
-    found = dump.revision(session.connection())
-    if found != migrations.head():
+    found = current_revision(session.connection())
+    if found != newest_revision():
         raise NoBackupHere(
             f"The database's schema is at {found or 'nothing'}, and this Podium's at "
-            f"{migrations.head()}: back up with the Podium that runs there, or upgrade the "
+            f"{newest_revision()}: back up with the Podium that runs there, or upgrade the "
             "database first (podium db upgrade)."
         )

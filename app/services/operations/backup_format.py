@@ -21,8 +21,8 @@ from app.errors import Invalid
 from app.file_digest import file_digest
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.store import path_of
-from app.storage.database import migrations
 from app.storage.database.jsonl import KINDS, JsonLinesFile, read_lines
+from app.storage.database.revisions import known_revisions
 
 FORMAT = 1
 MANIFEST, TABLES, BLOBS, BLOB_LIST = "manifest.json", "tables", "blobs", "blobs.jsonl.gz"
@@ -113,7 +113,7 @@ def _manifest(folder: Path) -> Manifest:
         manifest = None if is_newer else MANIFESTS.validate_json(text)
     except (ValueError, KeyError, TypeError, ValidationError) as error:
         raise BadBackup(f"{folder / MANIFEST} is damaged: {error}") from None
-    if manifest is None or manifest.schema not in migrations.known_revisions():
+    if manifest is None or manifest.schema not in known_revisions():
         raise BadBackup(
             f"The backup in {folder} was made by Podium {document.get('podium', '?')}, whose "
             f"schema ({document.get('schema', '?')}) this Podium does not know: restore it with "

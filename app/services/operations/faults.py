@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.services.runtime.context import Context
-from app.storage.queries import faults
-from app.storage.queries.faults import ListedFault
+from app.storage.queries.operation import faults
+from app.storage.queries.operation.faults import ListedFault
 
 
 def page(

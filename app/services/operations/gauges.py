@@ -22,7 +22,7 @@ from app.prometheus_metrics import (
 from app.queue import jobs
 from app.queue.sizes import MEDIUM_BELOW, QUEUES, SMALL_BELOW
 from app.services.runtime.context import Context
-from app.storage.queries import submissions
+from app.storage.queries import submission_counts
 
 BOUNDS = (SMALL_BELOW, MEDIUM_BELOW)  # sizes in bytes between the queues, ascending
 OPEN_STATES = (SubmissionState.QUEUED, SubmissionState.GRADING)
@@ -37,8 +37,8 @@ def measure(context: Context) -> None:
     """
     try:
         with context.database.read() as session:
-            oldest = submissions.oldest_queued(session)
-            counts = submissions.count_open(session, BOUNDS)
+            oldest = submission_counts.oldest_queued(session)
+            counts = submission_counts.count_open(session, BOUNDS)
             alive = consumers(context, session)
     except PodiumError:
         DATABASE_UP.set(0)

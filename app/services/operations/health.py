@@ -9,7 +9,7 @@ from typing import Any
 from app.errors import PodiumError
 from app.services.operations.gauges import consumers
 from app.services.runtime.context import Context
-from app.storage.database import migrations
+from app.storage.database import revisions
 
 LISTENER_LOST = (
     "the connection for PostgreSQL's notifications of settled submissions is lost; Podium is "
@@ -50,7 +50,7 @@ def readiness(context: Context) -> Readiness:
 def _database(context: Context) -> str:
     try:
         context.database.ping()
-        state = migrations.state(context.database)
+        state = revisions.state(context.database)
     except PodiumError as error:
         return str(error)
     # Migrations only add: a newer schema has all that this version needs.

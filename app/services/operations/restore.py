@@ -27,7 +27,8 @@ from app.storage.database import dump, migrations
 from app.storage.database.database import Database
 from app.storage.database.engine import database_url, sqlite_file
 from app.storage.database.jsonl import load_rows, read_lines
-from app.storage.queries import secrets
+from app.storage.database.revisions import current_revision, known_revisions
+from app.storage.queries.operation import secrets
 
 PARALLEL_COPIES = 8  # files stored at the same time
 CHUNK_BYTES = 1 << 20
@@ -82,8 +83,8 @@ def _require_empty(connection: Connection, settings: Settings) -> None:
             "PODIUM_DATABASE_URL, or a new PODIUM_DATA_DIR: nothing is overwritten. (A server that "
             "has started once has made rows.)"
         )
-    found = dump.revision(connection)
-    if found and found not in migrations.known_revisions():
+    found = current_revision(connection)
+    if found and found not in known_revisions():
         raise NotEmpty(
             f"The database {url} was made by a newer Podium (schema {found}): restore with that "
             "version, or name a new database."

@@ -9,11 +9,12 @@ from urllib.parse import unquote, urlsplit
 from sqlalchemy import create_engine, inspect
 
 from app.errors import Conflict
+from app.services.operations import store_owner
 from app.services.runtime.context import INSTANCE, name_in
 from app.settings import Settings
 from app.storage.database.database import Database
 from app.storage.database.engine import database_url, sqlite_file
-from app.storage.queries import secrets
+from app.storage.queries.operation import secrets
 
 STORE_FILE = "store"  # below the store's root: its identity
 FIRST_PROBLEMS = 3  # of quick_check; it may find thousands
@@ -37,7 +38,7 @@ def refuse_damaged_database(settings: Settings) -> None:
     """
     file = sqlite_file(settings.database_url)
     if file is not None and file.is_file():
-        _check_pages(file)
+        refuse_damaged_pages(file)
     if file is not None and not file.is_file():
         is_empty = True
     else:
@@ -72,6 +73,7 @@ def refuse_other_store(settings: Settings) -> None:
             known = database.write(
                 lambda session: secrets.keep_first(session, secrets.STORE_IDENTITY, own)
             )
+        store_owner.owns(database, Path(unquote(parts.path)))
     finally:
         database.close()
     if known != own:
@@ -83,7 +85,12 @@ def refuse_other_store(settings: Settings) -> None:
         )
 
 
-def _check_pages(file: Path) -> None:
+def refuse_damaged_pages(file: Path) -> None:
+    """Check the pages of a SQLite file.
+
+    Raises:
+        DamagedDatabase: some are damaged.
+    """
     try:
         connection = sqlite3.connect(file)
         try:

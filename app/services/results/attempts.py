@@ -16,8 +16,10 @@ from app.storage.queries import competitions, results
 from app.storage.queries.results import ImportedResult, RunResult
 
 SHOWN_COMPETITIONS = 10  # in an error text
+MEDALS: dict[str | None, Medal | None] = {None: None, **{each.value: each for each in Medal}}
 COMPLEXITIES = ("low", "medium", "high")
 OPEN = "the run is open"
+WITHOUT_TIMES = "its result was imported, without times"
 ONLY_REPORTED = "its scores are reported, not graded"
 
 
@@ -75,12 +77,20 @@ def refuse_without_board(slugs: Iterable[str]) -> None:
 
 
 def gather(
-    context: Context, experiments: Sequence[str] | None = None
+    context: Context,
+    experiments: Sequence[str] | None = None,
+    *,
+    archived: bool = False,
+    with_imports: bool = True,
 ) -> dict[str, ExperimentResults]:
-    """The results of these experiments (None: of all that have results), by experiment."""
+    """The results of these experiments (None: of all that have results), by experiment.
+
+    Archived runs, and those at archived competitions, count only with `archived`. Without
+    `with_imports`, imported results are pending: they have no times.
+    """
     found: dict[str, ExperimentResults] = {name: ExperimentResults() for name in experiments or ()}
     with context.database.read() as session:
-        for run in results.run_results(session, experiments=experiments):
+        for run in results.run_results(session, experiments=experiments, archived=archived):
             own = found.setdefault(run.experiment, ExperimentResults())
             if run.imported:
                 own.imported += 1
@@ -95,9 +105,17 @@ def gather(
                 own.open += run.state == RunState.OPEN
             else:
                 own.pending[run.competition, run.seed] = attempt
-        for one in results.imported_results(session, experiments=experiments):
-            own = found.setdefault(one.experiment, ExperimentResults())
-            own.attempts.append(attempt_of_import(one))
+        imported = results.imported_outcomes(session, experiments=experiments, archived=archived)
+        for name, slug, seed, made, valid, medal, above_median in imported:
+            if name not in found:
+                found[name] = ExperimentResults()
+            own = found[name]
+            if with_imports:
+                own.attempts.append(
+                    Attempt(name, slug, seed, made, valid, MEDALS[medal], above_median)
+                )
+            else:
+                own.pending[slug, seed] = WITHOUT_TIMES
             own.imported += 1
     return found
 

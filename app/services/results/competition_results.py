@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 
 from app.domain.medals import Medal
 from app.errors import NotFound
@@ -32,7 +33,8 @@ class CompetitionResult:
     current version for an imported result. They are None without a baseline.
 
     `score` is from a grade or an imported grading report. `reported_score` is from a harness, and
-    `reported_sort` is its kind.
+    `reported_sort` is its kind. The three times are None for an imported result; `started_at` is
+    when the run's clock started.
     """
 
     experiment: str
@@ -57,20 +59,23 @@ class CompetitionResult:
     failure: str | None
     reported_score: float | None
     reported_sort: str | None
+    created_at: datetime | None
+    started_at: datetime | None
+    closed_at: datetime | None
 
 
 def at_competition(
-    context: Context, slug: str, convention: str
+    context: Context, slug: str, convention: str, *, archived: bool = False
 ) -> tuple[CompetitionInfo, list[CompetitionResult]]:
-    """The attempts at a competition, by experiment and seed.
+    """The attempts at a competition, by experiment and seed; archived ones only with `archived`.
 
     Raises:
         NotFound: the competition was not imported, and neither was a result for it.
     """
     with context.database.read() as session:
         version = competitions.current_version(session, slug)
-        runs = list(results.run_results(session, competition=slug))
-        imported = results.imported_results(session, competition=slug)
+        runs = list(results.run_results(session, competition=slug, archived=archived))
+        imported = results.imported_results(session, competition=slug, archived=archived)
         reported = reported_scores.of_runs_in(session, competition=slug)
         named = {run.experiment for run in runs} | {one.experiment for one in imported}
         records = {name: stored_experiments.get(session, name) for name in named}
@@ -85,7 +90,8 @@ def at_competition(
         fields: dict[str, object] = {
             "run": None, "submission": None, "score": None, "better": None, "equal": None,
             "worse": None, "percentile": None, "failure": None, "improvement": None,
-            "success": None, "reported_score": None, "reported_sort": None, **more,
+            "success": None, "reported_score": None, "reported_sort": None, "created_at": None,
+            "started_at": None, "closed_at": None, **more,
         }  # fmt: skip
         return CompetitionResult(
             experiment=experiment,
@@ -105,6 +111,7 @@ def at_competition(
             run.experiment, attempt_of_run(run), run.seed, source="run", run=run.run,
             submission=run.final, score=run.score, better=run.better, equal=run.equal,
             worse=run.worse, percentile=_percentile(run, convention), failure=run.failure,
+            created_at=run.created_at, started_at=run.started_at, closed_at=run.closed_at,
             **_against_baseline(context.catalogue.of_version(run.version_id), run.score),
             **_reported(reported.get(run.run, [])),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +11,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from app.domain.leaderboard import Leaderboard, MedalLines
 from app.domain.medals import Medal
-from app.errors import Conflict, NotFound
+from app.errors import BadReport, Conflict, NotFound
 from app.importers.grading_report import (
     THRESHOLDS,
     TOTALS,
@@ -29,6 +31,7 @@ from app.storage.queries import competitions, imported_grades, results
 from app.storage.queries import experiments as stored_experiments
 from app.storage.queries.results import RunResult
 
+MOST_COMPETITIONS = 100_000
 SCORE_DIGITS = 5  # MLE-bench rounds scores to 5 decimal places; only exports do so
 
 
@@ -60,7 +63,7 @@ def import_reports(
 
     Raises:
         NotFound: the experiment does not exist.
-        BadReport: a file is not a report.
+        BadReport: a file is not a report, or names a competition that nobody knows.
         Conflict: a competition is repeated for a seed, or has another result for that seed.
     """
     experiments.find(context, experiment)
@@ -70,6 +73,7 @@ def import_reports(
         report = read_report(source.data)
         mismatches += report.mismatches
         entries += [(source.group, entry) for entry in report.entries]
+    _refuse_unknown(context, [entry for _, entry in entries])
     keyed = _with_seeds(entries, seed, repeats=repeats)
     mismatches += _against_competitions(context, [entry for _, entry, _ in keyed])
     now = datetime.now(UTC)
@@ -103,8 +107,7 @@ def import_reports(
 def export_report(context: Context, experiment: str, seed: int) -> dict[str, Any]:
     """The experiment's attempts of one seed, as a grading report of MLE-bench.
 
-    Scores are rounded as in MLE-bench; medals follow from unrounded scores. Pending runs are
-    omitted.
+    Scores are rounded as in MLE-bench where that leads to the same medal. Pending runs are omitted.
 
     Raises:
         NotFound: the experiment does not exist, or has no result of this seed.
@@ -157,6 +160,26 @@ def _with_seeds(
         first_places.setdefault(entry.competition, entry.place)
         keyed.append((group, entry, seed))
     return keyed
+
+
+def _refuse_unknown(context: Context, entries: Sequence[ReportEntry]) -> None:
+    """Refuse a competition that is neither imported nor in a suite: it is a typo, most often."""
+    slugs = {entry.competition for entry in entries}
+    known = set().union(*context.catalogue.suites().values())
+    if slugs <= known:
+        return
+    with context.database.read() as session:
+        versions = competitions.list_current(session, limit=MOST_COMPETITIONS)
+    known |= {version.slug for version in versions}
+    for entry in entries:
+        if entry.competition not in known:
+            near = difflib.get_close_matches(entry.competition, sorted(known), n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            reason = f"{entry.competition!r} is not imported, and no suite lists it{hint}"
+            place = f"{entry.place}.competition_id"
+            raise BadReport(
+                f"The grading report is refused at {place}: {reason}.", place=place, reason=reason
+            )
 
 
 def _against_competitions(context: Context, entries: Sequence[ReportEntry]) -> list[Mismatch]:
@@ -213,9 +236,33 @@ def _record(
 
 def _imported_entry(one: ImportedGradeRecord) -> dict[str, Any]:
     medal = None if one.medal is None else Medal(one.medal)
-    score = None if one.score is None else round(one.score, SCORE_DIGITS)
+    lines = {name: one.document.get(f"{name}_threshold") for name in THRESHOLDS}
+    lower = one.document.get("is_lower_better")
+    board = None
+    if lower is not None and all(isinstance(value, int | float) for value in lines.values()):
+        board = Leaderboard.from_lines(MedalLines(**lines), teams=None, higher_is_better=not lower)
+    score = None if one.score is None else exported_score(one.score, board, medal, one.above_median)
     expected = flags_of(one.made, one.valid, medal, one.above_median)
     return {**one.document, "score": score, **expected}
+
+
+def exported_score(
+    score: float, board: Leaderboard | None, medal: Medal | None, above_median: bool
+) -> float:
+    """The score for a report: rounded as in MLE-bench where that leads to the same medal.
+
+    Else it is the score as it was compared with the board, or the unrounded score, so that whoever
+    compares it with the thresholds of the report finds the medal of the report.
+    """
+    rounded = round(score, SCORE_DIGITS)
+    if board is None:
+        return rounded
+    plain = Leaderboard.from_lines(board.lines, teams=None, higher_is_better=board.higher_is_better)
+    for candidate in (rounded, board.compared(score)):
+        found = plain.standing(candidate)
+        if found.medal is medal and bool(found.above_median) is above_median:
+            return candidate
+    return score
 
 
 def _run_entry(context: Context, run: RunResult, attempt: Attempt) -> dict[str, Any]:
@@ -226,7 +273,9 @@ def _run_entry(context: Context, run: RunResult, attempt: Attempt) -> dict[str, 
     }
     return {
         "competition_id": run.competition,
-        "score": None if score is None else round(score, SCORE_DIGITS),
+        "score": None
+        if score is None
+        else exported_score(score, board, attempt.medal, attempt.above_median),
         **lines,
         **flags_of(attempt.made, attempt.valid, attempt.medal, attempt.above_median),
         "is_lower_better": not board.higher_is_better if board else None,

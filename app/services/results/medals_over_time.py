@@ -9,9 +9,9 @@ from typing import Any
 
 from app.domain.medals import Medal
 from app.errors import Conflict
-from app.services.experiments import experiments
-from app.services.results.attempts import refuse_without_board
+from app.services.results.scope import ResultFilter, result_context
 from app.services.runtime.context import Context
+from app.statistics.attempts import Padding
 from app.statistics.medals_over_time import (
     Choice,
     Point,
@@ -37,60 +37,83 @@ class Axis(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class MissingResult:
+    """A (competition, seed) without a result, and why."""
+
+    competition: str
+    seed: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Curves:
-    """The medal rate under each choice at each point. `left_out` runs reported no such usage."""
+    """The medal rate under each choice at each point.
+
+    `left_out` counted runs reported no such usage. `missing` has no result or, as imported
+    results, no times; `padding` says how each of them counts.
+    """
 
     axis: Axis
+    padding: Padding
     runs: int
     left_out: int
+    missing: list[MissingResult]
     points: dict[Choice, list[Point]]
     regret: dict[Choice, Regret]
 
 
 def curves(
-    context: Context, name: str, suite: str | None, axis: Axis, moments: tuple[float, ...]
+    context: Context,
+    name: str,
+    filters: ResultFilter,
+    axis: Axis,
+    moments: tuple[float, ...],
 ) -> Curves:
     """Medals against hours, tokens or dollars, for each way to choose the final submission.
 
-    Tokens and dollars are reported only for complete runs, so tokens and dollars are assumed to be
-    used evenly over the run. Without `moments`, 24 points are spread evenly up to the last
-    submission.
+    The runs are those that count in medal rates with the same filter. With padding=fail a missing
+    run counts as one without a medal at any time. Tokens and dollars are reported only for complete
+    runs, so tokens and dollars are assumed to be used evenly over the run. Without `moments`, 24
+    points are spread evenly up to the last submission.
 
     Raises:
         NotFound: the experiment or the suite does not exist.
+        AttemptsMissing: results are missing and the padding does not allow it.
         Conflict: no run can be shown.
         LeaderboardsMissing: a competition has no medals to win.
     """
-    experiments.find(context, name)
+    counted, _ = result_context(context, name, filters, with_imports=False)
     with context.database.read() as session:
-        runs = list(results.run_results(session, experiments=[name]))
+        runs = list(results.run_results(session, experiments=[name], archived=filters.archived))
         sent = results.graded_submissions(session, name)
         usages = results.usages(session, name)
-    if suite:
-        wanted = set(context.catalogue.suite(suite))
-        runs = [run for run in runs if run.competition in wanted]
-    refuse_without_board(
-        run.competition
-        for run in runs
-        if context.catalogue.of_version(run.version_id).leaderboard is None
-    )
+    found = {(run.competition, run.seed): run for run in runs}
     by_run: dict[str, list[GradedSubmission]] = {}
     for one in sent:
         by_run.setdefault(one.run, []).append(one)
-    histories = []
-    for run in runs:
-        own = by_run.get(run.run, [])
+    failed = set(counted.excluded)
+    missing = {(slug, seed) for slug, seed, _ in counted.missing}
+    histories, left_out = [], 0
+    for slug, seed in counted.grid.counted_keys:
+        run = found.get((slug, seed))
+        if run is None or (slug, seed) in missing or slug in failed:
+            histories.append(RunHistory(slug, seed, True, ()))
+            continue
         scale = _scale(usages[run.run], axis)
-        if scale is not None:
-            histories.append(_run_history(context, run, own, scale))
-    if not histories:
+        if scale is None:
+            left_out += 1
+        else:
+            histories.append(_run_history(context, run, by_run.get(run.run, []), scale))
+    if not histories or (left_out and not any(each.sent for each in histories)):
         raise Conflict(f"No run of {name!r} here can be shown against {axis.value}.")
     last = max((each.at for history in histories for each in history.sent), default=1.0)
     at = moments or tuple(last * step / DEFAULT_POINTS for step in range(1, DEFAULT_POINTS + 1))
     return Curves(
         axis=axis,
+        padding=filters.padding,
         runs=len(histories),
-        left_out=len(runs) - len(histories),
+        left_out=left_out,
+        missing=[MissingResult(*each) for each in counted.missing],
         points={choice: medals_over(histories, at, choice) for choice in Choice},
         regret={
             choice: selection_regret(histories, choice)

@@ -58,8 +58,8 @@ def incomplete(missing: Sequence[Missing]) -> AttemptsMissing:
         for one in missing
     ]
     return AttemptsMissing(
-        f"Results are missing ({first_few(each, SHOWN_MISSING, '; ')}). With padding=fail they "
-        "count as failures, with padding=complete they are left out; either way they are listed.",
+        f"Results are missing ({first_few(each, SHOWN_MISSING, '; ')}). With padding `fail` they "
+        "count as failures, with padding `complete` they are left out; either way they are listed.",
         missing=[
             {"competition": one.competition, "seed": one.seed, "reason": one.reason}
             for one in missing

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import NotFound
+from app.errors import BadReport, Conflict, NotFound
+from app.importers.grading_report import read_report
 from app.importers.run_groups import read_run_groups
 from app.services.results.grading_reports import (
     ImportedReports,
@@ -16,12 +18,18 @@ from app.services.results.grading_reports import (
 )
 from app.services.runtime.context import Context
 
-REPORTS = "*grading_report.json"  # hourly reports have a number at the end
+# The pattern of MLE-bench's own script. Hourly reports are in a folder of their own.
+REPORTS = "*grading_report*.json"
+UNNUMBERED = "grading_report.json"
 
 
 @dataclass(frozen=True, slots=True)
 class ImportedExperiment:
-    """The result for one experiment. `problems` gives the reason for each skipped group or file."""
+    """The result for one experiment.
+
+    `problems` gives the reason for each skipped group or file; `reports` is None if nothing could
+    be imported.
+    """
 
     experiment: str
     groups: int
@@ -36,12 +44,14 @@ def import_groups(
 
     Groups are imported in the order of their names, which begin with their time; the i-th result
     of a competition gets seed i. If a group has several reports, only the last by name counts,
-    because later reports are new gradings.
+    because later reports are new gradings; numbered ones count only where no other is.
+
+    A group without a readable report, and an experiment with another result of the same seed,
+    are skipped with a problem. The other groups and experiments are imported.
 
     Raises:
         NotFound: an experiment of `only` is not in the table.
-        Invalid, BadReport, Conflict: a file cannot be imported. Experiments before it stay
-            imported; a repeated call leaves them unchanged.
+        Invalid: the table cannot be read.
     """
     groups = read_run_groups(table.read_bytes())
     unknown = sorted(set(only) - set(groups))
@@ -55,7 +65,10 @@ def import_groups(
         reports = None
         if sources:
             create_if_new(context, name)
-            reports = import_reports(context, name, sources, seed=0, repeats=True)
+            try:
+                reports = import_reports(context, name, sources, seed=0, repeats=True)
+            except (BadReport, Conflict) as refusal:
+                problems.append(refusal.detail)
         found.append(ImportedExperiment(name, len(members), tuple(problems), reports))
     return found
 
@@ -68,10 +81,24 @@ def _sources(runs: Path, groups: list[str]) -> tuple[list[ReportSource], list[st
         if directory.resolve().parent != runs.resolve():
             problems.append(f"{group}: this is not the name of a directory")
             continue
-        files = sorted(directory.glob(REPORTS))
+        files = sorted((f for f in directory.glob(REPORTS) if f.is_file()), key=_order)
         if not files:
             problems.append(f"{group}: there is no {REPORTS} in {directory}")
             continue
-        problems += [f"{group}: {file.name} is skipped for a later report" for file in files[:-1]]
-        sources.append(ReportSource(files[-1].read_bytes(), group))
+        problems += [f"{group}: {file.name} is skipped for {files[-1].name}" for file in files[:-1]]
+        data = files[-1].read_bytes()
+        try:
+            read_report(data)
+        except BadReport as refusal:
+            problems.append(f"{group}: {files[-1].name}: {refusal.detail}")
+            continue
+        sources.append(ReportSource(data, group))
     return sources, problems
+
+
+def _order(file: Path) -> tuple[bool, list[tuple[int, str]]]:
+    """Unnumbered reports after numbered ones; numbers by value, so that 10 comes after 9."""
+    parts = re.split(r"([0-9]+)", file.name)
+    return file.name.endswith(UNNUMBERED), [
+        (int(part), "") if part.isdigit() else (-1, part) for part in parts
+    ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from statistics import fmean
 from typing import Any
@@ -68,6 +69,12 @@ class RunOutcome:
     best_improvement: float | None
     ever: bool
     usage: Usage
+    medal: str | None = None
+    above_median: bool | None = None
+    better: int | None = None
+    created_at: datetime | None = None
+    started_at: datetime | None = None
+    closed_at: datetime | None = None
 
 
 def outcomes_of(
@@ -75,22 +82,24 @@ def outcomes_of(
     name: str,
     threshold: float | None,
     others: Mapping[str, Baseline] | None = None,
+    *,
+    archived: bool = False,
 ) -> list[RunOutcome]:
     """The outcomes of the experiment's runs, by competition and seed.
 
     The baseline is declared by the version of the run, or else given in `others`. Without a
-    `threshold`, each baseline has its own.
+    `threshold`, each baseline has its own. Archived runs are there only with `archived`.
 
     Raises:
         NotFound: the experiment does not exist.
     """
     experiments.find(context, name)
     with context.database.read() as session:
-        runs = list(results.run_results(session, experiments=[name]))
+        runs = list(results.run_results(session, experiments=[name], archived=archived))
         sent = results.graded_submissions(session, name)
         usages = results.usages(session, name)
         reported = reported_scores.of_runs_in(session, experiment=name)
-        imported = results.imported_results(session, experiments=[name])
+        imported = results.imported_results(session, experiments=[name], archived=archived)
         slugs = {one.competition for one in imported}
         current = competitions.list_current(session, slugs=slugs, limit=len(slugs))
     entries = {version.slug: context.catalogue.entry(version) for version in current}
@@ -198,6 +207,12 @@ def _of_run(
         scores=len(own),
         other_scores=len(graded) + len(measured) - len(own),
         usage=Usage(**{name: usage.get(name) for name in Usage._fields}),
+        medal=run.medal,
+        above_median=run.above_median,
+        better=run.better,
+        created_at=run.created_at,
+        started_at=run.started_at,
+        closed_at=run.closed_at,
         **comparison,
     )
 
@@ -239,5 +254,7 @@ def _of_import(
         scores=0 if score is None else 1,
         other_scores=0,
         usage=Usage(),
+        medal=one.medal,
+        above_median=one.above_median,
         **comparison,
     )

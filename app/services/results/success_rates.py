@@ -11,7 +11,6 @@ from app.domain.baseline import Baseline
 from app.errors import Conflict
 from app.services.experiments import experiments
 from app.services.results.attempts import CompetitionInfo, competition_info, gather
-from app.services.results.experiment_results import Excluded, ResultFilter
 from app.services.results.missing_results import (
     NO_RUN,
     Missing,
@@ -25,6 +24,8 @@ from app.services.results.run_outcomes import (
     outcomes_of,
     starter_baselines,
 )
+from app.services.results.scope import Excluded, ResultFilter, refuse_unknown_flags
+from app.services.runtime.archival import suite_slugs
 from app.services.runtime.context import Context
 from app.statistics.attempts import Padding
 from app.statistics.success import ALL, GroupSuccess, SuccessOutcome, success_rates
@@ -104,9 +105,10 @@ def success(
     """
     record = experiments.find(context, name)
     others = starter_baselines(context, scope.starter) if scope.starter else {}
-    found = outcomes_of(context, name, scope.threshold, others)
     filters = scope.filters
-    slugs = set(context.catalogue.suite(filters.suite)) if filters.suite else None
+    refuse_unknown_flags(context, filters)
+    found = outcomes_of(context, name, scope.threshold, others, archived=filters.archived)
+    slugs = suite_slugs(context, filters.suite, archived=filters.archived)
     slugs = {each.competition for each in found} if slugs is None else slugs
     info = competition_info(context, slugs)
     unwanted = set(filters.exclude_flags)

@@ -19,7 +19,11 @@ def open_store(settings: Settings) -> tuple[BlobStore, FileCache]:
     cache = FileCache(data / "cache", settings.cache_mb * MEGABYTE)
     try:
         blobs = open_blobs(
-            settings.blobs_url, settings.s3_options, spool=data / "uploads", cache=cache
+            settings.blobs_url,
+            settings.s3_options,
+            spool=data / "uploads",
+            cache=cache,
+            reserve_percent=settings.disk_reserve_percent,
         )
     except BaseException:
         cache.close()

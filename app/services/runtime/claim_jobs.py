@@ -12,8 +12,9 @@ from app.queue import jobs
 from app.services.runtime.environment import refusal, this_environment
 from app.storage.database import notify
 from app.storage.database.records import ClaimRecord, SettledRecord, SubmissionRecord
-from app.storage.queries import claims, environments, faults, submissions
+from app.storage.queries import claims, submissions
 from app.storage.queries.claims import ClaimCandidate
+from app.storage.queries.operation import environments, faults
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,19 @@ from functools import partial
 from pathlib import Path
 
 from app.domain.states import SubmissionState
+from app.domain.verdict import Verdict
 from app.errors import Conflict
+from app.graders.messages.results import GraderFault
 from app.graders.pool import GraderPool
+from app.read_settings import make_data_directory
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.catalogue import Catalogue
 from app.services.runtime.claim_jobs import ClaimedJob, DeliveredJob, claim, defer
 from app.services.runtime.insert_submissions import InsertedSubmission, insert_submissions
 from app.services.runtime.notifications import Notifications
 from app.services.runtime.reservations import Reservations
+from app.services.runtime.stored_bytes import StoredBytes
+from app.services.runtime.turns import Turns
 from app.services.runtime.version_files import VersionFiles
 from app.services.runtime.write_outcomes import FinishedGrading, write_outcomes
 from app.settings import Settings
@@ -33,6 +38,7 @@ from app.storage.queries import submissions
 
 # Its name is that under which servers of this data directory claim gradings; restarts keep it.
 INSTANCE = "instance"
+VALIDATORS = 2  # processes, so that a slow check of one run's file does not delay other runs
 CONCURRENT_FETCHES = 4  # submissions that are fetched from a remote store at the same time
 
 
@@ -58,8 +64,9 @@ class Context:
     inserts: Batch[SubmissionRecord, InsertedSubmission]
     job_claims: Batch[DeliveredJob, ClaimedJob]
     finished_gradings: Batch[FinishedGrading, SubmissionState | None]
+    reservations: Reservations
     notifications: Notifications = field(default_factory=Notifications)
-    reservations: Reservations = field(default_factory=Reservations)
+    validations: Turns[Verdict | GraderFault] = field(default_factory=lambda: Turns(VALIDATORS))
     fetching: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(CONCURRENT_FETCHES)
     )
@@ -106,6 +113,7 @@ def open_context(
 
     Raises:
         QueueNeedsPostgres: PODIUM_DISPATCH is queue and the database is SQLite.
+        BadSettings: the data directory cannot be written.
     """
     if settings.queues and settings.is_sqlite:
         raise QueueNeedsPostgres(
@@ -115,7 +123,7 @@ def open_context(
     grades = not settings.queues if grades is None else grades
     validates = not (settings.queues and grades) if validates is None else validates
     data = settings.data_dir
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_data_directory(data)
     blobs, cache = open_store(settings)
     database = Database(
         settings.database_url,
@@ -138,17 +146,26 @@ def open_context(
             seconds=settings.grading_seconds,
             memory_mb=settings.grader_memory_mb,
             cache_mb=settings.answers_cache_mb,
-            validates=validates,
+            validators=VALIDATORS if validates else 0,
+            validation_seconds=settings.validation_seconds,
             requires_isolation=settings.require_isolation,
         ),
         catalogue=Catalogue(files, settings.competitions_dir, database),
         instance=name_in(data / INSTANCE),
         inserts=Batch(
-            database, partial(insert_submissions, defer=defer if settings.queues else None)
+            database,
+            partial(
+                insert_submissions,
+                defer=defer if settings.queues else None,
+                step=settings.outcome_step_seconds,
+            ),
         ),
         job_claims=Batch(database, partial(claim, max_attempts=settings.grading_attempts)),
         finished_gradings=Batch(
             database, partial(write_outcomes, max_attempts=settings.grading_attempts)
+        ),
+        reservations=Reservations(
+            settings.outcome_step_seconds, StoredBytes(settings.run_stored_mb)
         ),
     )
 
@@ -163,7 +180,7 @@ def lock_data_directory(data: Path) -> int:
     Raises:
         DataDirectoryInUse: another server has the lock.
     """
-    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_data_directory(data)
     descriptor = os.open(data / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

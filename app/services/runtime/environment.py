@@ -8,8 +8,8 @@ from app.errors import Conflict
 from app.graders.environment import environment
 from app.grading_version import grading_version
 from app.storage.database.database import Database
-from app.storage.queries import environments
-from app.storage.queries.environments import Environment
+from app.storage.queries.operation import environments
+from app.storage.queries.operation.environments import Environment
 
 
 class OtherEnvironment(Conflict):

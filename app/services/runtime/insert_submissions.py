@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
@@ -30,8 +30,9 @@ class InsertedSubmission:
 class _InsertBatch:
     """One group of submissions, checked against the limits of their runs."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, step: float) -> None:
         self._session = session
+        self._step = step
         self._runs: dict[str, RunRecord | None] = {}
         self._keys: dict[tuple[str, str], SubmissionRecord] = {}
         self._accepted: Counter[str] = Counter()
@@ -53,8 +54,19 @@ class _InsertBatch:
         if run is None:
             raise no_run(incoming.run_id)
         refuse_closed(run, incoming.received_at)
-        refuse_over_quota(self._session, run, incoming.received_at, accepted=self._accepted[run.id])
+        refuse_over_quota(
+            self._session,
+            run,
+            incoming.received_at,
+            accepted=self._accepted[run.id],
+            step=self._step,
+        )
         self._accepted[run.id] += 1
+        if run.started_at is None:  # a researcher submits before the run's key was used
+            runs.start_clocks(self._session, [run.id], incoming.received_at)
+            run = self._runs[run.id] = replace(run, started_at=incoming.received_at)
+        seconds = (incoming.received_at - (run.started_at or run.created_at)).total_seconds()
+        incoming = replace(incoming, run_seconds=max(0.0, seconds))
         if incoming.idempotency_key is not None:
             self._keys[run.id, incoming.idempotency_key] = incoming
         self.new.append(incoming)
@@ -80,13 +92,14 @@ def insert_submissions(
     incoming: list[SubmissionRecord],
     *,
     defer: Callable[[Session, list[SubmissionRecord]], None] | None = None,
+    step: float = 0.0,
 ) -> list[InsertedSubmission | Exception]:
     """Store submissions in their order. The result for a refused one is its error.
 
     `defer` queues the stored submissions in the same transaction, so that no submission is stored
-    without a job.
+    without a job. `step` is PODIUM_OUTCOME_STEP_SECONDS.
     """
-    batch = _InsertBatch(session)
+    batch = _InsertBatch(session, step)
     outcomes: list[InsertedSubmission | Exception] = []
     for one in incoming:
         try:

@@ -22,6 +22,7 @@ from app.services.runtime.run_limits import (
     refuse_other_file,
     refuse_over_quota,
 )
+from app.services.runtime.stored_bytes import StoredBytes
 from app.storage.database.database import Database
 from app.storage.database.records import RunRecord
 from app.storage.queries import submissions
@@ -33,6 +34,7 @@ class Wanted:
 
     run: RunRecord
     sha256: str
+    bytes: int
     idempotency_key: str | None
 
 
@@ -41,6 +43,7 @@ class Reservation:
     """A place in a run. Call `release` once the row is written, or if it never will be."""
 
     idempotency_key: str | None = None
+    stores: bool = True  # not: these bytes came before with the same key
     released: Future[None] = field(default_factory=Future)
 
     def release(self) -> None:
@@ -56,21 +59,44 @@ class Undecided:
     until: Future[None]
 
 
+Outcome = Reservation | Undecided | PodiumError
+
+
 class Reservations:
     """The submissions of this process whose rows are not written yet."""
 
-    def __init__(self) -> None:
+    def __init__(self, step: float, stored: StoredBytes) -> None:
+        """`step` is PODIUM_OUTCOME_STEP_SECONDS."""
+        self._step = step
+        self.stored = stored
         self._lock = threading.Lock()
         self._by_run: dict[str, list[Reservation]] = {}
 
-    def reserve(
-        self, database: Database, wanted: Sequence[Wanted], now: datetime
-    ) -> list[Reservation | Undecided | PodiumError]:
+    def reserve(self, database: Database, wanted: Sequence[Wanted], now: datetime) -> list[Outcome]:
         """A place for each submission. Errors are returned, not raised.
 
         The errors are RunClosed, QuotaExceeded and IdempotencyMismatch. Several processes that
         serve one run do not know each other's reservations: the row's transaction decides then.
         """
+        found = self._reserve(database, wanted, now)
+        return [
+            self._count_bytes(database, one, outcome)
+            for one, outcome in zip(wanted, found, strict=True)
+        ]
+
+    def _count_bytes(self, database: Database, wanted: Wanted, found: Outcome) -> Outcome:
+        if not isinstance(found, Reservation) or not found.stores:
+            return found
+        try:
+            self.stored.add(database, wanted.run.id, wanted.bytes)
+        except PodiumError as refusal:
+            found.release()
+            return refusal
+        return found
+
+    def _reserve(
+        self, database: Database, wanted: Sequence[Wanted], now: datetime
+    ) -> list[Outcome]:
         if not any(one.run.limits or one.idempotency_key for one in wanted):
             return [Reservation() for _ in wanted]
         # The lock comes before the session: a row that was written before a reservation's end is
@@ -89,7 +115,7 @@ class Reservations:
 
     def _decide(
         self, session: Session, wanted: Wanted, pending: list[Reservation], now: datetime
-    ) -> Reservation | Undecided | PodiumError:
+    ) -> Outcome:
         run, key = wanted.run, wanted.idempotency_key
         try:
             if key is not None:
@@ -99,15 +125,16 @@ class Reservations:
                 known = submissions.by_idempotency_key(session, run.id, key)
                 if known is not None:
                     refuse_other_file(known, wanted.sha256)
-                    return Reservation()
+                    return Reservation(stores=False)
             refuse_closed(run, now)
-            refuse_over_quota(session, run, now)
+            refuse_over_quota(session, run, now, step=self._step)
         except PodiumError as refusal:
             return refusal
-        try:
-            refuse_over_quota(session, run, now, accepted=len(pending))
-        except QuotaExceeded:
-            return Undecided(pending[0].released)
+        if pending:
+            try:
+                refuse_over_quota(session, run, now, accepted=len(pending), step=self._step)
+            except QuotaExceeded:
+                return Undecided(pending[0].released)
         reservation = Reservation(key)
         pending.append(reservation)
         self._by_run[run.id] = pending

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
@@ -15,14 +14,15 @@ from app.errors import (
     RunClosed,
     TakesNoSubmissions,
 )
+from app.services.runtime.shown_outcomes import received_without_outcome
 from app.storage.database.records import RunRecord, SubmissionRecord
-from app.storage.queries import submissions
+from app.storage.queries import submission_counts
 
 DAY = timedelta(days=1)
 
 
 def refuse_closed(run: RunRecord, now: datetime) -> None:
-    """Refuse a submission after the end of a run.
+    """Refuse a submission after the end of a run. A run's hours count from its start.
 
     Raises:
         RunClosed: the run was closed, or its hours are over.
@@ -30,8 +30,10 @@ def refuse_closed(run: RunRecord, now: datetime) -> None:
     if run.state is RunState.CLOSED:
         raise RunClosed(f"Run {run.id} is closed and accepts nothing more.")
     hours = run.limits.get("hours")
-    if hours is not None and now - run.created_at >= timedelta(hours=hours):
-        raise RunClosed(f"Run {run.id} had {hours:g} hours, and they are over.")
+    if hours is None or run.started_at is None:
+        return
+    if now - run.started_at >= timedelta(hours=hours):
+        raise RunClosed(f"Run {run.id} had {hours:g} hours from its start, and they are over.")
 
 
 def refuse_measured(competition: Competition) -> None:
@@ -48,35 +50,51 @@ def refuse_measured(competition: Competition) -> None:
 
 
 def refuse_over_quota(
-    session: Session, run: RunRecord, now: datetime, *, accepted: int = 0
+    session: Session, run: RunRecord, now: datetime, *, accepted: int = 0, step: float = 0.0
 ) -> None:
     """Refuse a submission beyond the run's quotas.
 
     Rejected and failed submissions do not count, except under the policy `none`: the quota would
-    tell there whether a file was valid.
+    tell there whether a file was valid. While a run's key may not see that they were rejected,
+    they count too; `step` is PODIUM_OUTCOME_STEP_SECONDS.
 
     `accepted` is the number of submissions accepted in this transaction but not stored yet.
 
     Raises:
         QuotaExceeded: the quota is used up; names the time when the next submission is possible.
     """
-    total = run.limits.get("submissions_total", math.inf)
+    total = run.limits.get("submissions_total")
     per_day = run.limits.get("submissions_per_day")
+    if total is None and per_day is None:
+        return
     everything = not run.feedback.shows_state
+    hidden = received_without_outcome(session, run, now, step)
+    # The index alone answers this; which of them count is read only where it matters.
+    most = submission_counts.count_counted(session, run.id, everything=True) + accepted
+    accepted += len(hidden)
     if (
-        math.isfinite(total)
-        and submissions.count_counted(session, run.id, everything=everything) + accepted >= total
+        total is not None
+        and most >= total
+        and submission_counts.count_counted(session, run.id, everything=everything) + accepted
+        >= total
     ):
         raise QuotaExceeded(
-            f"Run {run.id} has used all of its {total} submissions.",
+            f"Run {run.id} has used all of its {total} submissions. This limit is for the whole "
+            "run: waiting does not renew it.",
             retry_after=int(DAY.total_seconds()),
         )
-    if per_day is None:
+    if per_day is None or most < per_day:
         return
-    times = submissions.counted_times(session, run.id, since=now - DAY, everything=everything)
-    if len(times) + accepted < per_day:
+    since = now - DAY
+    today = submission_counts.count_counted(session, run.id, since=since, everything=everything)
+    if today + accepted < per_day:
         return
-    free_at = (times[-per_day] if len(times) >= per_day else now) + DAY
+    # The hidden ones are the latest of all.
+    later = max(0, per_day - 1 - len(hidden))
+    oldest = submission_counts.counted_time(
+        session, run.id, since, later=later, everything=everything
+    )
+    free_at = (oldest or now) + DAY
     raise QuotaExceeded(
         f"Run {run.id} may send {per_day} submissions in 24 hours; "
         f"the next is free at {free_at.isoformat(timespec='seconds')}.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import threading
+import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,9 +19,10 @@ from app.importers.folder import SAMPLE
 from app.importers.tree import StagedFile
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.concurrency import map_concurrently
+from app.storage.blobs.disk import link_or_copy
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob, BlobStore
-from app.storage.blobs.verify import Verified
+from app.storage.blobs.verify import Verified, verify_file
 from app.storage.database.database import Database
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import version_files
@@ -44,7 +46,7 @@ class VersionFiles:
 
     def imported_directory(self, slug: str, content_hash: str) -> Path:
         """The directory where an import puts a version. The caller has checked slug and hash."""
-        return self.root / slug / content_hash[:32]
+        return directory_of(self.root, slug, content_hash)
 
     def lease(self, version: VersionRecord, *, answers: bool) -> Lease:
         """A directory with the files that grading needs; without `answers`, no private files.
@@ -109,6 +111,33 @@ class VersionFiles:
 
         return list(map_concurrently(put, staged, concurrency=PARALLEL_COPIES))
 
+    def repair(self, version: VersionRecord, directory: Path, staged: Iterable[StagedFile]) -> None:
+        """Replace damaged and missing files of a version by the same bytes, staged again.
+
+        A staged file with other bytes is passed over: notes about the source are no content.
+
+        Raises:
+            StorageFull, StoreAway: some files may be replaced already.
+        """
+        with self._database.read() as session:
+            recorded = {
+                file.path: file.sha256 for file in version_files.all_files(session, version.id)
+            }
+        files = [file for file in staged if recorded.get(file.path) == file.sha256]
+        self.store(directory, files)
+        own = self.imported_directory(version.slug, version.content_hash)
+        if not own.is_dir():
+            return  # its files are fetched from the store
+        for file in files:
+            target = own / file.path
+            try:
+                verify_file(target, file.sha256)
+            except DamagedFile:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                partial = target.with_name(f"{target.name}.{uuid.uuid4().hex}")
+                link_or_copy(directory / file.path, partial)
+                partial.replace(target)
+
     def _verify(self, version: VersionRecord, directory: Path, *, answers: bool) -> None:
         """Compare the files with their digests; each again only after it changed on the disk."""
         for file in self._working_files(version, answers=answers):
@@ -141,3 +170,8 @@ class VersionFiles:
             parent.mkdir(parents=True, exist_ok=True)
         for _ in map_concurrently(fetch, files, concurrency=PARALLEL_COPIES):
             pass
+
+
+def directory_of(root: Path, slug: str, content_hash: str) -> Path:
+    """The directory of a version below `root`."""
+    return root / slug / content_hash[:32]

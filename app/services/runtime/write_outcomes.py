@@ -15,7 +15,8 @@ from app.grading.graded import Graded
 from app.grading_version import grading_version
 from app.storage.database import notify
 from app.storage.database.records import ClaimRecord, GradeRecord, SettledRecord
-from app.storage.queries import claims, faults, grades, submissions
+from app.storage.queries import claims, grades, submissions
+from app.storage.queries.operation import faults
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,9 @@ def _grade_record(finished: FinishedGrading) -> GradeRecord:
             "metric": finished.metric,
             "podium_version": grading_version(),
             "environment": environment(),
+            "decimals": standing.decimals if standing else None,
+            "borderline": bool(standing and standing.borderline),
+            "unrounded_medal": standing.unrounded_medal if standing else None,
         },
         graded_at=finished.at,
     )

@@ -134,7 +134,12 @@ class BatchReceiver:
     def _reserve(self, admitted: Sequence[Admitted]) -> list[tuple[Admitted, Reservation]]:
         """Those that may be stored, each with its place. The others are refused, or wait."""
         wanted = [
-            Wanted(run, hashlib.sha256(incoming.data).hexdigest(), incoming.meta.idempotency_key)
+            Wanted(
+                run,
+                hashlib.sha256(incoming.data).hexdigest(),
+                len(incoming.data),
+                incoming.meta.idempotency_key,
+            )
             for incoming, _, _, run in admitted
         ]
         found = self._context.reservations.reserve(

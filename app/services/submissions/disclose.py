@@ -12,10 +12,11 @@ from sqlalchemy.orm import Session
 from app.domain.feedback import Feedback, visible_flags
 from app.domain.states import SubmissionState
 from app.errors import NotFound
-from app.services.auth import Caller
+from app.services.auth import Caller, may_reach
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
-from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord
+from app.services.runtime.shown_outcomes import shown_outcome
+from app.storage.database.records import HARNESS, GradeRecord, RunRecord, SubmissionRecord
 from app.storage.queries import exposure, runs, submissions
 
 RECEIVED = "received"  # the state of every submission under the policy `none`
@@ -51,7 +52,7 @@ def show(context: Context, caller: Caller, submission_id: str) -> Disclosed:
     with context.database.read() as session:
         found = submissions.get_submission(session, submission_id)
         run = runs.get_run(session, found[0].run_id) if found else None
-    if found is None or run is None or (caller.is_run and run.id != caller.run_id):
+    if found is None or run is None or not may_reach(caller, run):
         raise NotFound(f"There is no submission {submission_id!r} for this key.")
     return show_all(context, caller, run, [found])[0]
 
@@ -68,29 +69,43 @@ def show_all(
     caller: Caller,
     run: RunRecord,
     found: Sequence[tuple[SubmissionRecord, GradeRecord | None]],
+    *,
+    now: datetime | None = None,
 ) -> list[Disclosed]:
-    """Submissions of one run as the caller may see them.
+    """Submissions of one run as the caller may see them at the time `now` (None: at this moment).
 
-    If the caller has a run's key, every disclosure is committed to the ledger before this returns.
+    The key of a harness sees all grades, and no flags. If the caller has a run's key or a
+    harness's, every disclosure is committed to the ledger before this returns.
     """
     policy = run.feedback if caller.is_run else Feedback.FULL
     entry = context.catalogue.of_version(run.version_id)
-    flags = visible_flags(entry.competition.flags, run.feedback if caller.is_run else None)
+    reader = None if caller.reads_results else run.feedback if caller.is_run else Feedback.NONE
+    flags = visible_flags(entry.competition.flags, reader)
+    if caller.is_run:
+        now, step = now or datetime.now(UTC), context.settings.outcome_step_seconds
+        found = [shown_outcome(policy, *each, now=now, step=step) for each in found]
     disclosed = [
         _visible(policy, run, entry, flags, submission, grade) for submission, grade in found
     ]
-    if caller.is_run:
+    if not caller.reads_results:
         disclosed_grades = [
             grade for d, (_, grade) in zip(disclosed, found, strict=True) if grade and d.grade
         ]
-        _enter_into_ledger(context, run, policy, disclosed_grades)
+        prefix = HARNESS if caller.is_harness else ""
+        _enter_into_ledger(context, run, policy, disclosed_grades, prefix)
     return disclosed
 
 
-def state_shown(caller: Caller, run: RunRecord, submission: SubmissionRecord) -> str:
-    """The submission's state as the caller may see it."""
-    is_visible = not caller.is_run or run.feedback.shows_state
-    return submission.state.value if is_visible else RECEIVED
+def state_shown(
+    context: Context, caller: Caller, run: RunRecord, submission: SubmissionRecord, now: datetime
+) -> str:
+    """The submission's state as the caller may see it at the time `now`."""
+    if not caller.is_run:
+        return submission.state.value
+    if not run.feedback.shows_state:
+        return RECEIVED
+    step = context.settings.outcome_step_seconds
+    return shown_outcome(run.feedback, submission, None, now=now, step=step)[0].state.value
 
 
 def _visible(
@@ -117,29 +132,38 @@ def _visible(
     )  # fmt: skip
 
 
+# How the score was compared with the board: private, though stored with the grader.
+COMPARED = ("decimals", "borderline", "unrounded_medal")
+
+
 def _grade_document(
     grade: GradeRecord, entry: CatalogueEntry, *, everything: bool
 ) -> dict[str, Any]:
     names = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
     private = {name: getattr(grade, name) for name in names}
+    # None in grades older than these fields: then the score was compared unrounded.
+    private |= {name: grade.grader.get(name) for name in COMPARED}
     comparison = entry.competition.against_baseline(grade.score)
     private["improvement"] = comparison.improvement if comparison else None
     private["success"] = comparison.success if comparison else None
     return {
         "public_score": grade.public_score,
         "competition_version": entry.version.number,
-        "grader": grade.grader,
+        "grader": {name: value for name, value in grade.grader.items() if name not in COMPARED},
         "graded_at": grade.graded_at,
         **(private if everything else dict.fromkeys(private)),
     }
 
 
 def _enter_into_ledger(
-    context: Context, run: RunRecord, policy: Feedback, grades: Sequence[GradeRecord]
+    context: Context, run: RunRecord, policy: Feedback, grades: Sequence[GradeRecord], prefix: str
 ) -> None:
-    """Record each number the first time it is disclosed. A repeat discloses nothing new."""
+    """Record each number the first time it is disclosed. A repeat discloses nothing new.
+
+    `prefix` begins the kinds of disclosures to a harness.
+    """
     entries = [
-        (kind, grade)
+        (prefix + kind, grade)
         for grade in grades
         for kind, is_visible in (
             ("public_score", grade.public_score is not None),

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import DAY, refuse_closed, refuse_measured, refuse_over_quota
+from app.services.runtime.shown_outcomes import received_without_outcome
 from app.storage.database.records import RunRecord
-from app.storage.queries import submissions
+from app.storage.queries import submission_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,13 @@ def quota(context: Context, run: RunRecord) -> Quota:
     """How much of its quota a run has used at this moment."""
     now, everything = datetime.now(UTC), not run.feedback.shows_state
     with context.database.read() as session:
-        today = submissions.count_counted(session, run.id, since=now - DAY, everything=everything)
-        total = submissions.count_counted(session, run.id, everything=everything)
+        today = submission_counts.count_counted(
+            session, run.id, since=now - DAY, everything=everything
+        )
+        total = submission_counts.count_counted(session, run.id, everything=everything)
+        hidden = received_without_outcome(session, run, now, context.settings.outcome_step_seconds)
+    total += len(hidden)
+    today += sum(received > now - DAY for received in hidden)
     left_today = _left(run.limits.get("submissions_per_day"), today)
     left = _left(run.limits.get("submissions_total"), total)
     known = [count for count in (left_today, left) if count is not None]
@@ -34,8 +40,8 @@ def quota(context: Context, run: RunRecord) -> Quota:
     return Quota(today, total, min(known, default=None), by_total)
 
 
-def refuse_unstorable(context: Context, run: RunRecord) -> None:
-    """Refuse, before any bytes are sent, a submission that could not be stored.
+def refuse_unstorable(context: Context, run: RunRecord, size: int = 0) -> None:
+    """Refuse, before any bytes are sent, a submission of this size that could not be stored.
 
     Raises:
         RunClosed, TakesNoSubmissions, QuotaExceeded: as for a submission that was sent.
@@ -44,7 +50,8 @@ def refuse_unstorable(context: Context, run: RunRecord) -> None:
     refuse_closed(run, now)
     refuse_measured(context.catalogue.of_version(run.version_id).competition)
     with context.database.read() as session:
-        refuse_over_quota(session, run, now)
+        refuse_over_quota(session, run, now, step=context.settings.outcome_step_seconds)
+    context.reservations.stored.require(context.database, run.id, size)
 
 
 def _left(limit: int | None, used: int) -> int | None:

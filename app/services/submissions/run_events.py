@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
@@ -18,6 +19,7 @@ from app.domain.states import SETTLED, RunState
 from app.errors import BadRequest
 from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
+from app.services.runtime.shown_outcomes import outcome_shown_at
 from app.services.submissions.disclose import RECEIVED, Disclosed, show_all, state_shown
 from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord
 from app.storage.queries import submissions
@@ -72,11 +74,13 @@ class EventPage:
     """The events of one query.
 
     If not `complete`, more events are ready now. If `finished`, no more events will follow.
+    At the time `next_at` an outcome may be shown that is there already.
     """
 
     events: list[Event]
     complete: bool
     finished: bool
+    next_at: datetime | None = None
 
 
 class RunEvents:
@@ -107,7 +111,7 @@ class RunEvents:
             page = submissions.list_submissions(
                 session, self._run_id, after=self._next.last or None, limit=PAGE_SIZE
             )
-        events = self._compare(caller, run, page)
+        events = self._compare(caller, run, page, datetime.now(UTC))
         if len(page) == PAGE_SIZE:
             return EventPage(events, complete=False, finished=False)
         return self._finish(run, events)
@@ -115,6 +119,7 @@ class RunEvents:
     def _start_at(self, base: EventCursor) -> None:
         """Let the next query begin after `base`."""
         self._base = self._next = self._position = base
+        self._next_at: datetime | None = None
         self._is_prefix = True  # whether all between `_base` and `_next` is final
 
     def _is_intact(self, session: Session) -> bool:
@@ -126,11 +131,14 @@ class RunEvents:
         caller: Caller,
         run: RunRecord,
         page: list[tuple[SubmissionRecord, GradeRecord | None]],
+        now: datetime,
     ) -> list[Event]:
         at, position, is_prefix = self._next, self._position, self._is_prefix
         states, positions, new = {}, [], []
         for submission, grade in page:
-            state = state_shown(caller, run, submission)
+            state = state_shown(self._context, caller, run, submission, now)
+            if state not in FINAL_STATES:
+                self._note_time(submission)
             at = EventCursor(at.count + 1, submission.id, at.closed)
             is_prefix = is_prefix and state in FINAL_STATES
             position = at if is_prefix else position
@@ -138,10 +146,16 @@ class RunEvents:
                 states[submission.id] = state
                 positions.append(position)
                 new.append((submission, grade))
-        shown = show_all(self._context, caller, run, new)
+        shown = show_all(self._context, caller, run, new, now=now)
         self._disclosed |= states
         self._next, self._position, self._is_prefix = at, position, is_prefix
         return [Event(where, run, one) for where, one in zip(positions, shown, strict=True)]
+
+    def _note_time(self, submission: SubmissionRecord) -> None:
+        """Note the time from which a hidden outcome may be shown, if it is the earliest."""
+        at = outcome_shown_at(submission, self._context.settings.outcome_step_seconds)
+        if at is not None and (self._next_at is None or at < self._next_at):
+            self._next_at = at
 
     def _finish(self, run: RunRecord, events: list[Event]) -> EventPage:
         """End a pass over the run. The next begins after the final prefix, less RECHECKED."""
@@ -155,5 +169,6 @@ class RunEvents:
             for one in sorted(self._disclosed)[: final - RECHECKED]:
                 del self._disclosed[one]
                 base = EventCursor(base.count + 1, one, base.closed)
+        next_at = self._next_at
         self._start_at(base)
-        return EventPage(events, complete=True, finished=is_final and is_closed)
+        return EventPage(events, complete=True, finished=is_final and is_closed, next_at=next_at)

@@ -15,6 +15,7 @@ from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
 from app.services.runtime.reservations import Reservation, Wanted
+from app.services.runtime.run_clock import start_clocks
 from app.services.runtime.run_limits import refuse_closed, refuse_measured
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob
@@ -48,33 +49,38 @@ def open_run(context: Context, caller: Caller, run_id: str) -> RunRecord:
 
 
 def admit(context: Context, key: str | None, run_id: str) -> Admission:
-    """Authenticate a key and find its open run, in one session.
+    """Authenticate a key and find its open run.
 
     Raises:
         Unauthorized: the key is not valid. Otherwise as `open_run`.
     """
-    with context.database.read() as session:
-        return _admit(context, session, key, run_id)
+    admission = admit_all(context, [(key, run_id)])[0]
+    if isinstance(admission, PodiumError):
+        raise admission
+    return admission
 
 
 def admit_all(
     context: Context, credentials: Sequence[tuple[str | None, str]]
 ) -> list[Admission | PodiumError]:
-    """Like `admit`, for many keys and runs in one session. Errors are returned, not raised."""
+    """Like `admit`, for many keys and runs in one session. Errors are returned, not raised.
+
+    The first request of a run's key starts the run's clock, also if it is refused.
+    """
     found: dict[tuple[str | None, str], Admission | PodiumError] = {}
+    waiting: set[str | None] = set()
     with context.database.read() as session:
-        for one in credentials:
-            if one not in found:
-                try:
-                    found[one] = _admit(context, session, *one)
-                except PodiumError as refusal:
-                    found[one] = refusal
+        for key, run_id in credentials:
+            if (key, run_id) in found:
+                continue
+            try:
+                caller = authenticate(session, key)
+                waiting.add(caller.waiting_run)
+                found[key, run_id] = caller, _open_run(context, session, caller, run_id)
+            except PodiumError as refusal:
+                found[key, run_id] = refusal
+    start_clocks(context, waiting)
     return [found[one] for one in credentials]
-
-
-def _admit(context: Context, session: Session, key: str | None, run_id: str) -> Admission:
-    caller = authenticate(session, key)
-    return caller, _open_run(context, session, caller, run_id)
 
 
 def _open_run(context: Context, session: Session, caller: Caller, run_id: str) -> RunRecord:
@@ -89,6 +95,8 @@ def store(
 ) -> Future[InsertedSubmission]:
     """Store the row of a submission whose bytes are stored. Done once the row is committed.
 
+    The insertion sets `run_seconds`, because only it sees the start of the run for certain.
+
     The future raises RunClosed, QuotaExceeded or IdempotencyMismatch. Nothing was stored then.
     """
     received_at = datetime.now(UTC)
@@ -102,7 +110,7 @@ def store(
             sha256=blob.sha256,
             idempotency_key=meta.idempotency_key,
             received_at=received_at,
-            run_seconds=(received_at - run.created_at).total_seconds(),
+            run_seconds=0.0,
             file_name=meta.file_name,
         )
     )
@@ -112,17 +120,19 @@ async def store_bytes(
     context: Context,
     run: RunRecord,
     submission_id: str,
-    sha256: str,
+    announced: Blob,
     put: Callable[[], Blob],
     meta: SubmissionMeta,
 ) -> InsertedSubmission:
     """Store a submission's bytes by `put`, then its row. Nothing is stored if it is refused.
 
+    `announced` is what `put` will store.
+
     Raises:
         RunClosed, QuotaExceeded, IdempotencyMismatch: it is refused.
         StorageFull, StoreAway: the bytes cannot be stored.
     """
-    reservation = await _reserve(context, run, sha256, meta)
+    reservation = await _reserve(context, run, announced, meta)
     try:
         blob = await asyncio.to_thread(put)
         row = store(context, run, submission_id, blob, meta)
@@ -132,10 +142,10 @@ async def store_bytes(
 
 
 async def _reserve(
-    context: Context, run: RunRecord, sha256: str, meta: SubmissionMeta
+    context: Context, run: RunRecord, announced: Blob, meta: SubmissionMeta
 ) -> Reservation:
     """A place for a submission whose bytes are received but not stored."""
-    wanted = Wanted(run, sha256, meta.idempotency_key)
+    wanted = Wanted(run, announced.sha256, announced.bytes, meta.idempotency_key)
     while True:
         found = await asyncio.to_thread(
             context.reservations.reserve, context.database, [wanted], datetime.now(UTC)

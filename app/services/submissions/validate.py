@@ -9,17 +9,24 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app.domain.verdict import Verdict
-from app.errors import GradingFault
+from app.errors import GradingFault, Unavailable
 from app.graders.messages.results import GraderFault
 from app.graders.version_folder import VersionFolder
 from app.services.auth import Caller
 from app.services.runtime.context import Context
-from app.storage.database.records import RunRecord
+from app.storage.database.records import HARNESS, RunRecord
 from app.storage.queries import exposure
 
 
 def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | GraderFault]:
-    """Start to check the file against the schema and the public ids, in the checking process."""
+    """Check the file against the schema and the public ids, in a process without answers.
+
+    Runs take turns, and one file of a run is checked at a time.
+    """
+    return context.validations.add(run.id, lambda: _start(context, run, file))
+
+
+def _start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | GraderFault]:
     version = context.catalogue.version(run.version_id)
     lease = context.catalogue.files.lease(version, answers=False)
     try:
@@ -34,18 +41,26 @@ def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | Grad
 def finish(
     context: Context, caller: Caller, run: RunRecord, found: Verdict | GraderFault
 ) -> Verdict:
-    """Return the verdict. If a run's key asked, record the disclosure in the ledger first.
+    """Return the verdict. If a run's or harness's key asked, record it in the ledger first.
 
     Raises:
+        Unavailable: the check took longer than it may.
         GradingFault: the checking process failed.
     """
     if isinstance(found, GraderFault):
+        if found.kind == "timeout":
+            limit = context.settings.validation_seconds
+            raise Unavailable(
+                f"The file was not checked within {limit:g} seconds "
+                "(PODIUM_VALIDATION_SECONDS); try again, or submit it."
+            )
         raise GradingFault("The file could not be checked; try again.")
-    if caller.is_run:
+    if not caller.reads_results:
+        kind = f"{HARNESS}validation" if caller.is_harness else "validation"
 
         def record(session: Session) -> None:
             exposure.record(
-                session, run.id, "validation",
+                session, run.id, kind,
                 submission_id=None, grade_id=None, at=datetime.now(UTC),
             )  # fmt: skip
 

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from app.errors import BadSettings, DamagedFile
 from app.file_digest import file_digest
+from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.lease import Lease
+from app.storage.blobs.removal import renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool, translate_disk_full
 
@@ -28,19 +30,24 @@ class DiskBlobs:
 
     is_local = True
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, reserve_percent: float = 0.0) -> None:
         self.root = root
         self.name = root.as_uri()
-        self._staged = root / STAGED
+        self.staged = root / STAGED
         try:
-            self._spool = Spool(root / UPLOADS)
-            self._staged.mkdir(exist_ok=True)
+            self._spool = Spool(root / UPLOADS, reserve_percent)
+            self.staged.mkdir(exist_ok=True)
             # Make and sync all directories now. Storing a file then has to sync only one.
             for number in range(256):
                 (root / f"{number:02x}").mkdir(exist_ok=True)
             sync_directory(root)
         except OSError as error:
             raise _unusable(root, error) from None
+
+    @property
+    def reserve(self) -> DiskReserve:
+        """What uploads leave free of the disk."""
+        return self._spool.reserve
 
     def new_upload(self) -> Upload:
         """Begin to store a file whose bytes arrive in pieces."""
@@ -60,10 +67,12 @@ class DiskBlobs:
         """Store a synced file: as a hard link if the file system allows it, otherwise as a copy."""
         blob_path = self.path(blob.sha256)
         with translate_disk_full():
-            if not _has(blob_path, blob):
+            if not renew_blob(blob_path, blob):
+                self.reserve.require(blob.bytes)
                 temporary = self._spool.directory / uuid.uuid4().hex
                 link_or_copy(file, temporary)
                 temporary.chmod(0o440)
+                os.utime(temporary)
                 temporary.rename(blob_path)
             sync_directory(blob_path.parent)
 
@@ -86,12 +95,12 @@ class DiskBlobs:
 
     def stage(self, upload: Upload, name: str) -> Blob:
         """Store a file that may later become a blob or be discarded."""
-        staged_path = self._staged / staged_name(name)
+        staged_path = self.staged / staged_name(name)
 
         def keep(path: Path, descriptor: int, _: Blob) -> bool:
             os.fsync(descriptor)
             path.rename(staged_path)
-            sync_directory(self._staged)
+            sync_directory(self.staged)
             return True
 
         return upload.finish(keep)
@@ -100,14 +109,15 @@ class DiskBlobs:
         """Make a staged file a blob. A second call changes nothing."""
         blob_path = self.path(blob.sha256)
         with contextlib.suppress(FileNotFoundError):
-            (self._staged / staged_name(name)).rename(blob_path)
+            (self.staged / staged_name(name)).rename(blob_path)
+        renew(blob_path)  # it was uploaded a while ago: it must not count as old
         if _size(blob_path) != blob.bytes:
             raise DamagedFile(f"The store {self.name} has lost the staged file {name}.")
         sync_directory(blob_path.parent)
 
     def discard(self, name: str) -> None:
         """Remove a staged file, if it exists."""
-        (self._staged / staged_name(name)).unlink(missing_ok=True)
+        (self.staged / staged_name(name)).unlink(missing_ok=True)
 
     def check(self) -> None:
         """Check that the directory can be written.
@@ -137,8 +147,9 @@ class DiskBlobs:
 
     def _keep(self, path: Path, descriptor: int, blob: Blob) -> bool:
         blob_path = self.path(blob.sha256)
-        is_new = not _has(blob_path, blob)  # missing, or damaged since it was stored
+        is_new = not renew_blob(blob_path, blob)  # missing, or damaged since it was stored
         if is_new:
+            os.utime(descriptor)
             os.fsync(descriptor)
             path.rename(blob_path)
         # Also for an existing file: the process that stored it may not have synced it yet.
@@ -169,9 +180,11 @@ def link_or_copy(file: Path, target: Path) -> None:
             os.fsync(out.fileno())
 
 
-def _has(path: Path, blob: Blob) -> bool:
-    """Whether the file at this path has the blob's bytes."""
-    return _size(path) == blob.bytes and file_digest(path)[1] == blob.sha256
+def renew_blob(path: Path, blob: Blob) -> bool:
+    """Whether the file at this path has the blob's bytes; if so, nobody removes it as old."""
+    return renew(
+        path, lambda file: _size(file) == blob.bytes and file_digest(file)[1] == blob.sha256
+    )
 
 
 def _size(path: Path) -> int | None:

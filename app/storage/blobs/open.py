@@ -13,11 +13,19 @@ from app.storage.blobs.s3 import S3Blobs
 from app.storage.blobs.store import BlobStore
 
 
-def open_blobs(url: str, options: dict[str, str], *, spool: Path, cache: FileCache) -> BlobStore:
+def open_blobs(
+    url: str,
+    options: dict[str, str],
+    *,
+    spool: Path,
+    cache: FileCache,
+    reserve_percent: float = 0.0,
+) -> BlobStore:
     """Open the store at `file:///path` or `s3://bucket/prefix`.
 
     `options` are further options for S3. `spool` and `cache` are used by an S3 store only.
-    Recovers the journals of a store on disk.
+    Uploads leave `reserve_percent` of this machine's disk free. Recovers the journals of a store on
+    disk.
 
     Raises:
         BadSettings: the URL is not valid, or the directory cannot be used.
@@ -29,14 +37,21 @@ def open_blobs(url: str, options: dict[str, str], *, spool: Path, cache: FileCac
         case "file":
             if parts.netloc or not parts.path.startswith("/"):
                 raise _bad_url(f"{url!r} names no absolute path: three slashes follow file:")
-            store = DiskBlobs(Path(unquote(parts.path)))
+            store = DiskBlobs(Path(unquote(parts.path)), reserve_percent)
             recover_abandoned(store)
             return store
         case "s3":
             if not parts.netloc:
                 raise _bad_url(f"{url!r} names no bucket")
             prefix = unquote(parts.path).strip("/")
-            return S3Blobs(parts.netloc, prefix, options, spool=spool, cache=cache)
+            return S3Blobs(
+                parts.netloc,
+                prefix,
+                options,
+                spool=spool,
+                cache=cache,
+                reserve_percent=reserve_percent,
+            )
     raise _bad_url(f"its scheme is {parts.scheme or 'missing'!r}")
 
 

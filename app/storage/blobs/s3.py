@@ -5,24 +5,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
-import uuid
-from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
 
 import obstore
-from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
-from obstore.store import S3Store
 
-from app.errors import BadSettings, DamagedFile, StoreAway
+from app.errors import DamagedFile, StoreAway
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
+from app.storage.blobs.s3_connection import connect, require_usable, translated_errors
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool
-
-if TYPE_CHECKING:
-    from obstore.store import ClientConfig, RetryConfig, S3Config
 
 log = logging.getLogger("podium.storage")
 CHUNK_BYTES = 1 << 20
@@ -32,25 +24,7 @@ PART_BYTES = 8 << 20
 CONCURRENT_PARTS = 2
 DOWNLOAD_ATTEMPTS = 2  # for a download that arrives damaged or incomplete
 STAGED = "held"
-PROBE = "probe"
 CACHE_KIND = "blobs"  # the directory of blobs in the cache
-NO_BUCKET = "NoSuchBucket"
-# Wait for a slow server, but not for one that sends nothing. Retry for a few seconds only: an
-# agent's request waits meanwhile, and the agent can retry after a 503.
-CLIENT: ClientConfig = {
-    "connect_timeout": timedelta(seconds=3),
-    "read_timeout": timedelta(seconds=10),
-    "timeout": timedelta(minutes=15),
-}
-RETRY: RetryConfig = {
-    "max_retries": 3,
-    "retry_timeout": timedelta(seconds=5),
-    "backoff": {
-        "init_backoff": timedelta(milliseconds=100),
-        "max_backoff": timedelta(seconds=1),
-        "base": 2,
-    },
-}
 
 
 class S3Blobs:
@@ -63,19 +37,19 @@ class S3Blobs:
     is_local = False
 
     def __init__(
-        self, bucket: str, prefix: str, options: dict[str, str], *, spool: Path, cache: FileCache
+        self,
+        bucket: str,
+        prefix: str,
+        options: dict[str, str],
+        *,
+        spool: Path,
+        cache: FileCache,
+        reserve_percent: float = 0.0,
     ) -> None:
         self.name = f"s3://{bucket}/{prefix}".rstrip("/")
         self._cache = cache
-        self._spool = Spool(spool)
-        is_http = str(options.get("endpoint", "")).startswith("http://")
-        self._store = S3Store(
-            bucket,
-            prefix=prefix or None,
-            config=cast("S3Config", options),
-            client_options={**CLIENT, "allow_http": is_http},
-            retry_config=RETRY,
-        )
+        self._spool = Spool(spool, reserve_percent)
+        self._store = connect(bucket, prefix, options)
 
     def new_upload(self) -> Upload:
         """Begin to store a file whose bytes arrive in pieces."""
@@ -88,14 +62,14 @@ class S3Blobs:
             StoreAway: the store cannot be reached; nothing was stored.
         """
         blob = Blob(hashlib.sha256(data).hexdigest(), len(data))
-        with self._translate_errors():
+        with translated_errors(self.name):
             obstore.put(self._store, str(path_of(blob.sha256)), data, use_multipart=False)
         return blob
 
     def put_file(self, file: Path, blob: Blob) -> None:
         """Store a file of this machine whose digest is known."""
         key = str(path_of(blob.sha256))
-        with self._translate_errors():
+        with translated_errors(self.name):
             if blob.bytes <= PART_BYTES:
                 obstore.put(self._store, key, file, use_multipart=False)
             elif self._size(key) != blob.bytes:
@@ -127,7 +101,7 @@ class S3Blobs:
         key = f"{STAGED}/{staged_name(name)}"
 
         def keep(path: Path, _: int, blob: Blob) -> bool:
-            with self._translate_errors():
+            with translated_errors(self.name):
                 if blob.bytes <= PART_BYTES:
                     obstore.put(self._store, key, path, use_multipart=False)
                 else:
@@ -139,7 +113,7 @@ class S3Blobs:
     def promote(self, name: str, blob: Blob) -> None:
         """Make a staged file a blob. A second call changes nothing."""
         key = str(path_of(blob.sha256))
-        with self._translate_errors():
+        with translated_errors(self.name):
             with contextlib.suppress(FileNotFoundError):
                 obstore.copy(self._store, f"{STAGED}/{staged_name(name)}", key)
             if self._size(key) != blob.bytes:
@@ -148,7 +122,7 @@ class S3Blobs:
 
     def discard(self, name: str) -> None:
         """Remove a staged file, if it exists."""
-        with self._translate_errors():
+        with translated_errors(self.name):
             obstore.delete(self._store, f"{STAGED}/{staged_name(name)}")
 
     def check(self) -> None:
@@ -158,19 +132,7 @@ class S3Blobs:
             BadSettings: the bucket does not exist, or these credentials may not use it.
             StoreAway: the store does not answer.
         """
-        try:
-            with contextlib.suppress(FileNotFoundError):
-                self._require_bucket()
-            obstore.put(self._store, PROBE, uuid.uuid4().bytes, use_multipart=False)
-            obstore.get(self._store, PROBE).bytes()
-        except (PermissionDeniedError, UnauthenticatedError) as error:
-            raise BadSettings(
-                f"The store {self.name} (PODIUM_BLOBS_URL) refuses these credentials, or does not "
-                f"let them write: {_reason(error)}. Podium reads AWS_ACCESS_KEY_ID and "
-                "AWS_SECRET_ACCESS_KEY, and has to read, write and delete below that prefix."
-            ) from None
-        except (BaseError, FileNotFoundError) as error:
-            raise self._read_only(error) or self._away(error) from error
+        require_usable(self._store, self.name)
 
     def sweep(self) -> int:
         """Remove the unfinished uploads of dead processes on this machine; returns their number."""
@@ -201,7 +163,7 @@ class S3Blobs:
 
     def _download(self, key: str, sha256: str, target: Path) -> int:
         digest, size = hashlib.sha256(), 0
-        with self._translate_errors(), target.open("xb") as out:
+        with translated_errors(self.name), target.open("xb") as out:
             for chunk in obstore.get(self._store, key).stream(CHUNK_BYTES):
                 digest.update(chunk)
                 out.write(chunk)
@@ -210,49 +172,3 @@ class S3Blobs:
             raise DamagedFile(f"The store {self.name} has other bytes under {sha256}.")
         target.chmod(0o440)
         return size
-
-    def _require_bucket(self) -> None:
-        try:
-            obstore.get(self._store, PROBE)
-        except FileNotFoundError as error:
-            if NO_BUCKET in str(error):
-                raise BadSettings(
-                    f"There is no bucket for {self.name} (PODIUM_BLOBS_URL): create it, or correct "
-                    "the URL. Podium does not create buckets."
-                ) from None
-            raise
-
-    def _read_only(self, error: Exception) -> BadSettings | None:
-        """The error for a store that can be read but not written; None if it cannot be read."""
-        try:
-            obstore.get(self._store, PROBE)
-        except FileNotFoundError:
-            pass
-        except BaseError:
-            return None
-        return BadSettings(
-            f"The store {self.name} (PODIUM_BLOBS_URL) can be read but not written: "
-            f"{_reason(error)}. Podium needs permission to write there."
-        )
-
-    @contextlib.contextmanager
-    def _translate_errors(self) -> Iterator[None]:
-        """Translate the store's errors into Podium's."""
-        try:
-            yield
-        except FileNotFoundError as error:
-            if NO_BUCKET in str(error):  # the bucket was removed; the file is not damaged
-                raise self._away(error) from error
-            raise DamagedFile(f"The store {self.name} lacks a file: {_reason(error)}.") from error
-        except BaseError as error:
-            raise self._away(error) from error
-
-    def _away(self, error: Exception) -> StoreAway:
-        log.warning("the blob store is away", extra={"store": self.name,
-                                                         "reason": _reason(error)})  # fmt: skip
-        return StoreAway(f"The store of files, {self.name}, does not answer as it should.")
-
-
-def _reason(error: Exception) -> str:
-    """The first line of the library's message; the others repeat it for programmers."""
-    return str(error).split("\n", 1)[0].strip().rstrip(".:")

@@ -14,13 +14,14 @@ import logging
 import os
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
-from app.errors import StorageFull
-from app.storage.blobs.disk import DiskBlobs, sync_directory
+from app.errors import PodiumError, StorageFull, StoreAway
+from app.storage.blobs.disk import DiskBlobs, renew_blob, sync_directory
 from app.storage.blobs.journal import JOURNALS, Journal
 from app.storage.blobs.journal_recovery import recover
 from app.storage.blobs.store import Blob, path_of
-from app.storage.blobs.upload import translate_disk_full
+from app.storage.blobs.upload import translate_disk_full, translate_store_away
 
 JOURNAL_BYTES = 32 * 1024 * 1024  # size after which a new journal is begun
 RECOVERY_DELAY_SECONDS = 60.0  # for a full journal: Linux writes dirty pages after 30 seconds
@@ -41,24 +42,26 @@ class SmallFiles:
         sync_directory(store.root)
         self._journal: Journal | None = None
 
-    def put_all(self, bodies: Sequence[bytes]) -> list[Blob | StorageFull]:
+    def put_all(self, bodies: Sequence[bytes]) -> list[Blob | PodiumError]:
         """Store files. They are synced when this returns. A file without space yields its error.
 
         Raises:
-            StorageFull: the disk is full; nothing was stored.
+            StorageFull: the disk is full, or nearly; nothing was stored.
+            StoreAway: the store's directory is not there; nothing was stored.
         """
+        self._store.reserve.require(sum(map(len, bodies)))
         digests = [hashlib.sha256(body) for body in bodies]
         records = zip((digest.digest() for digest in digests), bodies, strict=True)
-        with translate_disk_full():
+        with translate_disk_full(), translate_store_away():
             self._append(list(records))
-        outcomes: list[Blob | StorageFull] = []
+        outcomes: list[Blob | PodiumError] = []
         for digest, body in zip(digests, bodies, strict=True):
             blob = Blob(digest.hexdigest(), len(body))
             try:
-                with translate_disk_full():
+                with translate_disk_full(), translate_store_away():
                     self._write(blob, body)
                 outcomes.append(blob)
-            except StorageFull as error:
+            except (StorageFull, StoreAway) as error:
                 outcomes.append(error)
         if self._journal is not None and self._journal.bytes >= JOURNAL_BYTES:
             self._end_journal()
@@ -93,9 +96,7 @@ class SmallFiles:
             descriptor = os.open(path, NEW_FILE_FLAGS, 0o440)
         except FileExistsError:
             # Complete, or begun just now by another process, or damaged: `put` repairs it.
-            with open(path, "rb") as file:  # noqa: PTH123
-                is_same = file.read(len(body) + 1) == body
-            if not is_same:
+            if not renew_blob(Path(path), blob):
                 self._store.put(body)
             return
         try:

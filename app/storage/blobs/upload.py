@@ -14,9 +14,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from app.errors import StorageFull
+from app.errors import StorageFull, StoreAway
+from app.storage.blobs.disk_reserve import DiskReserve
 
+CHECKED_BYTES = 16 << 20  # of an upload, between two looks at the free disk space
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+# The directory was removed or unmounted, or its disk fails.
+AWAY = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EROFS, errno.EIO, errno.ESTALE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +37,21 @@ Keep = Callable[[Path, int, Blob], bool]
 class Spool:
     """A directory of unfinished uploads. Several processes may share it."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, reserve_percent: float = 0.0) -> None:
         self.directory = directory
         directory.mkdir(parents=True, exist_ok=True)
+        self.reserve = DiskReserve(directory, reserve_percent)
 
     def new_upload(self, keep: Keep) -> Upload:
         """Begin an upload. `keep(path, descriptor, blob)` stores the complete file.
 
         `keep` returns whether it moved the file away.
+
+        Raises:
+            DiskReserved: the disk is nearly full.
         """
-        return Upload(self.directory / uuid.uuid4().hex, keep)
+        self.reserve.require()
+        return Upload(self.directory / uuid.uuid4().hex, keep, self.reserve)
 
     def sweep(self) -> int:
         """Remove the unfinished uploads of dead processes. Returns the number of files.
@@ -61,8 +70,10 @@ class Spool:
 class Upload:
     """A file that is being uploaded. As a context manager it discards an unfinished upload."""
 
-    def __init__(self, path: Path, keep: Keep) -> None:
+    def __init__(self, path: Path, keep: Keep, reserve: DiskReserve) -> None:
         self._keep = keep
+        self._reserve = reserve
+        self._checked = 0
         self._path = path
         self._sha256 = hashlib.sha256()
         self._bytes = 0
@@ -73,13 +84,16 @@ class Upload:
         """Append bytes.
 
         Raises:
-            StorageFull: the disk is full. The upload has been discarded.
+            StorageFull: the disk is full, or nearly. The upload has been discarded.
             ValueError: the upload was finished or discarded.
         """
         descriptor = self._open_descriptor()
         view = memoryview(data).cast("B")
         self._sha256.update(view)
         try:
+            if self._bytes - self._checked >= CHECKED_BYTES:
+                self._reserve.require(len(view))
+                self._checked = self._bytes
             with translate_disk_full():
                 written = 0
                 while written < len(view):
@@ -95,9 +109,9 @@ class Upload:
         self._open_descriptor()
         return self._path
 
-    def digest(self) -> str:
-        """The SHA-256 of the bytes that were written so far, in hex."""
-        return self._sha256.hexdigest()
+    def received(self) -> Blob:
+        """The SHA-256 and the number of the bytes that were written so far."""
+        return Blob(self._sha256.hexdigest(), self._bytes)
 
     def finish(self, keep: Keep | None = None) -> Blob:
         """Store the written bytes durably.
@@ -156,11 +170,24 @@ def translate_disk_full() -> Iterator[None]:
         raise StorageFull("The disk for submitted files is full; nothing was stored.") from error
 
 
+@contextlib.contextmanager
+def translate_store_away() -> Iterator[None]:
+    """Raise `StoreAway` for an OSError that means that a directory of the store is not there."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in AWAY:
+            raise
+        raise StoreAway(
+            f"The directory of submitted files cannot be written: {error.strerror}."
+        ) from error
+
+
 def _open_locked(path: Path) -> int:
     # 0o440: protects stored files from being changed by mistake.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     while True:
-        with translate_disk_full():
+        with translate_disk_full(), translate_store_away():
             descriptor = os.open(path, flags, 0o440)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -20,8 +20,10 @@ from app.storage.database.engine import (
     postgres_arguments,
 )
 from app.storage.database.errors import is_outage
-from app.storage.database.listener import Listener
 from app.storage.database.writer import Writer
+
+if TYPE_CHECKING:
+    from app.storage.database.listener import Listener
 
 RETRY_SECONDS = 0.1  # before a reader's only retry: a quick 503 is better than a queue of requests
 Result = TypeVar("Result")
@@ -104,6 +106,9 @@ class Database:
         """
         self._on_notify = on_notify
         if not self.is_sqlite:
+            # This loads the driver of PostgreSQL, which a SQLite database does not need.
+            from app.storage.database.listener import Listener
+
             arguments = postgres_arguments(self._limits)
             self._listener = Listener(self.url, arguments, on_notify, on_gap)
 

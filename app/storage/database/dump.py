@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, Integer, Table, func, inspect, select, text, union, update
 
 from app.domain.states import SubmissionState
@@ -39,15 +38,16 @@ def backup_tables() -> list[Table]:
     return [each for each in Base.metadata.sorted_tables if each.name not in EXCLUDED_TABLES]
 
 
-def revision(connection: Connection) -> str:
-    """The revision of the schema; "" if no migration was made."""
-    return MigrationContext.configure(connection).get_current_revision() or ""
-
-
 def referenced_files(connection: Connection) -> Iterator[tuple[str, int]]:
     """Digest and size in bytes of every file that a row refers to, sorted by digest."""
     for row in connection.execute(REFERENCED_FILES.execution_options(yield_per=ROWS_PER_INSERT)):
         yield row.sha256, row.bytes
+
+
+def count_referenced_files(connection: Connection) -> int:
+    """How many files `referenced_files` yields."""
+    query = select(func.count()).select_from(REFERENCED_FILES.order_by(None).subquery())
+    return int(connection.execute(query).scalar_one())
 
 
 def tables_with_rows(connection: Connection) -> list[str]:

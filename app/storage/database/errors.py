@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import errno
 import sqlite3
+import sys
 
-import psycopg
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
@@ -34,12 +34,7 @@ def is_outage(error: BaseException) -> bool:
         return error.connection_invalidated or is_outage(error.orig or Exception())
     if isinstance(error, sqlite3.Error):
         return _primary_code(error) in SQLITE_TEMPORARY
-    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-        # An error without a code: the server was not reached, or the connection broke.
-        return error.sqlstate is None or error.sqlstate.startswith(POSTGRES_TEMPORARY)
-    if isinstance(error, psycopg.Error):
-        return (error.sqlstate or "").startswith(POSTGRES_TEMPORARY)
-    return False
+    return "psycopg" in sys.modules and _is_postgres_outage(error)
 
 
 def is_full(error: BaseException) -> bool:
@@ -48,9 +43,27 @@ def is_full(error: BaseException) -> bool:
         return is_full(error.orig or Exception())
     if isinstance(error, sqlite3.Error):
         return _primary_code(error) == sqlite3.SQLITE_FULL
-    if isinstance(error, psycopg.Error):
-        return error.sqlstate == POSTGRES_DISK_FULL
+    if "psycopg" in sys.modules and _is_postgres_full(error):
+        return True
     return isinstance(error, OSError) and error.errno == errno.ENOSPC
+
+
+# The driver of PostgreSQL is loaded only by a process that uses it: that takes 0.1 s.
+def _is_postgres_outage(error: BaseException) -> bool:
+    import psycopg
+
+    if not isinstance(error, psycopg.Error):
+        return False
+    if error.sqlstate is None:
+        # The server was not reached, or the connection broke.
+        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
+    return error.sqlstate.startswith(POSTGRES_TEMPORARY)
+
+
+def _is_postgres_full(error: BaseException) -> bool:
+    import psycopg
+
+    return isinstance(error, psycopg.Error) and error.sqlstate == POSTGRES_DISK_FULL
 
 
 def _primary_code(error: sqlite3.Error) -> int:

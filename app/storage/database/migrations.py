@@ -1,4 +1,4 @@
-"""The database's schema: run the migrations, and compare the schema with the models."""
+"""The database's schema: run the migrations, and compare the tables with the models."""
 
 from __future__ import annotations
 
@@ -6,21 +6,25 @@ import fcntl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, text
 
 import app
-from app.bundled import bundled
 from app.errors import SchemaTooNew
 from app.storage.database.database import Database
 from app.storage.database.engine import make_engine
 from app.storage.database.models import Base
+from app.storage.database.revisions import (
+    current_revision,
+    known_revisions,
+    migrations_directory,
+    newest_revision,
+)
 
 LOCK = 0x706F6469756D  # "podium": an advisory lock, so that processes migrate one after another
 
@@ -34,7 +38,7 @@ def upgrade(database_url: str, revision: str = "head") -> None:
         CommandError: the revision is unknown.
     """
     with _migrating(database_url) as config:
-        _refuse_newer(config)
+        _refuse_newer(config.attributes["connection"])
         command.upgrade(config, revision)
 
 
@@ -64,45 +68,12 @@ def fill(
     """
     with _migrating(database_url) as config:
         connection: Connection = config.attributes["connection"]
-        current = MigrationContext.configure(connection).get_current_revision()
-        if current not in (None, revision):
+        if current_revision(connection) not in (None, revision):
             command.downgrade(config, "base")
         command.upgrade(config, revision)
         load(connection)
         command.upgrade(config, "head")
         finish(connection)
-
-
-def known_revisions() -> set[str]:
-    """The revision this Podium works with, and those it can upgrade from."""
-    script = ScriptDirectory.from_config(_config())
-    return {revision.revision for revision in script.walk_revisions()}
-
-
-def head() -> str:
-    """The revision this Podium works with."""
-    return ScriptDirectory.from_config(_config()).get_current_head() or ""
-
-
-def is_current(database: Database) -> bool:
-    """Whether the database has all migrations of this Podium, and no others."""
-    known = set(ScriptDirectory.from_config(_config()).get_heads())
-    with database.read() as session:
-        return set(MigrationContext.configure(session.connection()).get_current_heads()) == known
-
-
-def state(database: Database) -> Literal["current", "older", "newer"]:
-    """Compare the database's schema with this Podium. A newer one has an unknown migration.
-
-    Raises:
-        Unavailable: the database does not answer.
-    """
-    script = ScriptDirectory.from_config(_config())
-    with database.read() as session:
-        current = set(MigrationContext.configure(session.connection()).get_current_heads())
-    if current == set(script.get_heads()):
-        return "current"
-    return "older" if current <= known_revisions() else "newer"
 
 
 def is_ours(name: str | None, kind: str, _: object) -> bool:
@@ -120,21 +91,6 @@ def differences(database: Database) -> list[Any]:
         return list(compare_metadata(context, Base.metadata))
 
 
-def migrations_directory() -> Path:
-    """The directory of the migrations.
-
-    Raises:
-        FileNotFoundError: it does not exist.
-    """
-    directory = bundled("migrations")
-    if not (directory / "env.py").is_file():
-        raise FileNotFoundError(
-            f"there are no migrations in {directory}: this installation of Podium is not "
-            "complete; install it again from its wheel or its repository"
-        )
-    return directory
-
-
 def _config() -> Config:
     config = Config()
     # Escape "%", because configuration values are interpolated.
@@ -142,15 +98,14 @@ def _config() -> Config:
     return config
 
 
-def _refuse_newer(config: Config) -> None:
-    script = ScriptDirectory.from_config(config)
-    current = MigrationContext.configure(config.attributes["connection"]).get_current_heads()
-    known = {revision.revision for revision in script.walk_revisions()}
-    if unknown := sorted(set(current) - known):
+def _refuse_newer(connection: Connection) -> None:
+    current = current_revision(connection)
+    if current is not None and current not in known_revisions():
+        newest = newest_revision()
         raise SchemaTooNew(
-            f"the database has the schema {', '.join(unknown)}, and Podium {app.__version__} knows "
-            f"{script.get_current_head()} and older ones. Run the Podium that migrated it, or use "
-            f"that one to go back: podium db downgrade {script.get_current_head()}"
+            f"the database has the schema {current}, and Podium {app.__version__} knows "
+            f"{newest} and older ones. Run the Podium that migrated it, or use "
+            f"that one to go back: podium db downgrade {newest}"
         )
 
 

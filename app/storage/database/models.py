@@ -19,7 +19,14 @@ from sqlalchemy import (
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from app.domain.feedback import Feedback
-from app.domain.states import CompetitionStatus, ReportedScoreKind, Role, RunState, SubmissionState
+from app.domain.states import (
+    ArchivalKind,
+    CompetitionStatus,
+    ReportedScoreKind,
+    Role,
+    RunState,
+    SubmissionState,
+)
 from app.storage.database.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
 
 # Constraints have the same names on both databases, so that a migration can drop them.
@@ -93,6 +100,7 @@ class Run(Base):
     selected_id: Mapped[str | None] = mapped_column(KEY)
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     closed_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    started_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
 
 
 class ApiKey(Base):
@@ -109,6 +117,8 @@ class ApiKey(Base):
     created_at: Mapped[datetime] = mapped_column(UtcDateTime)
     expires_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     revoked_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    # No foreign key: SQLite would have to copy the table in the migration that added the column.
+    experiment: Mapped[str | None] = mapped_column(KEY)
 
 
 class Submission(Base):
@@ -279,6 +289,24 @@ class VersionFile(Base):
     path: Mapped[str] = mapped_column(KEY, primary_key=True)
     sha256: Mapped[str] = mapped_column(Text)
     bytes: Mapped[int] = mapped_column(BigInteger)
+
+
+class Archival(Base):
+    """The last archiving of a competition, experiment or run, and its restoration if there was one.
+
+    It is archived while `restored_at` is null. `archived_by` is null for a command on the server.
+    """
+
+    __tablename__ = "archival"
+
+    kind: Mapped[ArchivalKind] = mapped_column(enum_column(ArchivalKind), primary_key=True)
+    name: Mapped[str] = mapped_column(KEY, primary_key=True)
+    archived_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    reason: Mapped[str] = mapped_column(Text)
+    archived_by: Mapped[str | None] = mapped_column(KEY, ForeignKey("api_key.id"))
+    restored_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    restore_reason: Mapped[str | None] = mapped_column(Text)
+    restored_by: Mapped[str | None] = mapped_column(KEY, ForeignKey("api_key.id"))
 
 
 class PendingUpload(Base):

@@ -7,9 +7,18 @@ from datetime import datetime
 from typing import Any
 
 from app.domain.feedback import Feedback
-from app.domain.states import CompetitionStatus, ReportedScoreKind, Role, RunState, SubmissionState
+from app.domain.states import (
+    ArchivalKind,
+    CompetitionStatus,
+    ReportedScoreKind,
+    Role,
+    RunState,
+    SubmissionState,
+)
 
-DISCLOSURE_KINDS = ("validation", "public_score", "private_score")
+DISCLOSURE_KINDS = ("validation", "public_score", "private_score")  # to the run's key
+HARNESS = "harness_"  # begins the kinds of disclosures to the keys of harnesses
+HARNESS_KINDS = tuple(f"{HARNESS}{kind}" for kind in DISCLOSURE_KINDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +68,10 @@ class PendingUploadRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRecord:
-    """The holder of a key, never the key itself. `digest` is the key's SHA-256 in hex."""
+    """The holder of a key, never the key itself. `digest` is the key's SHA-256 in hex.
+
+    `run_id` is the run of a run's key, `experiment` the experiment of a harness's key.
+    """
 
     id: str
     role: Role
@@ -69,6 +81,38 @@ class KeyRecord:
     created_at: datetime
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
+    experiment: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivalRecord:
+    """The last archiving of a competition (its slug), experiment (its name) or run (its id).
+
+    It is archived while `restored_at` is None. `archived_by` and `restored_by` are ids of keys;
+    None for a command on the server.
+    """
+
+    kind: ArchivalKind
+    name: str
+    archived_at: datetime
+    reason: str
+    archived_by: str | None = None
+    restored_at: datetime | None = None
+    restore_reason: str | None = None
+    restored_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHolder:
+    """A key with the facts about its run that every request needs.
+
+    `run_waits` says that the run is open and its clock has not started. `archived` is the kind of
+    the archived thing: the run, its experiment or its competition.
+    """
+
+    key: KeyRecord
+    run_waits: bool
+    archived: ArchivalKind | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +129,10 @@ class ExperimentRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """One attempt of an experiment at a competition, under one seed and one feedback policy."""
+    """One attempt of an experiment at a competition, under one seed and one feedback policy.
+
+    Its time counts from `started_at`, the first request of its key; None before that.
+    """
 
     id: str
     experiment: str
@@ -100,14 +147,15 @@ class RunRecord:
     selected_id: str | None = None
     created_at: datetime
     closed_at: datetime | None = None
+    started_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmissionRecord:
     """One submitted file: its blob (`sha256`) and the state of its grading.
 
-    `run_seconds` is the age of the run when the file was received; `attempts` is the number of
-    gradings begun; `file_name` is the sender's name of the file, if given.
+    `run_seconds` is the time from the start of the run to the receipt of the file; `attempts` is
+    the number of gradings begun; `file_name` is the sender's name of the file, if given.
     """
 
     id: str
@@ -218,7 +266,7 @@ class ImportedRunRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisclosureRecord:
-    """One entry of a run's exposure ledger: a first disclosure to the run's own key."""
+    """One entry of a run's exposure ledger: a first disclosure to the run's key or a harness's."""
 
     id: int
     run_id: str

@@ -6,9 +6,9 @@ import logging
 import time
 
 from app.errors import Unavailable
-from app.storage.database import migrations
 from app.storage.database.engine import database_url
 from app.storage.database.errors import is_outage
+from app.storage.database.revisions import is_upgraded
 
 log = logging.getLogger("podium.storage")
 PAUSE_SECONDS = 1.0
@@ -26,7 +26,11 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
     is_logged = False
     while True:
         try:
-            migrations.upgrade(text)
+            if not is_upgraded(text):
+                # This loads Alembic, which most starts do not need: they find the newest schema.
+                from app.storage.database import migrations
+
+                migrations.upgrade(text)
             return
         except Exception as error:
             if not is_outage(error):

@@ -9,10 +9,11 @@ from typing import Any
 from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
-from app.domain.states import CompetitionStatus
+from app.domain.states import ArchivalKind, CompetitionStatus
 from app.storage.database.mapping import one
 from app.storage.database.models import CompetitionVersion
 from app.storage.database.records import VersionRecord
+from app.storage.queries import archive
 
 TABLE = CompetitionVersion.__table__
 ADD = insert(TABLE).returning(TABLE)
@@ -66,23 +67,32 @@ def version_by_hash(session: Session, slug: str, content_hash: str) -> VersionRe
     return one(VersionRecord, found.one_or_none())
 
 
+def all_hashes(session: Session) -> list[tuple[str, str]]:
+    """Slug and content hash of every version."""
+    found = session.execute(select(TABLE.c.slug, TABLE.c.content_hash))
+    return [(row.slug, row.content_hash) for row in found]
+
+
 def list_current(
     session: Session,
     *,
     q: str | None = None,
     tag: str | None = None,
     slugs: Collection[str] | None = None,
+    archived: bool = True,
     after: str | None = None,
     limit: int,
 ) -> list[VersionRecord]:
     """Current versions by slug, at most `limit` after the slug `after`.
 
     `q` is text in the slug or title, in any case; `tag` is one of the competition's tags; `slugs`
-    restricts the result to these slugs.
+    restricts the result to these slugs. Without `archived`, archived competitions are left out.
     """
     newest = select(TABLE.c.slug, func.max(TABLE.c.number).label("number")).group_by(TABLE.c.slug)
     if slugs is not None:
         newest = newest.where(TABLE.c.slug.in_(sorted(slugs)))
+    if not archived:
+        newest = newest.where(TABLE.c.slug.not_in(archive.names_of(ArchivalKind.COMPETITION)))
     if after is not None:
         newest = newest.where(TABLE.c.slug > after)
     last = newest.subquery()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
+from app.domain.states import ArchivalKind
 from app.storage.database.mapping import one, values
 from app.storage.database.models import Experiment
 from app.storage.database.records import ExperimentRecord
+from app.storage.queries import archive
 
 TABLE = Experiment.__table__
 
@@ -28,9 +30,13 @@ def get(session: Session, name: str) -> ExperimentRecord | None:
     return one(ExperimentRecord, row)
 
 
-def list_page(session: Session, *, after: str | None = None, limit: int) -> list[ExperimentRecord]:
-    """Experiments by name, at most `limit` after the name `after`."""
+def list_page(
+    session: Session, *, archived: bool = False, after: str | None = None, limit: int
+) -> list[ExperimentRecord]:
+    """Experiments by name, at most `limit` after the name `after`; with `archived`, all of them."""
     query = select(TABLE).order_by(TABLE.c.name).limit(limit)
+    if not archived:
+        query = query.where(TABLE.c.name.not_in(archive.names_of(ArchivalKind.EXPERIMENT)))
     if after is not None:
         query = query.where(TABLE.c.name > after)
     return [ExperimentRecord(**row) for row in session.execute(query).mappings()]

@@ -1,4 +1,4 @@
-"""The exposure ledger: every disclosure of a validation or a score to a run's own key."""
+"""The exposure ledger: each disclosure of a validation or a score to a run's key or a harness."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.storage.database.models import Disclosure
-from app.storage.database.records import DISCLOSURE_KINDS, DisclosureRecord
+from app.storage.database.records import DISCLOSURE_KINDS, HARNESS_KINDS, DisclosureRecord
 from app.storage.database.upsert import insert_if_new
 
 TABLE = Disclosure.__table__
+ALL_KINDS = DISCLOSURE_KINDS + HARNESS_KINDS
 
 
 def record(
@@ -30,9 +31,9 @@ def record(
     Raises:
         ValueError: the kind does not exist, or a number has no grade.
     """
-    if kind not in DISCLOSURE_KINDS:
-        raise ValueError(f"{kind!r} is not one of {', '.join(DISCLOSURE_KINDS)}")
-    if (grade_id is None) != (kind == "validation"):
+    if kind not in ALL_KINDS:
+        raise ValueError(f"{kind!r} is not one of {', '.join(ALL_KINDS)}")
+    if (grade_id is None) != kind.endswith("validation"):
         raise ValueError("a number has a grade, a validation has none")
     entry = {
         "run_id": run_id,
@@ -46,12 +47,17 @@ def record(
 
 
 def list_disclosures(
-    session: Session, run_id: str, *, offset: int = 0, limit: int | None = None
+    session: Session,
+    run_id: str,
+    *,
+    kinds: Sequence[str] = ALL_KINDS,
+    offset: int = 0,
+    limit: int | None = None,
 ) -> list[DisclosureRecord]:
-    """The disclosures to the run's key, oldest first: at most `limit` after the first `offset`."""
+    """The run's disclosures of these kinds, oldest first: at most `limit` after `offset`."""
     query = (
         select(TABLE)
-        .where(TABLE.c.run_id == run_id)
+        .where(TABLE.c.run_id == run_id, TABLE.c.kind.in_(kinds))
         .order_by(TABLE.c.id)
         .limit(limit)
         .offset(offset)
@@ -71,4 +77,4 @@ def totals(session: Session, run_id: str) -> dict[str, int]:
         select(TABLE.c.kind, func.count()).where(TABLE.c.run_id == run_id).group_by(TABLE.c.kind)
     )
     found = {kind: int(count) for kind, count in session.execute(query)}
-    return {kind: found.get(kind, 0) for kind in DISCLOSURE_KINDS}
+    return {kind: found.get(kind, 0) for kind in ALL_KINDS}

@@ -15,4 +15,13 @@ def new_id(prefix: str) -> str:
     >>> first.startswith("sub_"), len(first), first != second
     (True, 30, True)
     """
-    return f"{prefix}_{time.time_ns() // 1000:014x}{secrets.token_hex(6)}"
+    return f"{first_id(prefix, time.time_ns() // 1000)}{secrets.token_hex(6)}"
+
+
+def first_id(prefix: str, microseconds: int) -> str:
+    """A text that sorts before all ids that were made at this time of the epoch or later.
+
+    >>> first_id("sub", 0) < new_id("sub")
+    True
+    """
+    return f"{prefix}_{max(0, microseconds):014x}"

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import Row, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.states import Role
-from app.storage.database.mapping import one, values
-from app.storage.database.models import ApiKey
-from app.storage.database.records import KeyRecord
+from app.domain.states import Role, RunState
+from app.storage.database.mapping import one, record, values
+from app.storage.database.models import ApiKey, Run
+from app.storage.database.records import KeyHolder, KeyRecord
+from app.storage.queries.archive import archived_kind_of_key
 
 TABLE = ApiKey.__table__
 ADD = insert(TABLE)
 FIRST_KEY_LOCK = 0x706F6469756F  # the advisory lock for making the first key
-BY_DIGEST = select(TABLE).where(TABLE.c.digest == bindparam("digest"))
+RUN = Run.__table__
+WAITS = and_(RUN.c.id.is_not(None), RUN.c.started_at.is_(None), RUN.c.state == RunState.OPEN)
+HOLDERS = select(TABLE, WAITS.label("run_waits"), archived_kind_of_key().label("archived")).join(
+    RUN, RUN.c.id == TABLE.c.run_id, isouter=True
+)
+BY_DIGEST = HOLDERS.where(TABLE.c.digest == bindparam("digest"))
+BY_ID = HOLDERS.where(TABLE.c.id == bindparam("id"))
 
 
 def add_key(session: Session, record: KeyRecord) -> KeyRecord:
@@ -38,21 +46,39 @@ def add_first_admin(session: Session, record: KeyRecord) -> bool:
     return True
 
 
-def find_key(session: Session, digest: str) -> KeyRecord | None:
-    """The key with this digest, also when it is expired or revoked."""
-    return one(KeyRecord, session.execute(BY_DIGEST, {"digest": digest}).one_or_none())
+def find_key(session: Session, digest: str) -> KeyHolder | None:
+    """The key with this digest, also when it is expired or revoked, and its run's state."""
+    return _holder(session.execute(BY_DIGEST, {"digest": digest}).one_or_none())
 
 
-def get_key(session: Session, key_id: str) -> KeyRecord | None:
-    """The key with this id, also when it is expired or revoked."""
-    return one(KeyRecord, session.execute(select(TABLE).where(TABLE.c.id == key_id)).one_or_none())
+def get_key(session: Session, key_id: str) -> KeyHolder | None:
+    """The key with this id, also when it is expired or revoked, and its run's state."""
+    return _holder(session.execute(BY_ID, {"id": key_id}).one_or_none())
 
 
-def list_keys(session: Session) -> list[KeyRecord]:
-    """All keys, oldest first."""
-    return [
-        KeyRecord(**row) for row in session.execute(select(TABLE).order_by(TABLE.c.id)).mappings()
-    ]
+def _holder(row: Row[Any] | None) -> KeyHolder | None:
+    if row is None:
+        return None
+    return KeyHolder(record(KeyRecord, row[:-2]), bool(row.run_waits), row.archived)
+
+
+def list_keys(
+    session: Session,
+    *,
+    role: Role | None = None,
+    run: str | None = None,
+    after: str | None = None,
+    limit: int | None = None,
+) -> list[KeyRecord]:
+    """Keys, oldest first, at most `limit` after the id `after`; of one role, of one run, or all."""
+    query = select(TABLE).order_by(TABLE.c.id).limit(limit)
+    if role is not None:
+        query = query.where(TABLE.c.role == role)
+    if run is not None:
+        query = query.where(TABLE.c.run_id == run)
+    if after is not None:
+        query = query.where(TABLE.c.id > after)
+    return [KeyRecord(**row) for row in session.execute(query).mappings()]
 
 
 def revoke_key(session: Session, key_id: str, at: datetime) -> KeyRecord | None:

@@ -48,3 +48,8 @@ def beyond_limit(session: Session, run_id: str, kept: int) -> list[PendingUpload
 def remove(session: Session, nonces: list[str]) -> None:
     """Delete the rows of uploads."""
     session.execute(delete(TABLE).where(TABLE.c.nonce.in_(nonces)))
+
+
+def names(session: Session) -> set[str]:
+    """The names of the staged files of all uploads."""
+    return set(session.execute(select(TABLE.c.name)).scalars())

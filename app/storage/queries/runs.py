@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
+from app.domain.states import RunState
 from app.storage.database import notify
 from app.storage.database.mapping import one, values
 from app.storage.database.models import CompetitionVersion, Run
 from app.storage.database.records import RunRecord
+from app.storage.queries import archive
 
 TABLE = Run.__table__
 VERSION = CompetitionVersion.__table__
@@ -51,16 +55,47 @@ def find_run(session: Session, experiment: str, competition: str, seed: int) -> 
     return one(RunRecord, session.execute(query).one_or_none())
 
 
+def start_clocks(session: Session, run_ids: Collection[str], at: datetime) -> None:
+    """Start the clocks of these runs. A clock that runs is left alone, and so is a closed run.
+
+    One statement decides, so that of several servers the first one sets the time.
+    """
+    session.execute(
+        update(TABLE)
+        .where(
+            TABLE.c.id.in_(sorted(run_ids)),
+            TABLE.c.started_at.is_(None),
+            TABLE.c.state == RunState.OPEN,
+        )
+        .values(started_at=at)
+    )
+
+
 def list_runs(
     session: Session,
     *,
     experiment: str | None = None,
     competition: str | None = None,
+    state: RunState | None = None,
+    archived: bool = False,
     after: str | None = None,
     limit: int,
 ) -> list[RunRecord]:
-    """Runs, oldest first, at most `limit` after the id `after`."""
+    """Runs, oldest first, at most `limit` after the id `after`.
+
+    Without `archived`, archived runs are left out, and those of archived experiments and
+    competitions that are not named.
+    """
     query = select(TABLE).order_by(TABLE.c.id).limit(limit)
+    if not archived:
+        shown = archive.is_shown(
+            TABLE,
+            experiment_named=experiment is not None,
+            competition_named=competition is not None,
+        )
+        query = query.where(*shown)
+    if state is not None:
+        query = query.where(TABLE.c.state == state)
     if experiment is not None:
         query = query.where(TABLE.c.experiment == experiment)
     if competition is not None:

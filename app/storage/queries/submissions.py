@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, and_, bindparam, case, func, insert, or_, select, update
+from sqlalchemy import Row, Select, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import COUNTED, SETTLED, SubmissionState
@@ -33,19 +33,12 @@ IS_COUNTED = TABLE.c.state.in_(sorted(COUNTED))
 ADD = insert(TABLE)
 BY_ID = WITH_GRADE.where(TABLE.c.id == bindparam("id"))
 BY_KEY = select(TABLE).where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
-COUNT_ALL = select(func.count()).select_from(TABLE).where(OF_RUN)
-TIMES_SINCE = (
-    select(TABLE.c.received_at)
-    .where(OF_RUN, TABLE.c.received_at > bindparam("since"))
-    .order_by(TABLE.c.received_at)
-)
 LAST_VALID = (
     select(TABLE)
     .where(OF_RUN, TABLE.c.state == SubmissionState.GRADED)
     .order_by(TABLE.c.id.desc())
     .limit(1)
 )
-OLDEST_QUEUED = select(TABLE.c.received_at).where(IS_QUEUED).order_by(TABLE.c.id).limit(1)
 CLAIMABLE = (
     select(
         TABLE.c.id,
@@ -132,31 +125,6 @@ def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:
     return int(count), found or ""
 
 
-def count_counted(
-    session: Session, run_id: str, since: datetime | None = None, *, everything: bool = False
-) -> int:
-    """The number of submissions received after `since` that count against the run's quota.
-
-    With `everything`, rejected and failed submissions count too.
-    """
-    query = COUNT_ALL if everything else COUNT_ALL.where(IS_COUNTED)
-    if since is None:
-        return int(session.execute(query, {"run_id": run_id}).scalar_one())
-    query = query.where(TABLE.c.received_at > bindparam("since"))
-    return int(session.execute(query, {"run_id": run_id, "since": since}).scalar_one())
-
-
-def counted_times(
-    session: Session, run_id: str, since: datetime, *, everything: bool = False
-) -> list[datetime]:
-    """The times after `since` of submissions that count against the run's quota, oldest first.
-
-    With `everything`, rejected and failed submissions count too.
-    """
-    query = TIMES_SINCE if everything else TIMES_SINCE.where(IS_COUNTED)
-    return list(session.execute(query, {"run_id": run_id, "since": since}).scalars())
-
-
 def last_valid(session: Session, run_id: str) -> SubmissionRecord | None:
     """The run's last graded submission. It is the final one if none was selected."""
     return one(SubmissionRecord, session.execute(LAST_VALID, {"run_id": run_id}).one_or_none())
@@ -238,36 +206,6 @@ def settled_among(session: Session, ids: Sequence[str]) -> list[str]:
     """The ids among `ids` whose submissions are settled."""
     query = select(TABLE.c.id).where(TABLE.c.id.in_(ids), TABLE.c.state.in_(sorted(SETTLED)))
     return list(session.execute(query).scalars())
-
-
-def counts_by_state(session: Session) -> dict[str, int]:
-    """The number of submissions in each state, zeros included."""
-    query = select(TABLE.c.state, func.count()).group_by(TABLE.c.state)
-    found = {state: int(count) for state, count in session.execute(query)}
-    return {state.value: found.get(state, 0) for state in SubmissionState}
-
-
-def count_open(session: Session, bounds: Sequence[int]) -> dict[tuple[SubmissionState, int], int]:
-    """The number of queued submissions and of those being graded, by state and size bucket.
-
-    Bucket 0 is below the first of `bounds` (bytes, ascending), and so on. Zeros are absent.
-    """
-    size_bucket = case(
-        *((TABLE.c.bytes < bound, number) for number, bound in enumerate(bounds)),
-        else_=len(bounds),
-    )
-    is_open = or_(IS_QUEUED, TABLE.c.state == SubmissionState.GRADING)
-    query = (
-        select(TABLE.c.state, size_bucket, func.count())
-        .where(is_open)
-        .group_by(TABLE.c.state, size_bucket)
-    )
-    return {(state, int(size)): int(count) for state, size, count in session.execute(query)}
-
-
-def oldest_queued(session: Session) -> datetime | None:
-    """The time when the oldest queued submission was received."""
-    return session.execute(OLDEST_QUEUED).scalar_one_or_none()
 
 
 def _with_grade(row: Row[Any]) -> tuple[SubmissionRecord, GradeRecord | None]:

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.models import VersionFile
+from app.storage.database.models import CompetitionVersion, VersionFile
 from app.storage.database.records import VersionFileRecord
 
 TABLE = VersionFile.__table__
+VERSION = CompetitionVersion.__table__
 PUBLIC, PRIVATE = "public/", "private/"
 OF_VERSION = select(TABLE.c.path, TABLE.c.sha256, TABLE.c.bytes).order_by(TABLE.c.path)
 
@@ -43,6 +44,21 @@ def working_files(
     if not private:
         query = query.where(~TABLE.c.path.startswith(PRIVATE))
     return _records(session, query)
+
+
+def of_all_versions(session: Session) -> list[tuple[str, str, VersionFileRecord]]:
+    """Slug and content hash of its version, and the record, of every file."""
+    query = select(
+        VERSION.c.slug, VERSION.c.content_hash, TABLE.c.path, TABLE.c.sha256, TABLE.c.bytes
+    ).join(VERSION, VERSION.c.id == TABLE.c.version_id)
+    return [
+        (
+            row.slug,
+            row.content_hash,
+            VersionFileRecord(path=row.path, sha256=row.sha256, bytes=row.bytes),
+        )
+        for row in session.execute(query)
+    ]
 
 
 def _records(session: Session, query: object) -> list[VersionFileRecord]:

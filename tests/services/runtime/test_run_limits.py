@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from app.domain.feedback import Feedback
 from app.domain.states import RunState, SubmissionState
 from app.errors import QuotaExceeded, RunClosed
 from app.services.runtime.run_limits import refuse_closed, refuse_over_quota
@@ -31,13 +32,19 @@ def test_a_closed_run_accepts_nothing(world: World) -> None:
 
 @pytest.mark.parametrize(("hours", "over"), [(2, False), (1, True), (0.5, True)])
 def test_a_run_ends_after_its_hours(world: World, hours: float, over: bool) -> None:
-    run = replace(world.run, created_at=NOON - timedelta(hours=1), limits={"hours": hours})
+    run = replace(world.run, started_at=NOON - timedelta(hours=1), limits={"hours": hours})
 
     if over:
         with pytest.raises(RunClosed, match="are over"):
             refuse_closed(run, NOON)
     else:
         refuse_closed(run, NOON)
+
+
+def test_the_hours_of_a_run_that_has_not_started_do_not_pass(world: World) -> None:
+    run = replace(world.run, created_at=NOON - timedelta(days=9), limits={"hours": 1})
+
+    refuse_closed(run, NOON)
 
 
 @pytest.mark.parametrize(
@@ -81,3 +88,18 @@ def test_the_daily_quota_is_free_again_24_hours_after_the_submission_that_fills_
         check_quota(world, submissions_per_day=2)
 
     assert int(refused.value.headers["Retry-After"]) == 4 * 3600 + 1
+
+
+def test_a_rejected_file_counts_until_the_run_may_know_it(world: World) -> None:
+    came = NOON - timedelta(seconds=5)
+    world.submit(
+        state=SubmissionState.REJECTED, received_at=came, settled_at=came + timedelta(seconds=0.2)
+    )
+    run = replace(world.run, limits={"submissions_total": 1})
+
+    with world.database.read() as session:
+        refuse_over_quota(session, run, NOON, step=4.0)  # shown since a second
+        refuse_over_quota(session, run, NOON, step=0.0)
+        refuse_over_quota(session, replace(run, feedback=Feedback.FULL), NOON, step=8.0)
+        with pytest.raises(QuotaExceeded):
+            refuse_over_quota(session, run, NOON, step=8.0)

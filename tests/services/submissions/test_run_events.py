@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import random
+import time
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -91,7 +92,9 @@ def events_of(follower):
 
 @pytest.fixture(scope="module")
 def a_context(tmp_path_factory):
-    opened = open_context(Settings(data_dir=tmp_path_factory.mktemp("podium"), graders=1))
+    opened = open_context(
+        Settings(data_dir=tmp_path_factory.mktemp("podium"), graders=1, outcome_step_seconds=0)
+    )
     yield opened
     opened.close()
 
@@ -163,6 +166,27 @@ def test_the_policy_none_tells_that_bytes_arrived_and_nothing_else(a_context, da
     assert events_of(scene.follower())[:2] == queued[:2]
     researcher = scene.new_key(Role.RESEARCHER)
     assert events_of(scene.follower(key=researcher))[0] == [("sub_a", "rejected")]
+
+
+def test_an_outcome_that_may_not_be_shown_yet_is_no_event(a_context, database):
+    timed = replace(
+        a_context, settings=a_context.settings.model_copy(update={"outcome_step_seconds": 1.0})
+    )
+    scene = Scene(timed, database)
+    follower = scene.follower()
+    made = replace(make_submission(scene.record), id="sub_a", received_at=datetime.now(UTC))
+    database.write(lambda s: submissions.add_submissions(s, [made]))
+    database.write(lambda s: submissions.claim(s, "me", 9, datetime.now(UTC)))
+    assert events_of(follower)[0] == [("sub_a", "queued")]
+    scene.settle("a")
+    hidden = follower.next_page()
+    assert hidden.events == []
+    assert hidden.next_at == made.received_at + timedelta(seconds=1.0)
+    researcher = scene.new_key(Role.RESEARCHER)
+    assert events_of(scene.follower(key=researcher))[0] == [("sub_a", "graded")]
+    time.sleep(max(0.0, (hidden.next_at - datetime.now(UTC)).total_seconds()))
+    assert events_of(follower)[0] == [("sub_a", "graded")]
+    assert follower.next_page().next_at is None
 
 
 def test_a_key_that_is_revoked_is_told_nothing_more(scene):

@@ -7,10 +7,11 @@ from sqlalchemy import inspect, text
 
 from app import bundled
 from app.errors import SchemaTooNew
-from app.storage.database import migrations
+from app.storage.database import migrations, revisions
 from app.storage.database.database import Database
 from app.storage.database.engine import make_engine
 from app.storage.database.models import Base
+from app.storage.queries import runs
 from tests.storage.make import make_world
 
 
@@ -70,9 +71,22 @@ def test_a_database_can_be_taken_down_and_up_again(empty, empty_database_url):
 
     migrations.upgrade(empty_database_url)
 
-    assert migrations.is_current(empty)
+    assert revisions.state(empty) == "current"
     assert migrations.differences(empty) == []
     make_world(empty)
+
+
+def test_the_clock_of_a_run_from_before_clocks_started_when_it_was_made(empty, empty_database_url):
+    migrations.upgrade(empty_database_url)
+    run = make_world(empty).run
+    migrations.downgrade(empty_database_url, "0006")
+
+    migrations.upgrade(empty_database_url)
+
+    with empty.read() as session:
+        found = runs.get_run(session, run.id)
+    assert run.started_at is None
+    assert found.started_at == run.created_at
 
 
 def test_upgrading_twice_keeps_what_is_there(database, database_url):
@@ -85,8 +99,8 @@ def test_upgrading_twice_keeps_what_is_there(database, database_url):
 
 
 def test_an_empty_database_is_not_current(empty):
-    assert not migrations.is_current(empty)
-    assert migrations.state(empty) == "older"
+    assert revisions.state(empty) != "current"
+    assert revisions.state(empty) == "older"
 
 
 def test_a_database_of_a_newer_podium_is_not_current_and_says_so(database, database_url):
@@ -94,8 +108,7 @@ def test_a_database_of_a_newer_podium_is_not_current_and_says_so(database, datab
         lambda s: s.execute(text("UPDATE alembic_version SET version_num = '9999'")) and None
     )
 
-    assert not migrations.is_current(database)
-    assert migrations.state(database) == "newer"
+    assert revisions.state(database) == "newer"
     with pytest.raises(SchemaTooNew, match="9999"):
         migrations.upgrade(database_url)
 
@@ -128,7 +141,7 @@ def test_processes_that_start_at_once_migrate_once(empty, empty_database_url):
         thread.join(60)
 
     assert failures == []
-    assert migrations.is_current(empty)
+    assert revisions.state(empty) == "current"
 
 
 @pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
@@ -148,4 +161,4 @@ def test_missing_migrations_are_named(monkeypatch, tmp_path):
     monkeypatch.setattr(bundled, "_package", lambda: tmp_path / "app")
 
     with pytest.raises(FileNotFoundError, match="there are no migrations in"):
-        migrations.migrations_directory()
+        revisions.migrations_directory()

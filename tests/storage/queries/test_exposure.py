@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from app.storage.queries import exposure, faults
+from app.storage.queries import exposure
+from app.storage.queries.operation import faults
 from tests.storage.make import NOON, add_grade, make_grade
 
 
@@ -65,7 +66,8 @@ def test_totals_name_every_kind(world, grade):
 
     with world.database.read() as session:
         assert exposure.totals(session, world.run.id) == {
-            "validation": 3, "public_score": 0, "private_score": 1,
+            "validation": 3, "public_score": 0, "private_score": 1, "harness_validation": 0,
+            "harness_public_score": 0, "harness_private_score": 0,
         }  # fmt: skip
 
 

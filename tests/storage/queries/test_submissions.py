@@ -7,7 +7,7 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.states import SubmissionState
 from app.storage.database.records import SettledRecord
-from app.storage.queries import submissions
+from app.storage.queries import submission_counts, submissions
 from tests.storage.make import NOON, add_grade, add_version, make_grade, make_submission
 
 
@@ -96,7 +96,7 @@ def test_what_is_graded_or_may_yet_be_counts(world, state, expected):
     world.submit(state=SubmissionState(state))
 
     with world.database.read() as session:
-        assert submissions.count_counted(session, world.run.id) == expected
+        assert submission_counts.count_counted(session, world.run.id) == expected
 
 
 def test_counting_can_begin_at_a_time(world):
@@ -105,11 +105,13 @@ def test_counting_can_begin_at_a_time(world):
     since = NOON + timedelta(hours=1)
 
     with world.database.read() as session:
-        assert submissions.count_counted(session, world.run.id, since) == 2
-        assert submissions.count_counted(session, world.run.id) == 3
-        assert submissions.counted_times(session, world.run.id, since) == [
-            NOON + timedelta(hours=2), NOON + timedelta(hours=3),
-        ]  # fmt: skip
+        assert submission_counts.count_counted(session, world.run.id, since) == 2
+        assert submission_counts.count_counted(session, world.run.id) == 3
+        latest = [
+            submission_counts.counted_time(session, world.run.id, since, later=later)
+            for later in (0, 1, 2)
+        ]
+    assert latest == [NOON + timedelta(hours=3), NOON + timedelta(hours=2), None]
 
 
 def test_settling_writes_the_outcome(world):
@@ -160,7 +162,7 @@ def test_submissions_are_counted_by_state_zeros_included(world):
     world.submit()
 
     with world.database.read() as session:
-        assert submissions.counts_by_state(session) == {
+        assert submission_counts.counts_by_state(session) == {
             "queued": 2, "grading": 0, "graded": 1, "rejected": 0, "failed": 0,
         }  # fmt: skip
 
@@ -169,11 +171,11 @@ def test_the_oldest_queued_submission_tells_how_long_one_waits(world):
     world.submit(received_at=NOON + timedelta(hours=9))
 
     with world.database.read() as session:
-        assert submissions.oldest_queued(session) == NOON
+        assert submission_counts.oldest_queued(session) == NOON
 
     world.database.write(lambda s: submissions.claim(s, "me", 9, NOON))
     with world.database.read() as session:
-        assert submissions.oldest_queued(session) is None
+        assert submission_counts.oldest_queued(session) is None
 
 
 def test_a_word_that_is_no_state_is_refused(world):

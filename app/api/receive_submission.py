@@ -1,0 +1,92 @@
+"""Read a submission from a request and store it: its headers, its bytes, its row."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from fastapi import Request
+
+from app.api.dependencies import sent_key
+from app.api.http.threads import run_in_thread
+from app.api.http.upload import received_upload, small_body
+from app.errors import BadRequest, Invalid
+from app.services.runtime.context import Context
+from app.services.submissions import quotas, submit
+from app.services.submissions.batch_receiver import (
+    BatchReceiver,
+    IncomingSubmission,
+    StoredSubmission,
+)
+from app.services.submissions.submit import SubmissionMeta
+from app.storage.blobs.store import Blob
+
+PREFER_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
+LONGEST_KEY = 255
+LONGEST_MESSAGE = 500
+
+
+async def receive_submission(
+    request: Request,
+    context: Context,
+    run_id: str,
+    submission_id: str,
+    meta: Callable[[str], SubmissionMeta],
+) -> StoredSubmission:
+    """Store the submission: a small one together with others, a large one alone.
+
+    `meta` makes the metadata from the SHA-256 of the file.
+    """
+    key, limit = sent_key(request), context.settings.max_upload_bytes
+    data = await small_body(request, limit)
+    receiver: BatchReceiver | None = request.app.state.batch_receiver
+    if data is not None:
+        announced = Blob(hashlib.sha256(data).hexdigest(), len(data))
+        of_file = meta(announced.sha256)
+        if receiver is not None:
+            incoming = IncomingSubmission(submission_id, run_id, key, data, of_file)
+            return await asyncio.wrap_future(receiver.receive(incoming))
+        caller, run = await run_in_thread(submit.admit, context, key, run_id)
+        put = functools.partial(context.blobs.put, data)
+        received = await submit.store_bytes(context, run, submission_id, announced, put, of_file)
+        return StoredSubmission(caller, run, received)
+    caller, run = await run_in_thread(submit.admit, context, key, run_id)
+    if meta("").idempotency_key is None:  # a file that was sent before is answered beyond the quota
+        await run_in_thread(quotas.refuse_unstorable, context, run)
+    async with received_upload(request, context.blobs, limit) as upload:
+        blob = upload.received()
+        received = await submit.store_bytes(
+            context, run, submission_id, blob, upload.finish, meta(blob.sha256)
+        )
+    return StoredSubmission(caller, run, received)
+
+
+def submission_meta(request: Request) -> SubmissionMeta:
+    """The note and the Idempotency-Key of a request."""
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and len(key) > LONGEST_KEY:
+        raise Invalid(f"header.Idempotency-Key: it has more than {LONGEST_KEY} characters.")
+    message = request.headers.get("X-Podium-Message", "")
+    if len(message) > LONGEST_MESSAGE:
+        raise Invalid(f"header.X-Podium-Message: it has more than {LONGEST_MESSAGE} characters.")
+    if not message.isprintable():
+        raise BadRequest("X-Podium-Message holds control characters.")
+    return SubmissionMeta(message, key)
+
+
+def wait_seconds(request: Request, longest: float) -> float | None:
+    """How long the client wants to wait for the grade: without a thread or transaction."""
+    found = PREFER_WAIT.search(request.headers.get("Prefer", ""))
+    return None if found is None else min(float(found.group(1)), longest)
+
+
+def header_parameter(name: str, description: str, **schema: Any) -> dict[str, Any]:
+    """An optional header, for a route's OpenAPI description."""
+    return {
+        "name": name, "in": "header", "required": False, "description": description,
+        "schema": {"type": "string", **schema},
+    }  # fmt: skip

@@ -1,0 +1,45 @@
+"""`archive` and `restore` of the groups `competitions`, `experiments` and `runs`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app.cli.context import podium
+from app.cli.remote import Key, Url, remote
+from app.domain.states import ArchivalKind
+
+Name = Annotated[str, typer.Argument(help="its slug, name or id")]
+Reason = Annotated[str, typer.Option(help="why, for whoever looks later")]
+
+
+def add_archive_commands(app: typer.Typer, kind: ArchivalKind) -> None:
+    """Add the two commands to a group."""
+    a_kind = {"experiment": "an experiment"}.get(kind.value, f"a {kind.value}")
+    whose = "its keys" if kind is ArchivalKind.RUN else "the keys of its runs"
+
+    @app.command(
+        "archive",
+        help=f"Hide {a_kind} from lists, boards and rates, and refuse {whose}. Nothing is deleted.",
+    )
+    def archive(name: Name, reason: Reason, url: Url = "", key: Key = "") -> None:
+        _change("archive", kind, name, reason, url, key)
+        typer.echo(f"archived {name}")
+
+    @app.command("restore", help=f"Restore {a_kind} that was archived.")
+    def restore(name: Name, reason: Reason, url: Url = "", key: Key = "") -> None:
+        _change("restore", kind, name, reason, url, key)
+        typer.echo(f"restored {name}")
+
+
+def _change(verb: str, kind: ArchivalKind, name: str, reason: str, url: str, key: str) -> None:
+    if there := remote(url, key):
+        with there:
+            there.post(f"/v1/{kind.value}s/{name}/{verb}", {"reason": reason})
+        return
+    from app.services.runtime import archival
+
+    change = archival.archive if verb == "archive" else archival.restore
+    with podium() as context:
+        change(context, kind, name, reason, by=None)

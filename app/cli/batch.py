@@ -1,0 +1,95 @@
+"""The runs of one `podium runs create`: made here, or on a Podium elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.cli.remote import Document, Remote
+from app.domain.feedback import Feedback
+from app.domain.states import CompetitionStatus
+from app.domain.wording import first_few
+from app.errors import NeedsData, NotFound
+from app.services.experiments.create_run import NewRun, create
+from app.services.runtime.archival import suite_slugs
+from app.services.runtime.context import Context
+from app.storage.queries import competitions
+
+NAMED = 100  # competitions in an error text
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The runs to make: one for each competition of the suite, or of the list, and each seed."""
+
+    experiment: str
+    suite: str
+    competitions: tuple[str, ...]
+    seeds: range
+    feedback: Feedback
+    limits: dict[str, Any]
+
+
+def create_here(context: Context, batch: Batch) -> list[Document]:
+    """Make the runs in this Podium. Returns each with its key.
+
+    Raises:
+        NotFound, NeedsData: competitions are not imported, or have no data; all are named. No run
+            was made.
+        Conflict: a run exists already. The runs before it in the batch were made.
+    """
+    if batch.suite:
+        slugs = sorted(suite_slugs(context, batch.suite) or ())
+    else:
+        slugs = list(batch.competitions)
+    with context.database.read() as session:
+        found = competitions.list_current(session, slugs=slugs, limit=len(slugs))
+    _refuse_unready(slugs, {each.slug: each.status.value for each in found})
+    made = []
+    for slug in slugs:
+        for seed in batch.seeds:
+            new = NewRun(batch.experiment, slug, seed, batch.feedback, batch.limits)
+            run, key = create(context, new)
+            made.append({"run": run.id, "competition": slug, "seed": seed, "key": key})
+    return made
+
+
+def create_elsewhere(there: Remote, batch: Batch) -> list[Document]:
+    """Make the runs over HTTP. Errors as in `create_here`.
+
+    A suite is what the Podium there lists: competitions of it that were never imported are not in
+    the answer, and so get no run.
+    """
+    states = {
+        one["slug"]: one["status"] for one in there.items("/v1/competitions", suite=batch.suite)
+    }
+    slugs = sorted(states) if batch.suite else list(batch.competitions)
+    _refuse_unready(slugs, states)
+    made = []
+    for slug in slugs:
+        for seed in batch.seeds:
+            body = {
+                "experiment": batch.experiment, "competition": slug, "seed": seed,
+                "feedback": batch.feedback.value, "limits": batch.limits,
+            }  # fmt: skip
+            run = there.post("/v1/runs", body)
+            made.append({"run": run["id"], "competition": slug, "seed": seed, "key": run["key"]})
+    return made
+
+
+def _refuse_unready(slugs: list[str], states: dict[str, str]) -> None:
+    unknown = [slug for slug in slugs if slug not in states]
+    if unknown:
+        count = f"{len(unknown)} of {len(slugs)} competitions are not imported"
+        what = f"There is no competition {unknown[0]}" if len(slugs) == 1 else count
+        named = "" if len(slugs) == 1 else f": {first_few(unknown, NAMED)}"
+        raise NotFound(
+            f"{what}{named}; `podium competitions list` shows those that are imported. No run was "
+            "made."
+        )
+    needy = [slug for slug in slugs if states[slug] != CompetitionStatus.READY.value]
+    if needy:
+        raise NeedsData(
+            f"{len(needy)} of {len(slugs)} competitions have no data: {first_few(needy, NAMED)}. "
+            "An admin has to import it, or name the others with --competition. No run was made."
+        )

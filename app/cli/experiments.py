@@ -1,0 +1,103 @@
+"""`podium experiments`: create and list experiments."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from app.cli.archive import add_archive_commands
+from app.cli.context import podium
+from app.cli.output import AsJson, print_json
+from app.cli.remote import Document, Key, Url, remote
+from app.cli.tables import moment, print_table
+from app.domain.states import ArchivalKind
+from app.services.experiments import experiments
+from app.services.experiments.experiments import NewExperiment
+from app.storage.database.records import ExperimentRecord
+
+app = typer.Typer(help="Create, list and archive experiments.", no_args_is_help=True)
+add_archive_commands(app, ArchivalKind.EXPERIMENT)
+ALL = 10**9
+
+
+@app.command()
+def create(
+    name: Annotated[str, typer.Argument(help="its name")],
+    agent: Annotated[str, typer.Option(help="the agent")],
+    model: Annotated[str, typer.Option(help="the model that the agent uses")],
+    notes: Annotated[str, typer.Option(help="notes for readers of results")] = "",
+    hours: Annotated[float | None, typer.Option(min=0, help="hours of each run")] = None,
+    cpus: Annotated[float | None, typer.Option(min=0, help="processors of each run")] = None,
+    gpus: Annotated[float | None, typer.Option(min=0, help="GPUs of each run")] = None,
+    gpu_kind: Annotated[str | None, typer.Option(help="the kind of these GPUs")] = None,
+    memory_gb: Annotated[float | None, typer.Option(min=0, help="memory of each run")] = None,
+    internet: Annotated[
+        bool | None, typer.Option("--internet/--no-internet", help="whether runs reach it")
+    ] = None,
+    url: Url = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """Create an experiment: one agent and model, with the same resources for all runs.
+
+    The resources are notes for readers of results and for groups of medal rates. Podium does not
+    enforce them; the limits of a run are options of `podium runs create`.
+    """
+    resources: Document = {
+        "hours": hours, "cpus": cpus, "gpus": gpus, "gpu_kind": gpu_kind, "memory_gb": memory_gb,
+        "internet": internet,
+    }  # fmt: skip
+    given = resources if any(value is not None for value in resources.values()) else None
+    if there := remote(url, key):
+        body = {"name": name, "agent": agent, "model": model, "notes": notes, "resources": given}
+        with there:
+            document = there.post("/v1/experiments", body)
+    else:
+        new = NewExperiment(_named(name), agent, model, notes, given)
+        with podium() as context:
+            record, _ = experiments.create(context, new)
+        document = _shown(record)
+    if as_json:
+        print_json(document)
+    else:
+        typer.echo(name)
+
+
+@app.command("list")
+def list_experiments(
+    archived: Annotated[bool, typer.Option("--archived", help="also archived ones")] = False,
+    url: Url = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """List experiments."""
+    if there := remote(url, key):
+        with there:
+            found = list(there.items("/v1/experiments", archived=archived))
+    else:
+        with podium() as context:
+            records, _ = experiments.page(context, None, ALL, archived=archived)
+        found = [_shown(one) for one in records]
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ("name", "agent", "model", "created"),
+        [(one["name"], one["agent"], one["model"], moment(one["created_at"])) for one in found],
+        "no experiments",
+    )
+
+
+def _shown(record: ExperimentRecord) -> Document:
+    return {
+        "name": record.name, "agent": record.agent, "model": record.model, "notes": record.notes,
+        "resources": record.resources, "created_at": record.created_at,
+    }  # fmt: skip
+
+
+def _named(name: str) -> str:
+    """The name, if the HTTP API could use it too."""
+    if not 1 <= len(name) <= 200 or "/" in name or not name.isprintable():
+        raise typer.BadParameter("a name has 1 to 200 printable characters and no slash")
+    return name

@@ -1,0 +1,1 @@
+"""Commands that work with competition folders, or with one file, and need no server."""

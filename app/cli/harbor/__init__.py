@@ -1,0 +1,1 @@
+"""`podium harbor-task`: a competition as a task of Harbor."""

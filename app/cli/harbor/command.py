@@ -1,0 +1,85 @@
+"""`podium harbor-task SLUG DIR`: a competition as a task of Harbor."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from app.cli.context import podium
+from app.cli.harbor.task_folder import HarborTask, write_task
+from app.cli.output import out
+from app.cli.remote import Key, Remote, Url, remote
+from app.domain.states import CompetitionStatus
+from app.errors import Invalid, NeedsData, NotFound
+from app.storage.queries import competitions
+
+
+def harbor_task(
+    slug: Annotated[str, typer.Argument(help="the competition's slug")],
+    folder: Annotated[Path, typer.Argument(help="the folder to make", metavar="DIR")],
+    verifier_url: Annotated[
+        str, typer.Option(help="the address of Podium for verifiers; without: --url")
+    ] = "",
+    url: Url = "",
+    key: Key = "",
+) -> None:
+    """Write a competition as a task of Harbor, whose verifier asks Podium to grade.
+
+    The folder has the description, the public files, and a verifier with a container of its own. It
+    has no answers and no key: set PODIUM_KEY to the key of a harness where Harbor runs.
+    """
+    address = (verifier_url or url).rstrip("/")
+    if not address.startswith(("http://", "https://")):
+        raise Invalid("Name the address of Podium for verifiers: --verifier-url https://...")
+    if there := remote(url, key):
+        with there:
+            _from_elsewhere(there, slug, folder, address)
+    else:
+        _from_here(slug, folder, address)
+    out.print(f"wrote {folder}", markup=False, highlight=False)
+
+
+def _from_here(slug: str, folder: Path, address: str) -> None:
+    with podium() as context:
+        with context.database.read() as session:
+            version = competitions.current_version(session, slug)
+        if version is None:
+            raise NotFound(f"There is no competition {slug!r}; see `podium competitions list`.")
+        entry = context.catalogue.entry(version)
+        _refuse_unready(slug, version.status.value)
+        metric = entry.competition.metric
+        digests = {file["name"]: file["sha256"] for file in version.files}
+        task = HarborTask(
+            slug, entry.competition.title, f"sha256:{version.content_hash}", metric.name,
+            metric.higher_is_better, entry.description or "", tuple(digests), address,
+        )  # fmt: skip
+
+        def copy(name: str, path: Path) -> None:
+            with context.catalogue.files.lease_public(version, name, digests[name]) as lease:
+                shutil.copyfile(lease.path, path)
+
+        write_task(task, folder, copy)
+
+
+def _from_elsewhere(there: Remote, slug: str, folder: Path, address: str) -> None:
+    found = there.get(f"/v1/competitions/{slug}")
+    _refuse_unready(slug, found["status"])
+    task = HarborTask(
+        slug, found["title"], f"sha256:{found['content_hash']}", found["metric"]["name"],
+        found["metric"]["higher_is_better"], there.text(f"/v1/competitions/{slug}/description"),
+        tuple(file["name"] for file in found["files"]), address,
+    )  # fmt: skip
+
+    def download(name: str, path: Path) -> None:
+        there.download(f"/v1/competitions/{slug}/files/{quote(name)}", path)
+
+    write_task(task, folder, download)
+
+
+def _refuse_unready(slug: str, status: str) -> None:
+    if status != CompetitionStatus.READY.value:
+        raise NeedsData(f"{slug} cannot be graded yet: an admin has to import its data.")

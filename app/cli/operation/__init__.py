@@ -1,0 +1,1 @@
+"""Commands that run a Podium and look after its database and files."""

@@ -1,0 +1,74 @@
+"""`podium backup` and `podium restore`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.output import AsJson, out, print_json, step_progress
+from app.read_settings import read_settings
+from app.services.operations.backup import back_up
+from app.services.operations.backup_format import Manifest, verified
+from app.services.operations.restore import restore as restore_from
+
+Folder = Annotated[Path, typer.Argument(help="the backup's folder")]
+
+
+def backup(folder: Folder, as_json: AsJson = False) -> None:
+    """Write all rows and files of this Podium into a new folder, while it runs.
+
+    The rows are as of one moment, from any database and store. The folder contains private
+    answers: protect it like the data.
+    """
+    settings = read_settings()
+    with step_progress() as progress:
+        manifest = back_up(settings, folder.absolute(), progress)
+    _print_summary(f"backed up into {folder}", manifest, as_json)
+
+
+def restore(
+    folder: Folder,
+    only_check: Annotated[
+        bool, typer.Option("--check", help="verify the backup, and restore nothing")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Restore a backup into an empty Podium, on either database and store.
+
+    All files are verified before the first write. Submissions that were being graded when the
+    backup was made are queued again.
+    """
+    settings = read_settings()
+    with step_progress() as progress:
+        if only_check:
+            manifest = verified(folder.absolute(), progress)
+        else:
+            manifest = restore_from(settings, folder.absolute(), progress)
+    _print_summary(
+        f"{folder} is complete" if only_check else f"restored {folder}", manifest, as_json
+    )
+
+
+def _print_summary(what: str, manifest: Manifest, as_json: bool) -> None:
+    rows = {table.name: table.file.rows for table in manifest.tables}
+    if as_json:
+        print_json(
+            {
+                "podium": manifest.podium,
+                "schema": manifest.schema,
+                "made_at": manifest.made_at,
+                "database": manifest.database,
+                "rows": rows,
+                "files": manifest.blobs.rows,
+                "bytes": manifest.blob_bytes,
+            }
+        )
+        return
+    out.print(
+        f"{what}: of {manifest.made_at}, {rows.get('submission', 0)} submissions, "
+        f"{rows.get('grade', 0)} grades, {manifest.rows()} rows in all, {manifest.blobs.rows} "
+        f"files of {manifest.blob_bytes} bytes",
+        markup=False, highlight=False, soft_wrap=True,
+    )  # fmt: skip

@@ -1,0 +1,54 @@
+"""`podium db`: migrate and check the database's schema."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.output import err
+from app.read_settings import make_data_directory, read_settings
+from app.storage.database import migrations
+from app.storage.database.database import Database
+from app.storage.database.wait_for_database import upgrade_when_reachable
+
+app = typer.Typer(help="Migrate and check the database.", no_args_is_help=True)
+
+
+@app.command()
+def upgrade() -> None:
+    """Migrate the database's schema to this version of Podium."""
+    settings = read_settings()
+    make_data_directory(settings.data_dir)
+    upgrade_when_reachable(settings.database_url, 0)
+    typer.echo("the schema is up to date")
+
+
+@app.command()
+def downgrade(
+    revision: Annotated[str, typer.Argument(help="a revision, -1 for one back, base for none")],
+) -> None:
+    """Migrate the schema back. Data that the older schema cannot store is lost: back up first."""
+    migrations.downgrade(read_settings().database_url, revision)
+    typer.echo(f"the schema is at {revision}")
+
+
+@app.command()
+def check() -> None:
+    """Compare models and migrations: upgrade an empty database and look for differences."""
+    with tempfile.TemporaryDirectory() as directory:
+        url = f"sqlite:///{Path(directory) / 'check.db'}"
+        migrations.upgrade(url)
+        database = Database(url)
+        try:
+            differences = migrations.differences(database)
+        finally:
+            database.close()
+    for difference in differences:
+        err.print(str(difference), markup=False)
+    if differences:
+        err.print("the models and the migrations differ: write a migration")
+        raise typer.Exit(1)
+    typer.echo("models and migrations agree")

@@ -1,0 +1,54 @@
+"""`podium gc`: remove files that no row of the database names."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from app.cli.context import require_podium
+from app.cli.output import AsJson, out, print_json
+from app.services.operations import collect_garbage
+from app.settings import MEGABYTE, Settings
+from app.storage.database.wait_for_database import upgrade_when_reachable
+
+LISTED = 20
+
+
+def gc(
+    delete: Annotated[
+        bool, typer.Option("--delete", help="remove them; without it they are only listed")
+    ] = False,
+    older_than: Annotated[
+        float | None,
+        typer.Option(
+            min=1, metavar="HOURS", help="how old a file must be (default: PODIUM_GC_AGE_HOURS)"
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List stored files that no row names; with --delete, remove them.
+
+    Servers and agents may go on meanwhile. A file that is being uploaded is newer than --older-than
+    and stays. A server removes such files by itself every PODIUM_GC_HOURS.
+    """
+    settings = Settings()
+    require_podium(settings)
+    upgrade_when_reachable(settings.database_url, 0)
+    age = settings.gc_age_hours if older_than is None else older_than
+    found = collect_garbage.unreferenced(settings, age_hours=age)
+    if delete:
+        found = collect_garbage.remove(settings, found, age_hours=age)
+    size = sum(one.bytes for one in found)
+    if as_json:
+        print_json({"deleted": delete, "files": [asdict(one) for one in found], "bytes": size})
+        return
+    for one in found[:LISTED]:
+        out.print(f"{one.kind} {one.path} {one.bytes} bytes", markup=False, soft_wrap=True)
+    if len(found) > LISTED:
+        out.print(f"... and {len(found) - LISTED} more (--json lists all)")
+    what = "removed" if delete else "would be removed (--delete removes them)"
+    out.print(f"{len(found)} files of {size / MEGABYTE:.1f} MB {what}", highlight=False)
+    if not settings.blobs_url.startswith("file:"):
+        out.print("the blobs of an S3 store were not looked at", highlight=False)

@@ -1,0 +1,83 @@
+"""`podium proxy`: a forwarder for an agent's clients, which then need no key and no address.
+
+It runs in agents' containers and must use little memory: argparse parses its arguments, and it
+loads only the standard library.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.errors import CannotStart, Invalid
+from app.proxy import Upstream, serve, upstream_of
+
+DEFAULT_ADDRESS = "127.0.0.1:80"
+
+
+def proxy(arguments: Sequence[str]) -> None:
+    """Forward to one Podium with a run's key: Kaggle's client (port 80), MLE-bench's (5000)."""
+    given = _parser().parse_args(arguments)
+    try:
+        upstream = upstream_of(given.to, _key(given.key_file))
+    except ValueError as error:
+        raise Invalid(str(error)) from None
+    asyncio.run(_run(upstream, [_address(one) for one in given.listen or [DEFAULT_ADDRESS]]))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="podium proxy", usage="podium proxy [OPTIONS]", description=proxy.__doc__,
+        allow_abbrev=False,
+    )  # fmt: skip
+    parser.add_argument(
+        "--to", required=True, metavar="URL", help="address of Podium, as http://podium:7777"
+    )
+    parser.add_argument(
+        "--key-file", required=True, type=Path, metavar="FILE", help="a file with the run's key"
+    )
+    parser.add_argument(
+        "--listen",
+        action="append",
+        metavar="HOST:PORT",
+        help=f"address to listen on; may be repeated; default: {DEFAULT_ADDRESS}",
+    )
+    return parser
+
+
+def _key(file: Path) -> str:
+    try:
+        key = file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text"
+        raise Invalid(f"--key-file {file} cannot be read: {reason}.") from None
+    if not key.isascii() or not key.isprintable() or not key or " " in key:
+        raise Invalid(f"--key-file {file} does not contain exactly one key.")
+    return key
+
+
+async def _run(upstream: Upstream, addresses: list[tuple[str, int]]) -> None:
+    try:
+        servers = await serve(upstream, addresses)
+    except OSError as error:
+        raise CannotStart(f"Cannot listen: {error.strerror or error}.") from None
+    ended = asyncio.Event()
+    for end in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(end, ended.set)
+    for server in servers:
+        for listener in server.sockets:
+            host, port = listener.getsockname()[:2]
+            print(f"forwarding http://{host}:{port} to {upstream.name}", flush=True)  # noqa: T201
+    await ended.wait()
+    for server in servers:
+        server.close()
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not (port.isascii() and port.isdigit()) or int(port) > 65535:
+        raise Invalid(f"--listen {text!r} is not HOST:PORT, as 127.0.0.1:80.")
+    return host.strip("[]"), int(port)

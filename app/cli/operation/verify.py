@@ -1,0 +1,59 @@
+"""`podium verify`: compare stored files with their digests."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from app.cli.context import require_podium
+from app.cli.output import AsJson, err, out, print_json, step_progress
+from app.services.operations.verify import verify as compare_files
+from app.services.operations.verify_progress import Progress, saved
+from app.settings import MEGABYTE, Settings
+
+STATE = "verify.json"  # in the data directory, while a comparison is interrupted
+
+
+def verify(
+    sample: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="compare N random files only")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="go on after the last file of an interrupted verify")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Compare stored files with their digests; exit 1 if any is damaged or missing.
+
+    Checks the pages of a SQLite database, every file that a row names, and the files of imported
+    competitions on this machine. Servers may go on meanwhile. Changes nothing.
+    """
+    settings = Settings()
+    require_podium(settings)
+    file = settings.data_dir / STATE
+    progress = (saved(file) if resume else None) or Progress(file)
+    with step_progress() as advance:
+        compare_files(settings, advance, sample=sample, progress=progress)
+    if as_json:
+        print_json(
+            {
+                "checked": progress.checked,
+                "bytes": progress.bytes,
+                "damaged": [asdict(one) for one in progress.damaged],
+            }
+        )
+    else:
+        for one in progress.damaged:
+            err.print(f"{one.path}\n  {one.problem}", markup=False, soft_wrap=True)
+            if one.needed_by:
+                err.print(f"  needed by: {'; '.join(one.needed_by)}", markup=False, soft_wrap=True)
+            err.print(f"  what to do: {one.remedy}", markup=False, soft_wrap=True)
+        out.print(
+            f"{progress.checked} files of {progress.bytes / MEGABYTE:.1f} MB compared, "
+            f"{len(progress.damaged)} damaged or missing",
+            highlight=False,
+        )
+    if progress.damaged:
+        raise typer.Exit(1)

@@ -1,0 +1,147 @@
+"""Commands on a Podium elsewhere: over HTTP with a key, in place of the data directory here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.errors import Invalid, PodiumError, Unauthorized, Unavailable
+
+Url = Annotated[
+    str,
+    typer.Option(
+        "--url",
+        envvar="PODIUM_URL",
+        help="the address of a Podium elsewhere; without: the data directory here",
+    ),
+]
+Key = Annotated[
+    str,
+    typer.Option(
+        "--key",
+        envvar="PODIUM_KEY",
+        show_envvar=True,
+        help="a key of that Podium; better in the variable, where other users do not see it",
+    ),
+]
+PAGE = 1000
+SECONDS = 60.0
+Document = dict[str, Any]
+
+
+class Refused(PodiumError):
+    """The Podium elsewhere refused this."""
+
+
+class Remote:
+    """A Podium at an address, called with a key. Close it, or use it in a `with`."""
+
+    def __init__(self, url: str, key: str) -> None:
+        import httpx  # only a command with --url pays for it
+
+        self._errors = httpx.HTTPError
+        self._url = url
+        try:
+            self._client = httpx.Client(
+                base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=SECONDS
+            )
+        except (httpx.InvalidURL, ValueError, UnicodeError) as error:
+            raise Invalid(f"{url!r} (--url, PODIUM_URL) is no address: {error}.") from None
+
+    def __enter__(self) -> Remote:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def get(self, path: str, **query: object) -> Document:
+        """The document at a path. Parameters that are None or empty are left out."""
+        return self._call("GET", path, params=_given(query))
+
+    def text(self, path: str) -> str:
+        """The text at a path."""
+        try:
+            response = self._client.get(path)
+        except self._errors as error:
+            raise self._away(error) from None
+        self._require_success(response.is_success, response.status_code)
+        found: str = response.text
+        return found
+
+    def download(self, path: str, file: Path) -> None:
+        """Write the bytes at a path to a file, which need not fit into memory."""
+        try:
+            with self._client.stream("GET", path) as response, file.open("wb") as target:
+                self._require_success(response.is_success, response.status_code)
+                for chunk in response.iter_bytes():
+                    target.write(chunk)
+        except self._errors as error:
+            raise self._away(error) from None
+
+    def post(self, path: str, body: Document) -> Document:
+        """The answer to a document."""
+        return self._call("POST", path, json=body)
+
+    def patch(self, path: str, body: Document) -> Document:
+        """The answer to a change."""
+        return self._call("PATCH", path, json=body)
+
+    def delete(self, path: str) -> Document:
+        """The answer to a deletion."""
+        return self._call("DELETE", path)
+
+    def items(self, path: str, **query: object) -> Iterator[Document]:
+        """All items of a list, page by page."""
+        cursor: str | None = None
+        while True:
+            page = self.get(path, limit=PAGE, cursor=cursor, **query)
+            yield from page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def _call(self, method: str, path: str, **more: Any) -> Document:
+        try:
+            response = self._client.request(method, path, **more)
+            is_json = "json" in response.headers.get("content-type", "")
+            document = response.json() if is_json else {}
+        except (self._errors, ValueError) as error:
+            raise self._away(error) from None
+        if response.is_success and is_json:
+            found: Document = document
+            return found
+        said = document.get("detail") or f"it answered {response.status_code} without a reason"
+        raise Refused(f"{self._url}: {said}")
+
+    def _away(self, error: Exception) -> Unavailable:
+        return Unavailable(
+            f"{self._url} (--url, PODIUM_URL) does not answer: {error}. Without --url and "
+            "PODIUM_URL the command uses the data directory here."
+        )
+
+    def _require_success(self, is_success: bool, status: int) -> None:
+        if not is_success:
+            raise Refused(f"{self._url}: it answered {status} for a file")
+
+
+def remote(url: str, key: str) -> Remote | None:
+    """The Podium at `url`; None without one: the command then uses the data directory.
+
+    Raises:
+        Unauthorized: there is an address and no key.
+        Invalid: the address is none.
+    """
+    if not url:
+        return None
+    if not key:
+        raise Unauthorized(f"A key is needed for {url}: --key, or the variable PODIUM_KEY.")
+    if not url.startswith(("http://", "https://")):
+        raise Invalid(f"{url!r} (--url, PODIUM_URL) is no address: write http://host:port.")
+    return Remote(url, key)
+
+
+def _given(query: dict[str, object]) -> dict[str, Any]:
+    return {name: value for name, value in query.items() if value not in (None, "", False)}

@@ -1,0 +1,148 @@
+"""Start the processes of jobs, each one before its job comes.
+
+The job starter is a process of one competition. It is a copy of the process that checks files, made
+once the answers are decoded. It only starts and ends processes, so it changes few of the pages that
+it shares with them; the process that checks files would have to copy its pages after every start.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.graders.messages.framing import receive, send
+from app.graders.program.child import Child, start_child
+
+# Without a job, the process of the next job is ended after this time, and after the first second if
+# it has taken more memory than this: its metric.py is loaded, and may keep memory and run threads.
+LOADING_MILLISECONDS, SPARE_MILLISECONDS = 1_000, 20_000
+SPARE_BYTES = 64 * 1024 * 1024
+_TAKE, _END, _ENDING = b"t", b"e", b"w"
+
+Job = Callable[[socket.socket], None]
+
+
+class JobStarter:
+    """The side of the process that checks files: it gets processes for jobs, one at a time."""
+
+    def __init__(self, job: Job, descriptors: tuple[int, ...]) -> None:
+        """Start the job starter. Its processes run `job`, and have these open files."""
+        self._commands, theirs = socket.socketpair()
+        with theirs:
+
+            def serve() -> None:
+                _serve(theirs, job, descriptors)
+
+            self._process = start_child(serve, (theirs.fileno(), *descriptors))
+        self.pid = self._process.pid
+        self._has_taken = False
+
+    def take(self) -> socket.socket:
+        """The channel to a process that has done no job yet. `end` it before the next.
+
+        Raises:
+            EOFError, OSError: the job starter is gone.
+        """
+        self._commands.sendall(_TAKE)
+        self._has_taken = True
+        message, descriptors, _, _ = socket.recv_fds(self._commands, 1, 1)
+        if not message or not descriptors:
+            raise EOFError
+        # With its kind named, so that the socket need not be asked: the walls refuse that.
+        return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptors[0])
+
+    def end(self) -> None:
+        """Kill the process that was taken, if there is one; then the next is started.
+
+        Raises:
+            OSError: the job starter is gone.
+        """
+        if self._has_taken:
+            self._has_taken = False
+            self._commands.sendall(_END)
+
+    def ending(self) -> str:
+        """Wait a second for the process that was taken last to end, then kill it.
+
+        Returns how it ended, as text for a fault.
+
+        Raises:
+            EOFError, OSError: the job starter is gone.
+        """
+        self._commands.sendall(_ENDING)
+        return receive(self._commands).decode()
+
+    def close(self) -> None:
+        """End the job starter and its processes."""
+        self._commands.close()
+        self._process.end()
+
+
+@dataclass
+class _Process:
+    """A process of a job, and the other end of its channel."""
+
+    child: Child
+    channel: socket.socket
+
+    def end(self) -> None:
+        self.channel.close()
+        self.child.end()
+
+
+def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> None:
+    """Start and end processes until the other side closes the channel."""
+    spare: _Process | None = None
+    taken: _Process | None = None
+    waiting = select.poll()
+    waiting.register(commands, select.POLLIN)
+    while True:
+        if (
+            spare is not None
+            and not waiting.poll(LOADING_MILLISECONDS)
+            and (_own_bytes(spare) > SPARE_BYTES or not waiting.poll(SPARE_MILLISECONDS))
+        ):
+            spare.end()
+            spare = None
+        command = commands.recv(1)
+        if command == _TAKE:
+            taken, spare = spare or _start(job, descriptors), None
+            socket.send_fds(commands, [_TAKE], [taken.channel.fileno()])
+            taken.channel.close()
+        elif command == _ENDING and taken is not None:
+            send(commands, taken.child.ending().encode())
+        elif command == _END and taken is not None:
+            taken.child.end()
+            taken = None
+            with contextlib.suppress(OSError):  # then the next job starts its own
+                spare = _start(job, descriptors)
+        else:
+            return
+
+
+def _own_bytes(process: _Process) -> int:
+    """The memory that a process has taken since it was copied from this one."""
+    return _memory(process.child.pid) - _memory(os.getpid())
+
+
+def _memory(pid: int) -> int:
+    """The memory of a process without mapped files; 0 if it has ended."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text().split()
+    except OSError:
+        return 0
+    return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGESIZE")
+
+
+def _start(job: Job, descriptors: tuple[int, ...]) -> _Process:
+    ours, theirs = socket.socketpair()
+    with theirs, contextlib.ExitStack() as if_it_fails:
+        if_it_fails.callback(ours.close)
+        child = start_child(lambda: job(theirs), (theirs.fileno(), *descriptors))
+        if_it_fails.pop_all()
+    return _Process(child, ours)

@@ -1,0 +1,127 @@
+"""Read the settings of this process, and say in one sentence what is wrong with one."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin
+
+from dotenv import dotenv_values
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from app.errors import BadSettings
+from app.settings import Settings
+
+PREFIX = "PODIUM_"
+ENV_FILE = ".env"
+# Variables of clients, of the documentation's examples and of the tests. They are no settings.
+OF_CLIENTS = frozenset({"PODIUM_URL", "PODIUM_KEY", "PODIUM_RUN", "PODIUM_BIN"})
+# PODIUM_TEST_*: of the tests. The others: Kubernetes and Docker set them where a service is called
+# podium.
+NO_SETTING = re.compile(r"PODIUM_(TEST_.*|SERVICE_.*|PORT_[0-9]+_.*|NAME|ENV_.*)")
+TYPES = {int: "a whole number", float: "a number", bool: "true or false", Path: "a path"}
+
+
+def read_settings(*, reads_competitions: bool = True) -> Settings:
+    """The settings in the environment and in `.env`.
+
+    `reads_competitions` is false for an import, which may make the directory of competitions.
+
+    Raises:
+        BadSettings: a value cannot be used, a name is unknown, or the directory of competitions
+            does not exist. The text names the variable and says what was expected.
+    """
+    _refuse_unknown_names()
+    try:
+        settings = Settings()
+    except ValidationError as refusal:
+        raise BadSettings(" ".join(_sentences(refusal))) from None
+    is_named = "competitions_dir" in settings.model_fields_set
+    if reads_competitions and is_named and not settings.competitions_dir.is_dir():
+        raise BadSettings(
+            f"PODIUM_COMPETITIONS_DIR is {str(settings.competitions_dir)!r}: expected a directory "
+            "with competition folders, and there is none."
+        )
+    return settings
+
+
+def make_data_directory(directory: Path) -> None:
+    """Make the data directory, if it is new, and make sure that this process may write there.
+
+    Raises:
+        BadSettings: it cannot be made, or not written.
+    """
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        reason = "" if os.access(directory, os.W_OK | os.X_OK) else "permission denied"
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+    if reason:
+        raise BadSettings(
+            f"PODIUM_DATA_DIR is {str(directory)!r}: expected a directory that this user can "
+            f"write, but: {reason}."
+        )
+
+
+def variable(name: str, field: FieldInfo) -> str:
+    """The environment variable of a field.
+
+    >>> variable("port", Settings.model_fields["port"])
+    'PODIUM_PORT'
+    """
+    alias = field.validation_alias
+    return alias if isinstance(alias, str) else PREFIX + name.upper()
+
+
+def expected(field: FieldInfo) -> str:
+    """The values that a field takes, in words.
+
+    >>> expected(Settings.model_fields["port"]), expected(Settings.model_fields["dispatch"])
+    ('a whole number from 0 to 65535', 'embedded or queue')
+    """
+    kind: Any = field.annotation
+    if get_origin(kind) is Literal:
+        *most, last = get_args(kind)
+        return f"{', '.join(most)} or {last}"
+    bounds = {name: limit for rule in field.metadata for name, limit in _bounds(rule)}
+    words = TYPES.get(kind, "text")
+    if "gt" in bounds:
+        words += f" greater than {bounds['gt']:g}"
+    elif "ge" in bounds and "le" in bounds:
+        return f"{words} from {bounds['ge']} to {bounds['le']}"
+    elif "ge" in bounds:
+        words += f" of at least {bounds['ge']:g}"
+    return words
+
+
+def _bounds(rule: Any) -> Iterable[tuple[str, Any]]:
+    found = ((name, getattr(rule, name, None)) for name in ("ge", "gt", "le", "lt"))
+    return ((name, limit) for name, limit in found if not isinstance(limit, NoneType))
+
+
+def _sentences(refusal: ValidationError) -> Iterable[str]:
+    fields = {variable(name, field): field for name, field in Settings.model_fields.items()}
+    for mistake in refusal.errors(include_url=False):
+        place = str(mistake["loc"][0])
+        name = place if place in fields else PREFIX + place.upper()
+        value = str(mistake["input"])[:100]
+        yield f"{name} is {value!r}: expected {expected(fields[name])}."
+
+
+def _refuse_unknown_names() -> None:
+    known = [variable(name, field) for name, field in Settings.model_fields.items()]
+    in_file = dotenv_values(ENV_FILE) if Path(ENV_FILE).is_file() else {}
+    for name in sorted({*os.environ, *in_file}):
+        wanted = name.upper()
+        is_ours = wanted.startswith(PREFIX) and wanted not in OF_CLIENTS
+        if not is_ours or wanted in known or NO_SETTING.fullmatch(wanted):
+            continue
+        near = get_close_matches(wanted, known, 1)
+        hint = f"did you mean {near[0]}?" if near else "docs/operations.md lists the settings."
+        place = "" if name in os.environ else f" in {Path(ENV_FILE).absolute()}"
+        raise BadSettings(f"{name}{place} is no setting of Podium: {hint}")

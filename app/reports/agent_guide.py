@@ -1,0 +1,180 @@
+"""The contract of the HTTP API in prose, for an agent that reads it before it works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.columns import Column
+from app.domain.competition import Competition
+from app.domain.feedback import Feedback
+from app.services.submissions.quotas import Quota
+from app.storage.database.records import RunRecord
+
+HEADER = """---
+name: podium
+description: Send predictions of a machine-learning competition to Podium, which grades them.
+---
+# Podium
+
+Podium is the referee of machine-learning competitions. You get a task and public files, train a
+model, and send predictions as a CSV file. Podium compares them with private answers.
+"""
+TOLD = {
+    Feedback.NONE: "Podium answers that the file arrived (`received`), and nothing else: neither "
+    "whether it is valid nor its score. Check the form with `validate` before you send it.",
+    Feedback.VALIDITY: "Podium answers whether the file is valid (`graded`) or not (`rejected`, "
+    "with `problem.violations`). It shows no score.",
+    Feedback.PUBLIC: "Podium answers whether the file is valid, and `grade.public_score`: the "
+    "score on the public part of the answers. The private part decides; its score is not shown.",
+    Feedback.FULL: "Podium answers whether the file is valid, its scores, its place among human "
+    "teams, and its medal.",
+}
+RULES = """
+## Rules of the protocol
+- Every request has the header `Authorization: Bearer $PODIUM_KEY`. Never write the key to a file
+  that you send, or to a log.
+- Errors are JSON with `title` and `detail`; `detail` says what is wrong and what to do.
+- 401: the key is not valid; stop. 403, 404: this key may not do or see that; do not try again.
+- 409: the run is closed, or an `Idempotency-Key` came with another file; `detail` says which.
+- 422, or a submission that is `rejected`: correct the file.
+- 429 and 503: wait as many seconds as the header `Retry-After` says, then send the same again.
+- `failed`: Podium could not grade the file. That is not your fault and uses up no submission.
+- Send each file with an `Idempotency-Key` of its own. If an answer is lost, send the same again:
+  it is the same submission.
+"""
+COMMANDS = """
+## Commands
+```sh
+export PODIUM_URL={url}{variables}
+H="Authorization: Bearer $PODIUM_KEY"
+# the task, the list of public files, one of them, and the sample submission
+curl -s "$PODIUM_URL/v1/competitions/{slug}/description" -H "$H"
+curl -s "$PODIUM_URL/v1/competitions/{slug}/files" -H "$H"
+curl -sO "$PODIUM_URL/v1/competitions/{slug}/files/{file}" -H "$H"
+curl -s "$PODIUM_URL/v1/competitions/{slug}/sample-submission" -H "$H" -o sample_submission.csv
+# check the form of a file; nothing is submitted
+curl -s "$PODIUM_URL/v1/runs/{run}/validate" -H "$H" -H 'Content-Type: text/csv' \\
+     --data-binary @submission.csv
+# submit it, and wait up to 60 seconds for the answer
+curl -s "$PODIUM_URL/v1/runs/{run}/submissions" -H "$H" -H 'Content-Type: text/csv' \\
+     -H 'Prefer: wait=60' -H "Idempotency-Key: $(sha256sum submission.csv | cut -d' ' -f1)" \\
+     --data-binary @submission.csv
+# your submissions; and choose the final one (without it the last valid one is final)
+curl -s "$PODIUM_URL/v1/runs/{run}/submissions" -H "$H"
+curl -s -X PUT "$PODIUM_URL/v1/runs/{run}/selected" -H "$H" \\
+     -H 'Content-Type: application/json' -d '{{"submission": "sub_..."}}'
+```
+"""
+GRADE = """
+## Grade a file as a harness
+Your key is a harness's: it grades files of the experiment {experiment}. Do not give it to an agent.
+```sh
+export PODIUM_URL={url}
+curl -s "$PODIUM_URL/v1/competitions/SLUG/grade?seed=0&attempt=1&format=mle-bench" \\
+     -H "Authorization: Bearer $PODIUM_KEY" -H 'Content-Type: text/csv' \\
+     --data-binary @submission.csv
+```
+The same request again is the same attempt. `valid_submission` is false if the file is at fault. An
+answer of 5xx is Podium's fault and no score. `GET` on the same address has the medal lines.
+"""
+GENERAL = """
+Ask for this page with your key (`Authorization: Bearer $PODIUM_KEY`), and it has your competition,
+its file format, and what is left of your submissions.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunGuide:
+    """A run and its competition, with what its key may know of both."""
+
+    run: RunRecord
+    competition: Competition
+    rows: int | None
+    files: tuple[str, ...]
+    quota: Quota
+
+
+def guide_for_anyone(url: str) -> str:
+    """The contract without a run."""
+    commands = COMMANDS.format(
+        url=url, variables=" PODIUM_RUN=run_... PODIUM_KEY=pod_run_...", slug="SLUG",
+        file="train.csv", run="$PODIUM_RUN",
+    )  # fmt: skip
+    return HEADER + GENERAL + commands + RULES
+
+
+def guide_for_harness(url: str, experiment: str) -> str:
+    """The contract for the key of a harness."""
+    return HEADER + GRADE.format(url=url, experiment=experiment) + RULES
+
+
+def guide_for_run(url: str, about: RunGuide) -> str:
+    """The contract for the key of a run: nothing in it goes beyond the run's policy."""
+    run, declared = about.run, about.competition
+    file = next((name for name in about.files if name != "sample_submission.csv"), "train.csv")
+    commands = COMMANDS.format(url=url, variables="", slug=run.competition, file=file, run=run.id)
+    better = "higher" if declared.metric.higher_is_better else "lower"
+    lines = [
+        HEADER,
+        "## Your run",
+        f"- Competition: {run.competition} ({declared.title}).",
+        f"- Metric: {declared.metric.name}; {better} is better.",
+        f"- Run: {run.id}, {run.state.value}.",
+        f"- Policy `{run.feedback.value}`: {TOLD[run.feedback]}",
+        *_limits(about),
+        "",
+        "## The file",
+        *_format(about),
+    ]
+    return "\n".join(lines) + "\n" + commands + RULES
+
+
+def _limits(about: RunGuide) -> list[str]:
+    limits, quota = about.run.limits, about.quota
+    lines = []
+    if limits.get("submissions_total") is not None:
+        lines.append(
+            f"- At most {limits['submissions_total']} submissions; {quota.total} are used."
+        )
+    if limits.get("submissions_per_day") is not None:
+        most = limits["submissions_per_day"]
+        lines.append(f"- At most {most} submissions in 24 hours; {quota.today} are used.")
+    if quota.allowed_now is None:
+        lines.append("- The number of submissions is not limited.")
+    else:
+        lines.append(f"- Submissions that you may send now: {quota.allowed_now}.")
+    if limits.get("hours") is not None:
+        started = about.run.started_at
+        since = f", which was {started.isoformat(timespec='seconds')}" if started else ""
+        lines.append(f"- Hours: {limits['hours']:g} from the first request of your key{since}.")
+    return lines
+
+
+def _format(about: RunGuide) -> list[str]:
+    form = about.competition.submission
+    if form is None:
+        return ["This competition takes no files: a harness measures its results."]
+    rows = f", {about.rows} rows" if about.rows is not None else ""
+    lines = [f"A CSV file in UTF-8 with a header{rows}. Its columns:"]
+    lines += [f"- `{name}`: the id, as in the sample submission" for name in form.id]
+    lines += [f"- `{name}`: {_kind(column)}" for name, column in form.columns.items()]
+    if form.rows_sum_to_one:
+        lines.append("The probabilities of a row sum to 1.")
+    lines.append("Ids are those of the sample submission, each once unless it repeats them there.")
+    return lines
+
+
+def _kind(column: Column) -> str:
+    options: dict[str, Any] = column.model_dump(
+        mode="json", exclude_none=True, exclude_defaults=True, exclude={"kind", "aliases"}
+    )
+    told = [f"{name} {_shown(value)}" for name, value in options.items()]
+    return ", ".join([column.kind, *told])
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        more = f" and {len(value) - 20} more" if len(value) > 20 else ""
+        return " ".join(str(one) for one in value[:20]) + more
+    return str(value)

@@ -1,0 +1,119 @@
+"""Remove stored files that no row names.
+
+Refused submissions, imports that failed and servers that died between the bytes and the row leave
+them. A file is old enough to be removed long after every upload that could still need it has ended;
+see `app.storage.blobs.removal` for an upload of the same bytes at the same time.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from app.prometheus_metrics import GC_BYTES, GC_FILES, GC_LAST
+from app.services.operations.store_owner import require_own_store
+from app.services.runtime.blob_store import open_store
+from app.services.runtime.context import Context
+from app.services.runtime.version_files import directory_of
+from app.settings import Settings
+from app.storage.blobs.disk import DiskBlobs
+from app.storage.blobs.removal import remove_old
+from app.storage.blobs.unreferenced import unreferenced_blobs, unreferenced_staged
+from app.storage.database import dump
+from app.storage.database.database import Database
+from app.storage.database.engine import DatabaseLimits
+from app.storage.queries import competitions, pending_uploads
+
+STATEMENT_SECONDS = 3600.0  # reading the digests of all rows takes longer than a request may
+HOUR = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Removable:
+    """A file, or a version's directory, that no row names."""
+
+    kind: str
+    path: Path
+    bytes: int
+
+
+def unreferenced(settings: Settings, *, age_hours: float) -> list[Removable]:
+    """What could be removed: files that no row names and that are older than `age_hours`.
+
+    Blobs in an S3 store are not looked at.
+
+    Raises:
+        ForeignStore: another database uses this store.
+        Unavailable: the database is away.
+    """
+    before = time.time() - age_hours * HOUR
+    store, cache = open_store(settings)
+    database = Database(
+        settings.database_url, limits=DatabaseLimits(statement_seconds=STATEMENT_SECONDS)
+    )
+    try:
+        found: list[Removable] = []
+        if isinstance(store, DiskBlobs):
+            require_own_store(database, store.root)
+            with database.read() as session:
+                found += _in_store(session, store, before)
+        with database.read() as session:
+            found += _directories(session, settings.data_dir / "competitions", before)
+        return found
+    finally:
+        database.close()
+        cache.close()
+
+
+def remove(settings: Settings, found: list[Removable], *, age_hours: float) -> list[Removable]:
+    """Remove what `unreferenced` found, but for what became needed since. Returns what went."""
+    before = time.time() - age_hours * HOUR
+    trash = settings.data_dir / "tmp" / uuid.uuid4().hex
+    removed = []
+
+    def remove_directory(path: Path) -> None:
+        trash.parent.mkdir(parents=True, exist_ok=True)
+        path.rename(trash)
+        shutil.rmtree(trash, ignore_errors=True)
+
+    for one in found:
+        is_directory = one.kind == "version"
+        if remove_old(one.path, before, remove_directory if is_directory else Path.unlink):
+            removed.append(one)
+            GC_FILES.labels(one.kind).inc()
+            GC_BYTES.labels(one.kind).inc(one.bytes)
+    GC_LAST.set_to_current_time()
+    return removed
+
+
+def sweep(context: Context) -> list[Removable]:
+    """Find and remove, as the settings say: what a server does by itself."""
+    age = context.settings.gc_age_hours
+    return remove(context.settings, unreferenced(context.settings, age_hours=age), age_hours=age)
+
+
+def _in_store(session: Session, store: DiskBlobs, before: float) -> Iterator[Removable]:
+    named = (sha256 for sha256, _ in dump.referenced_files(session.connection()))
+    for path, size in unreferenced_blobs(store, named, before):
+        yield Removable("blob", path, size)
+    staged = pending_uploads.names(session)
+    for path, size in unreferenced_staged(store, staged, before):
+        yield Removable("upload", path, size)
+
+
+def _directories(session: Session, root: Path, before: float) -> Iterator[Removable]:
+    """The directories of versions that have no row: an import failed before it was written."""
+    known = {
+        directory_of(root, slug, content_hash)
+        for slug, content_hash in competitions.all_hashes(session)
+    }
+    for path in sorted(root.glob("*/*")):
+        if path.is_dir() and path not in known and path.stat().st_mtime < before:
+            size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+            yield Removable("version", path, size)

@@ -1,0 +1,162 @@
+"""Compare stored files with the digests in the database: damage is found before it is needed."""
+
+from __future__ import annotations
+
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from app.errors import DamagedFile
+from app.services.operations.start_checks import DamagedDatabase, refuse_damaged_pages
+from app.services.operations.verify_progress import Damage, Progress
+from app.services.runtime.blob_store import open_store
+from app.services.runtime.version_files import directory_of
+from app.settings import Settings
+from app.storage.blobs.concurrency import map_concurrently
+from app.storage.blobs.disk import DiskBlobs
+from app.storage.blobs.store import BlobStore
+from app.storage.blobs.verify import verify_file
+from app.storage.database import dump
+from app.storage.database.database import Database
+from app.storage.database.engine import DatabaseLimits, sqlite_file
+from app.storage.queries import version_files
+from app.storage.queries.operation import files_in_use
+
+PARALLEL_READS = 4
+SAVE_SECONDS = 2.0
+STATEMENT_SECONDS = 3600.0
+NAMED = 5  # submissions and files of versions in one remedy
+Advance = Callable[[str, int, int], None]  # the step, the amount done just now, the total amount
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A file to compare: a blob of the store, or (with a path) a file of a version's directory."""
+
+    key: str  # ascending in the order of the comparison
+    sha256: str
+    bytes: int
+    path: Path | None = None
+
+
+def verify(settings: Settings, advance: Advance, *, sample: int | None, progress: Progress) -> None:
+    """Compare all files that rows name, or a random `sample`, and add damage to `progress`.
+
+    Begins after the last file in `progress`, and saves it from time to time and in the end.
+
+    Raises:
+        Unavailable, StoreAway: the database or the store is away. The next call can go on.
+    """
+    _check_database(settings, progress)
+    store, cache = open_store(settings)
+    database = Database(
+        settings.database_url, limits=DatabaseLimits(statement_seconds=STATEMENT_SECONDS)
+    )
+    saved_at = time.monotonic()
+    try:
+        with database.read() as session:
+            targets = _targets(session, settings.data_dir / "competitions", progress.after)
+            if sample is not None:
+                targets = iter(_sample(targets, sample))
+                total = sample
+            else:
+                total = dump.count_referenced_files(session.connection()) - progress.checked
+            compare = _comparison(store)
+            for target, problem in map_concurrently(compare, targets, concurrency=PARALLEL_READS):
+                if problem is not None:
+                    progress.damaged.append(_damage(session, store, target, problem))
+                progress.count(target.key, target.bytes)
+                advance("comparing files", 1, max(total, 1))
+                if time.monotonic() - saved_at > SAVE_SECONDS and sample is None:
+                    progress.save()
+                    saved_at = time.monotonic()
+        progress.complete = True
+    finally:
+        if sample is None:
+            progress.save()
+        database.close()
+        cache.close()
+
+
+def _check_database(settings: Settings, progress: Progress) -> None:
+    file = sqlite_file(settings.database_url)
+    if file is None or progress.after:
+        return
+    try:
+        refuse_damaged_pages(file)
+    except DamagedDatabase as error:
+        remedy = "Restore a backup (`podium restore`) into a new PODIUM_DATA_DIR."
+        progress.damaged.append(Damage("database", str(file), str(error), [], remedy))
+
+
+def _targets(session: Session, versions: Path, after: str) -> Iterator[_Target]:
+    for sha256, size in dump.referenced_files(session.connection()):
+        if (key := f"blob {sha256}") > after:
+            yield _Target(key, sha256, size)
+    found = version_files.of_all_versions(session)
+    for slug, content_hash, file in sorted(
+        found, key=lambda each: (each[0], each[1], each[2].path)
+    ):
+        directory = directory_of(versions, slug, content_hash)
+        key = f"version {slug} {content_hash} {file.path}"
+        if key > after and directory.is_dir():
+            yield _Target(key, file.sha256, file.bytes, directory / file.path)
+
+
+def _sample(targets: Iterator[_Target], size: int) -> list[_Target]:
+    """As many of the targets, each with the same probability (Algorithm R)."""
+    chosen: list[_Target] = []
+    for number, target in enumerate(targets):
+        if number < size:
+            chosen.append(target)
+        elif (place := random.randrange(number + 1)) < size:  # noqa: S311 (no secret)
+            chosen[place] = target
+    return chosen
+
+
+def _comparison(store: BlobStore) -> Callable[[_Target], tuple[_Target, str | None]]:
+    def compare(target: _Target) -> tuple[_Target, str | None]:
+        try:
+            if target.path is not None:
+                verify_file(target.path, target.sha256)
+            elif isinstance(store, DiskBlobs):
+                verify_file(store.path(target.sha256), target.sha256)
+            else:
+                with tempfile.TemporaryDirectory() as directory:
+                    store.fetch(target.sha256, Path(directory) / "blob")
+        except DamagedFile as error:
+            return target, str(error)
+        return target, None
+
+    return compare
+
+
+def _damage(session: Session, store: BlobStore, target: _Target, problem: str) -> Damage:
+    sent = files_in_use.submissions_with(session, target.sha256, NAMED)
+    files = files_in_use.version_files_with(session, target.sha256, NAMED)
+    needed_by = [f"submission {one}" for one in sent]
+    needed_by += [f"{slug}, version {number}, {path}" for slug, number, path in files]
+    remedies = []
+    if files:
+        remedies.append(
+            f"import the folder of {files[0][0]} again (`podium import folder`): the same content "
+            "replaces the copy"
+        )
+    if sent:
+        remedies.append("send the same bytes again in any run: they replace the copy")
+    place = f"blobs/{target.sha256[:2]}/{target.sha256[2:]}"
+    if target.path is not None:
+        name = str(target.path)
+    elif isinstance(store, DiskBlobs):
+        name = str(store.path(target.sha256))
+    else:
+        name = f"{store.name}/{target.sha256[:2]}/{target.sha256[2:]}"
+        remedies = [f"remove that object, then {one}" for one in remedies]
+    remedies.append(f"copy {place} of a backup to it")
+    kind = "blob" if target.path is None else "version"
+    return Damage(kind, name, problem, needed_by, "; or ".join(remedies))

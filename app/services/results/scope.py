@@ -1,0 +1,165 @@
+"""The attempts that a statistic counts, and how: the same choices for every statistic."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.errors import AttemptsMissing, Invalid, NoResults
+from app.services.experiments import experiments
+from app.services.results.attempts import (
+    CompetitionInfo,
+    ExperimentResults,
+    competition_info,
+    gather,
+    refuse_without_board,
+)
+from app.services.runtime.archival import suite_slugs
+from app.services.runtime.context import Context
+from app.statistics.attempts import Grid, Padding, make_grid
+from app.storage.database.records import ExperimentRecord
+from app.storage.queries import competitions, results
+
+MOST_COMPETITIONS = 100_000
+
+
+class Excluded(StrEnum):
+    """The treatment of attempts at competitions with an excluded flag."""
+
+    DROP = "drop"  # the competition is left out
+    FAIL = "fail"  # its attempts count as failures
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFilter:
+    """The attempts that count, and how: the same for every statistic."""
+
+    suite: str | None = None
+    padding: Padding = Padding.NONE
+    exclude_flags: tuple[str, ...] = ()
+    excluded: Excluded = Excluded.DROP
+    archived: bool = False  # whether archived competitions, experiments and runs count too
+
+
+@dataclass(frozen=True, slots=True)
+class ResultContext:
+    """The data behind a statistic, which reports show together with it.
+
+    `outside` is the number of results at competitions that are not asked for.
+    """
+
+    experiment: ExperimentRecord
+    filters: ResultFilter
+    grid: Grid
+    missing: tuple[tuple[str, int, str], ...]
+    flags: tuple[tuple[str, str, str], ...]
+    excluded: tuple[str, ...]
+    outside: int
+    open: int
+    imported: int
+    policies: Mapping[str, int]
+    failures: Mapping[str, int]
+    disclosed: Mapping[str, int]
+
+
+def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
+    """Refuse a flag that no imported competition has: a typo must not change a number.
+
+    Raises:
+        Invalid: with the unknown flag, and the nearest known one or all known ones.
+    """
+    if not filters.exclude_flags:
+        return
+    with context.database.read() as session:
+        versions = competitions.list_current(session, limit=MOST_COMPETITIONS)
+    known = sorted({flag["code"] for one in versions for flag in one.document.get("flags") or ()})
+    for code in filters.exclude_flags:
+        if code not in known:
+            near = difflib.get_close_matches(code, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"flags here: {', '.join(known)}."
+            raise Invalid(
+                f"exclude_flags: no imported competition has the flag {code!r}; "
+                + (hint if known else "no competition here has a flag.")
+            )
+
+
+def result_context(
+    context: Context, name: str, filters: ResultFilter, *, with_imports: bool = True
+) -> tuple[ResultContext, dict[str, CompetitionInfo]]:
+    """The counted attempts of one experiment; without `with_imports`, imported ones are missing.
+
+    Raises:
+        NotFound: the experiment or the suite does not exist.
+        Invalid: no competition has a flag that is to be excluded.
+        AttemptsMissing: results are missing and the padding does not allow it.
+        LeaderboardsMissing: a competition has no medals to win.
+    """
+    record = experiments.find(context, name)
+    refuse_unknown_flags(context, filters)
+    own = gather(context, [name], archived=filters.archived, with_imports=with_imports)[name]
+    slugs = suite_slugs(context, filters.suite, archived=filters.archived)
+    info = competition_info(context, slugs or own.competitions)
+    disclosed = disclosures(context, [name], filters).get(name, {})
+    return context_of(record, own, info, filters, slugs, disclosed), info
+
+
+def context_of(
+    record: ExperimentRecord,
+    own: ExperimentResults,
+    info: Mapping[str, CompetitionInfo],
+    filters: ResultFilter,
+    slugs: set[str] | None,
+    disclosed: Mapping[str, int],
+) -> ResultContext:
+    """The counted attempts of one experiment whose results were gathered.
+
+    Raises:
+        AttemptsMissing: results are missing and the padding does not allow it.
+        LeaderboardsMissing: a competition has no medals to win.
+        NoResults: no competition is left, or there is no attempt.
+    """
+    wanted = own.competitions if slugs is None else slugs
+    unwanted = set(filters.exclude_flags)
+    excluded = sorted(s for s in wanted if unwanted & {code for code, _ in info[s].flags})
+    used = wanted - set(excluded) if filters.excluded is Excluded.DROP else wanted
+    if wanted and not used:
+        raise NoResults(
+            f"All {len(wanted)} competitions have one of the excluded flags "
+            f"({', '.join(filters.exclude_flags)}), so none is left."
+        )
+    refuse_without_board(slug for slug in used if info[slug].has_board is False)
+    attempts = own.attempts
+    if excluded and filters.excluded is Excluded.FAIL:
+        attempts = [each.failed() if each.competition in excluded else each for each in attempts]
+    try:
+        grid = make_grid(
+            attempts, used, seeds=own.seeds_at(sorted(used)), padding=filters.padding
+        )  # fmt: skip
+    except AttemptsMissing as refusal:
+        for each in refusal.extensions["missing"]:
+            each["reason"] = own.pending.get((each["competition"], each["seed"]), "no run")
+        raise
+    return ResultContext(
+        experiment=record,
+        filters=filters,
+        grid=grid,
+        missing=tuple((s, n, own.pending.get((s, n), "no run")) for s, n in grid.missing),
+        flags=tuple((s, *flag) for s in grid.competitions for flag in info[s].flags),
+        excluded=tuple(excluded),
+        outside=sum(each.competition not in wanted for each in own.attempts),
+        open=own.open,
+        imported=own.imported,
+        policies=own.policies,
+        failures=own.failures,
+        disclosed=disclosed,
+    )
+
+
+def disclosures(
+    context: Context, names: list[str], filters: ResultFilter
+) -> dict[str, dict[str, int]]:
+    """The number of disclosures to runs' keys, by experiment and kind."""
+    with context.database.read() as session:
+        return results.exposure_totals(session, names, archived=filters.archived)

@@ -1,0 +1,41 @@
+"""Wait until a submission's outcome can be shown to the caller."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from datetime import UTC, datetime, timedelta
+
+from app.domain.outcome_times import shown_at
+from app.services.auth import Caller
+from app.services.runtime.context import Context
+from app.storage.database.records import RunRecord, SubmissionRecord
+
+
+async def wait_until_shown(
+    context: Context,
+    caller: Caller,
+    run: RunRecord,
+    submission: SubmissionRecord,
+    settled: asyncio.Event,
+    seconds: float,
+) -> None:
+    """Return when the outcome may be shown, after `seconds`, or when Podium shuts down.
+
+    `settled` is the subscription to the submission's id. Under a policy that hides times, this
+    returns at the moments of `app.domain.outcome_times` only, whenever the grading ended.
+    """
+    step = context.settings.outcome_step_seconds
+    if not caller.is_run or not run.feedback.hides_time:
+        step = 0.0
+    deadline = datetime.now(UTC) + timedelta(seconds=seconds)
+    shown: datetime | None = None
+    while not context.notifications.is_closed:
+        now = datetime.now(UTC)
+        until = deadline if shown is None else min(deadline, shown)
+        if now >= until:
+            return
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(settled.wait(), (until - now).total_seconds())
+            settled.clear()  # the closing of Podium sets it again
+            shown = shown or shown_at(submission.received_at, datetime.now(UTC), step)

@@ -1,0 +1,97 @@
+"""Standard errors and intervals of a mean rate, for two different questions.
+
+*These competitions, run again*: only the runs vary. The squared standard error is
+sum(v_i) / K**2 over K competitions, with v_i = p_i (1 - p_i) / (n_i - 1) for a share p_i of n_i
+attempts; its degrees of freedom are Satterthwaite's, sum(v_i)**2 / sum(v_i**2 / (n_i - 1)).
+
+*Competitions like these*: the competitions vary as well. The squared standard error is that of a
+mean of K shares, sum((p_i - p)**2) / (K (K - 1)).
+
+Both intervals are Wilson's score intervals with an effective number n* = p (1 - p) / SE**2 of
+attempts (after Korn and Graubard 1998, who use Clopper and Pearson's). They stay within 0 and 100
+and never have a width of 0, since each variance has a small addition for what so few attempts
+cannot show: half of a competition at which one attempt differs from the others, and one
+competition that won or lost altogether. Simulated coverage of the nominal 95 % is 93 to 98 %.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+Array = NDArray[np.float64]
+Z95 = float(ndtri(0.975))
+UNSEEN_DISAGREEMENT = 0.5  # competitions at which one attempt differs
+UNSEEN_COMPETITIONS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Uncertainty:
+    """Standard errors as shares; intervals with the lower end in [0] and the upper in [1].
+
+    Everything is by column of the shares.
+    """
+
+    sem: Array
+    degrees: Array  # NaN where nothing varies
+    interval: Array
+
+
+def over_runs(shares: Array, attempts: NDArray[np.int64]) -> Uncertainty | None:
+    """The uncertainty of the mean over rows of `shares`, if these competitions were run again.
+
+    None if a competition has a single attempt: nothing is known about the spread of its runs.
+    """
+    if attempts.min() < 2:
+        return None
+    count = len(attempts)
+    others = (attempts - 1.0)[:, None]
+    variances = shares * (1.0 - shares) / others
+    total = variances.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        degrees = total**2 / (variances**2 / others).sum(axis=0)
+    # One attempt of n that differs has a variance of 1 / n**2.
+    regularised = total + UNSEEN_DISAGREEMENT * np.mean(1.0 / attempts**2)
+    all_attempts = count**2 / np.sum(1.0 / attempts)
+    interval = _wilson(shares.mean(axis=0), regularised / count**2, all_attempts)
+    return Uncertainty(np.sqrt(total) / count, degrees, interval)
+
+
+def over_competitions(shares: Array) -> Uncertainty | None:
+    """The uncertainty of the mean over rows of `shares`, for competitions like these.
+
+    None for a single competition.
+    """
+    count = len(shares)
+    if count < 2:
+        return None
+    mean = shares.mean(axis=0)
+    squares = ((shares - mean) ** 2).sum(axis=0)
+    # Agresti and Coull's mean, which is never 0 or 1.
+    middle = (mean * count + 1.0) / (count + 2.0)
+    spread = (squares + UNSEEN_COMPETITIONS * middle * (1.0 - middle)) / (
+        count - 1.0 + UNSEEN_COMPETITIONS
+    )
+    interval = _wilson(mean, spread / count, count)
+    sem = np.sqrt(squares / (count * (count - 1.0)))
+    return Uncertainty(sem, np.full(len(mean), count - 1.0), interval)
+
+
+def _wilson(share: Array, squared_error: Array, most: float) -> Array:
+    """Wilson's interval with the effective number of attempts; `most` where all or none won."""
+    binomial = share * (1.0 - share)
+    sure = binomial < 1e-12
+    number = np.where(sure, most, np.maximum(1.0, binomial / squared_error))
+    square = Z95 * Z95
+    middle = (share + square / (2 * number)) / (1 + square / number)
+    reach = (
+        Z95
+        / (1 + square / number)
+        * np.sqrt(np.maximum(binomial, 0.0) / number + square / (4 * number * number))
+    )
+    low = np.where(share < 1e-12, 0.0, np.maximum(0.0, middle - reach))
+    high = np.where(share > 1 - 1e-12, 1.0, np.minimum(1.0, middle + reach))
+    return np.stack([low, high])

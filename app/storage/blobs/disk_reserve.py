@@ -1,0 +1,45 @@
+"""The part of a disk that uploads leave free, so that the database can go on writing."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.errors import DiskReserved, StoreAway
+
+MOST_BYTES = 10 * 1024**3  # of a large disk, no more is kept
+GIGABYTE = 1024**3
+
+
+@dataclass(frozen=True, slots=True)
+class DiskReserve:
+    """`percent` of the disk of `directory` is kept free, and at most `MOST_BYTES`."""
+
+    directory: Path
+    percent: float = 0.0
+
+    def require(self, size: int = 0) -> None:
+        """Check that the reserve is free after `size` more bytes are stored.
+
+        Raises:
+            DiskReserved: it would not be.
+            StoreAway: the directory is not there.
+        """
+        if not self.percent:
+            return
+        try:
+            disk = os.statvfs(self.directory)
+        except OSError as error:
+            raise StoreAway(
+                f"The directory of submitted files cannot be read: {error.strerror}."
+            ) from error
+        kept = min(disk.f_blocks * disk.f_frsize * self.percent / 100, MOST_BYTES)
+        free = disk.f_bavail * disk.f_frsize
+        if free - size < kept:
+            raise DiskReserved(
+                f"The disk for submitted files has {free / GIGABYTE:.2f} GB left, of which "
+                f"{kept / GIGABYTE:.2f} GB are kept for the database "
+                "(PODIUM_DISK_RESERVE_PERCENT). Nothing was stored. Whoever runs this Podium has "
+                "to free space."
+            )

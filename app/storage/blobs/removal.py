@@ -1,0 +1,57 @@
+"""Remove old files that nobody needs, while others may begin to need them.
+
+Whoever stores bytes that are there already calls `renew`, and a file is removed only by
+`remove_old`. Both lock the file. So either the file is renewed first, and then it is not old any
+more, or it is removed first, and then `renew` says so and the bytes are stored again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+
+def renew(path: Path, is_right: Callable[[Path], bool] = lambda path: True) -> bool:
+    """Make a file or directory new, if it is there and `is_right`. Returns whether it was."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if not is_right(path) or not _is_at(descriptor, path):
+            return False
+        os.utime(descriptor)
+    except (FileNotFoundError, PermissionError):  # removed, or another user's: store it again
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def remove_old(path: Path, before: float, remove: Callable[[Path], None] = os.unlink) -> bool:
+    """Remove a file or directory that was not changed or renewed since `before` (Unix time).
+
+    Returns whether it was removed.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        with contextlib.suppress(BlockingIOError, FileNotFoundError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(descriptor).st_mtime < before and _is_at(descriptor, path):
+                remove(path)
+                return True
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    found, there = os.fstat(descriptor), path.stat()
+    return (found.st_dev, found.st_ino) == (there.st_dev, there.st_ino)

@@ -1,0 +1,122 @@
+"""The connection to an S3-compatible object store: its limits, its errors, and whether it works."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import uuid
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, cast
+
+import obstore
+from obstore.exceptions import BaseError, PermissionDeniedError, UnauthenticatedError
+from obstore.store import S3Store
+
+from app.errors import BadSettings, DamagedFile, StoreAway
+
+if TYPE_CHECKING:
+    from obstore.store import ClientConfig, RetryConfig, S3Config
+
+log = logging.getLogger("podium.storage")
+PROBE = "probe"
+NO_BUCKET = "NoSuchBucket"
+# Wait for a slow server, but not for one that sends nothing. Retry for a few seconds only: an
+# agent's request waits meanwhile, and the agent can retry after a 503.
+CLIENT: ClientConfig = {
+    "connect_timeout": timedelta(seconds=3),
+    "read_timeout": timedelta(seconds=10),
+    "timeout": timedelta(minutes=15),
+}
+RETRY: RetryConfig = {
+    "max_retries": 3,
+    "retry_timeout": timedelta(seconds=5),
+    "backoff": {
+        "init_backoff": timedelta(milliseconds=100),
+        "max_backoff": timedelta(seconds=1),
+        "base": 2,
+    },
+}
+
+
+def connect(bucket: str, prefix: str, options: dict[str, str]) -> S3Store:
+    """A client for the objects below `prefix`. Nothing is sent yet."""
+    is_http = str(options.get("endpoint", "")).startswith("http://")
+    return S3Store(
+        bucket,
+        prefix=prefix or None,
+        config=cast("S3Config", options),
+        client_options={**CLIENT, "allow_http": is_http},
+        retry_config=RETRY,
+    )
+
+
+def require_usable(store: S3Store, name: str) -> None:
+    """Write an object and read it again. `name` is the store's URL, for messages.
+
+    Raises:
+        BadSettings: the bucket does not exist, or these credentials may not use it.
+        StoreAway: the store does not answer.
+    """
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            _require_bucket(store, name)
+        obstore.put(store, PROBE, uuid.uuid4().bytes, use_multipart=False)
+        obstore.get(store, PROBE).bytes()
+    except (PermissionDeniedError, UnauthenticatedError) as error:
+        raise BadSettings(
+            f"The store {name} (PODIUM_BLOBS_URL) refuses these credentials, or does not "
+            f"let them write: {_reason(error)}. Podium reads AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY, and has to read, write and delete below that prefix."
+        ) from None
+    except (BaseError, FileNotFoundError) as error:
+        raise _read_only(store, name, error) or _away(name, error) from error
+
+
+@contextlib.contextmanager
+def translated_errors(name: str) -> Iterator[None]:
+    """Translate the errors of the store of this name into Podium's."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        if NO_BUCKET in str(error):  # the bucket was removed; the file is not damaged
+            raise _away(name, error) from error
+        raise DamagedFile(f"The store {name} lacks a file: {_reason(error)}.") from error
+    except BaseError as error:
+        raise _away(name, error) from error
+
+
+def _require_bucket(store: S3Store, name: str) -> None:
+    try:
+        obstore.get(store, PROBE)
+    except FileNotFoundError as error:
+        if NO_BUCKET in str(error):
+            raise BadSettings(
+                f"There is no bucket for {name} (PODIUM_BLOBS_URL): create it, or correct "
+                "the URL. Podium does not create buckets."
+            ) from None
+        raise
+
+
+def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | None:
+    """The error for a store that can be read but not written; None if it cannot be read."""
+    try:
+        obstore.get(store, PROBE)
+    except FileNotFoundError:
+        pass
+    except BaseError:
+        return None
+    return BadSettings(
+        f"The store {name} (PODIUM_BLOBS_URL) can be read but not written: "
+        f"{_reason(error)}. Podium needs permission to write there."
+    )
+
+
+def _away(name: str, error: Exception) -> StoreAway:
+    log.warning("the blob store is away", extra={"store": name, "reason": _reason(error)})
+    return StoreAway(f"The store of files, {name}, does not answer as it should.")
+
+
+def _reason(error: Exception) -> str:
+    """The first line of the library's message; the others repeat it for programmers."""
+    return str(error).split("\n", 1)[0].strip().rstrip(".:")

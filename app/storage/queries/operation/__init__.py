@@ -1,0 +1,1 @@
+"""Queries of operation: faults, secrets, grading environments, and which rows name a file."""

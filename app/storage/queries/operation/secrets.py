@@ -1,0 +1,28 @@
+"""Secrets that all servers of one Podium share."""
+
+from __future__ import annotations
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.models import Secret
+from app.storage.database.upsert import insert_if_new
+
+TABLE = Secret.__table__
+STORE_IDENTITY = "store-identity"  # not a secret: which store has the files of this database
+DATABASE_IDENTITY = "database-identity"  # not a secret: the owner of a store
+FORGET_STORE = delete(TABLE).where(TABLE.c.name == STORE_IDENTITY)
+
+
+def find(session: Session, name: str) -> bytes | None:
+    """The secret with this name."""
+    value = session.execute(select(TABLE.c.value).where(TABLE.c.name == name)).scalar_one_or_none()
+    return None if value is None else bytes.fromhex(value)
+
+
+def keep_first(session: Session, name: str, candidate: bytes) -> bytes:
+    """The secret with this name. If there is none, store `candidate` and return it."""
+    insert_if_new(session, TABLE, ("name",), {"name": name, "value": candidate.hex()})
+    found = find(session, name)
+    assert found is not None  # noqa: S101 (it was just stored, by this or another server)
+    return found

@@ -1,0 +1,121 @@
+"""Counts, sums and times over submissions: of one run, of several, and of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import and_, bindparam, case, func, or_, select
+from sqlalchemy.orm import Session
+
+from app.domain.states import COUNTED, SubmissionState
+from app.storage.database.models import Submission
+from app.storage.queries.ids import first_id
+from app.storage.queries.submissions import IS_QUEUED, OF_RUN, PREFIX
+
+TABLE = Submission.__table__
+IS_COUNTED = TABLE.c.state.in_(sorted(COUNTED))
+COUNT_ALL = select(func.count()).select_from(TABLE).where(OF_RUN)
+# An id is made when its upload begins, and no upload takes longer than a day. The bound lets the
+# database read the rows of two days, not those of the whole run.
+IS_SINCE = and_(TABLE.c.received_at > bindparam("since"), TABLE.c.id >= bindparam("first_id"))
+LONGEST_UPLOAD = timedelta(days=1)
+LATEST_SINCE = (
+    select(TABLE.c.received_at)
+    .where(OF_RUN, IS_SINCE)
+    .order_by(TABLE.c.received_at.desc())
+    .limit(1)
+    .offset(bindparam("later"))
+)
+OLDEST_QUEUED = select(TABLE.c.received_at).where(IS_QUEUED).order_by(TABLE.c.id).limit(1)
+
+
+def count_counted(
+    session: Session, run_id: str, since: datetime | None = None, *, everything: bool = False
+) -> int:
+    """The number of submissions received after `since` that count against the run's quota.
+
+    With `everything`, rejected and failed submissions count too.
+    """
+    query = COUNT_ALL if everything else COUNT_ALL.where(IS_COUNTED)
+    if since is None:
+        return int(session.execute(query, {"run_id": run_id}).scalar_one())
+    bound = {"run_id": run_id, **_since(since)}
+    return int(session.execute(query.where(IS_SINCE), bound).scalar_one())
+
+
+def counted_time(
+    session: Session, run_id: str, since: datetime, *, later: int, everything: bool = False
+) -> datetime | None:
+    """The time of the submission after `since` that has `later` later ones in the run's quota.
+
+    With `everything`, rejected and failed submissions count too. None if there is none.
+    """
+    query = LATEST_SINCE if everything else LATEST_SINCE.where(IS_COUNTED)
+    bound = {"run_id": run_id, "later": later, **_since(since)}
+    return session.execute(query, bound).scalar_one_or_none()
+
+
+def _since(since: datetime) -> dict[str, Any]:
+    made = (since - LONGEST_UPLOAD).timestamp()
+    return {"since": since, "first_id": first_id(PREFIX, int(made * 1_000_000))}
+
+
+def of_runs(session: Session, run_ids: Sequence[str]) -> dict[str, dict[str, int]]:
+    """The number of submissions by run and state. Zeros are absent."""
+    query = (
+        select(TABLE.c.run_id, TABLE.c.state, func.count())
+        .where(TABLE.c.run_id.in_(run_ids))
+        .group_by(TABLE.c.run_id, TABLE.c.state)
+    )
+    found: dict[str, dict[str, int]] = {}
+    for run_id, state, count in session.execute(query):
+        found.setdefault(run_id, {})[state.value] = int(count)
+    return found
+
+
+def counts_by_state(session: Session) -> dict[str, int]:
+    """The number of submissions in each state, zeros included."""
+    query = select(TABLE.c.state, func.count()).group_by(TABLE.c.state)
+    found = {state: int(count) for state, count in session.execute(query)}
+    return {state.value: found.get(state, 0) for state in SubmissionState}
+
+
+def count_open(session: Session, bounds: Sequence[int]) -> dict[tuple[SubmissionState, int], int]:
+    """The number of queued submissions and of those being graded, by state and size bucket.
+
+    Bucket 0 is below the first of `bounds` (bytes, ascending), and so on. Zeros are absent.
+    """
+    size_bucket = case(
+        *((TABLE.c.bytes < bound, number) for number, bound in enumerate(bounds)),
+        else_=len(bounds),
+    )
+    is_open = or_(IS_QUEUED, TABLE.c.state == SubmissionState.GRADING)
+    query = (
+        select(TABLE.c.state, size_bucket, func.count())
+        .where(is_open)
+        .group_by(TABLE.c.state, size_bucket)
+    )
+    return {(state, int(size)): int(count) for state, size, count in session.execute(query)}
+
+
+def oldest_queued(session: Session) -> datetime | None:
+    """The time when the oldest queued submission was received."""
+    return session.execute(OLDEST_QUEUED).scalar_one_or_none()
+
+
+def stored_bytes(session: Session, run_id: str) -> int:
+    """The bytes of all submissions of a run together."""
+    query = select(func.coalesce(func.sum(TABLE.c.bytes), 0)).where(TABLE.c.run_id == run_id)
+    return int(session.execute(query).scalar_one())
+
+
+def uncounted_since(
+    session: Session, run_id: str, since: datetime
+) -> list[tuple[datetime, datetime]]:
+    """When rejected and failed submissions, settled after `since`, were received and settled."""
+    query = select(TABLE.c.received_at, TABLE.c.settled_at).where(
+        TABLE.c.run_id == run_id, TABLE.c.settled_at > since, ~IS_COUNTED
+    )
+    return [(row.received_at, row.settled_at) for row in session.execute(query)]

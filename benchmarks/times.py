@@ -1,0 +1,129 @@
+"""Whether the time of an outcome tells the score: near and far files of each family of metrics.
+
+`python -m benchmarks times [FAMILY ...]`. For each family 300 near files (the answers) and 300 far
+ones (the same cells in other rows) are sent by turns, as many bytes each. Printed is the AUC of
+their times under `full`, where nothing is hidden, and under `validity`: 0.5 tells nothing.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import io
+import shutil
+import tarfile
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import numpy as np
+from sklearn.metrics import roc_auc_score
+
+from app.grading.check import SAMPLE_FILE
+from benchmarks.families import FAMILIES
+from benchmarks.families.declared import declared
+from benchmarks.families.family import Family
+from benchmarks.families.measure import SEED, write_csv, write_files
+from benchmarks.server import Server, running
+
+ROWS = 2000
+AGENTS, FILES = 8, 600
+KNOWN = 120  # files under `full`
+STEP = 0.25
+LOW, HIGH = 0.45, 0.55
+
+
+def main(*names: str) -> None:
+    """Measure the named families, or all."""
+    print(
+        f"{ROWS} rows; {FILES} files under validity, the first step at {STEP} s; {KNOWN} under full"
+    )
+    with running(outcome_step_seconds=STEP) as server, tempfile.TemporaryDirectory() as directory:
+        for family in FAMILIES:
+            if not names or family.slug in names:
+                print(f"{family.slug:50}", end=" ", flush=True)
+                print(measured(server, family, Path(directory)), flush=True)
+
+
+def measured(server: Server, family: Family, directory: Path) -> str:
+    """One line about one family."""
+    small = replace(family, rows=ROWS)
+    place = write_files(small, directory / family.slug)
+    (place.version / "description.md").write_text("Measured.\n")
+    shutil.copyfile(place.submission, place.version / SAMPLE_FILE)
+    near, far = files(small, directory / family.slug)
+    with httpx.Client(
+        base_url=f"http://127.0.0.1:{server.port}", trust_env=False, timeout=120,
+        headers={"Authorization": f"Bearer {server.key}"},
+    ) as admin:  # fmt: skip
+        sent = admin.post("/v1/competitions", files={"archive": packed(place.version, family.slug)})
+        if sent.status_code >= 400:
+            return f"not imported: {sent.json()['detail'][:100]}"
+        known = series(server, new_run(admin, family.slug, "full", 0), near, far, KNOWN)
+        runs = [new_run(admin, family.slug, "validity", seed) for seed in range(1, AGENTS + 1)]
+    with concurrent.futures.ThreadPoolExecutor(AGENTS) as together:
+        each = together.map(lambda run: series(server, run, near, far, FILES // AGENTS), runs)
+        hidden = [one for found in each for one in found]
+    told, left = auc(known), auc(hidden)
+    verdict = "" if LOW <= left <= HIGH else "  <-- outside 0.45 to 0.55"
+    return f"full {told:.3f}  validity {left:.3f}{verdict}"
+
+
+def files(family: Family, directory: Path) -> tuple[bytes, bytes]:
+    """The answers as a submission, and the same cells moved by half of the rows.
+
+    Where answers have other columns than submissions, the submission of the family is near.
+    """
+    data = family.make(np.random.default_rng(SEED), family.rows)
+    ids = declared(family.slug).submission.id
+    near = {name: data.answers.get(name, cells) for name, cells in data.submission.items()}
+    far = {
+        name: cells if name in ids else np.roll(np.asarray(cells), len(cells) // 2)
+        for name, cells in near.items()
+    }
+    made = []
+    for columns in (near, far):
+        write_csv(columns, directory / "file.csv")
+        made.append((directory / "file.csv").read_bytes())
+    return made[0], made[1]
+
+
+def packed(version: Path, slug: str) -> bytes:
+    """The folder as a .tar.gz."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        archive.add(version, arcname=slug)
+    return buffer.getvalue()
+
+
+def new_run(admin: httpx.Client, slug: str, feedback: str, seed: int) -> tuple[str, str]:
+    """A run's id and key."""
+    body = {"experiment": "bench", "competition": slug, "seed": seed, "feedback": feedback}
+    run = admin.post("/v1/runs", json=body).raise_for_status().json()
+    return run["id"], run["key"]
+
+
+def series(
+    server: Server, run: tuple[str, str], near: bytes, far: bytes, count: int
+) -> list[tuple[bool, float]]:
+    """Times of near and far files by turns: (is near, seconds)."""
+    found = []
+    with httpx.Client(
+        base_url=f"http://127.0.0.1:{server.port}", trust_env=False, timeout=120,
+        headers={"Authorization": f"Bearer {run[1]}", "Content-Type": "text/csv",
+                 "Prefer": "wait=60"},
+    ) as client:  # fmt: skip
+        for number in range(count):
+            body = near if number % 2 == 0 else far
+            started = time.perf_counter()
+            answer = client.post(f"/v1/runs/{run[0]}/submissions", content=body)
+            found.append((number % 2 == 0, time.perf_counter() - started))
+            if answer.status_code != 201:
+                raise RuntimeError(answer.text[:300])
+    return found
+
+
+def auc(times: list[tuple[bool, float]]) -> float:
+    """How well the times tell near files from far ones."""
+    return float(roc_auc_score([near for near, _ in times], [-seconds for _, seconds in times]))

@@ -1,0 +1,7 @@
+"""A client of Podium, the referee for agents that do machine-learning engineering."""
+
+from podium_client.asynchronous import AsyncPodium
+from podium_client.errors import PodiumAway, PodiumError, PodiumRefused
+from podium_client.synchronous import Podium
+
+__all__ = ["AsyncPodium", "Podium", "PodiumAway", "PodiumError", "PodiumRefused"]

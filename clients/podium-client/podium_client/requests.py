@@ -1,0 +1,239 @@
+"""The requests of both clients as values, and what follows from an answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from podium_client.errors import PodiumAway, PodiumError, PodiumRefused
+
+TRY_AGAIN = frozenset({429, 502, 503, 504})
+LONGEST_PAUSE = 60.0  # seconds
+CHUNK = 1 << 20
+PARTIAL, COMPLETE = 206, 416  # 416: no bytes are missing after those of the partial file
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A request that may be repeated."""
+
+    method: str
+    path: str
+    query: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, str] = field(default_factory=dict)
+    body: Document | None = None
+    file: Path | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The query without parameters that are None."""
+        return {name: value for name, value in self.query.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Place:
+    """The address of a Podium and a key."""
+
+    url: str
+    key: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of every request."""
+        return {"Authorization": f"Bearer {self.key}"}
+
+
+def place_of(url: str | None, key: str | None) -> Place:
+    """The address and key, else those of PODIUM_URL and PODIUM_KEY.
+
+    Raises:
+        PodiumError: one of them is missing.
+    """
+    chosen = (url or os.environ.get("PODIUM_URL", "")).rstrip("/")
+    secret = key or os.environ.get("PODIUM_KEY", "")
+    if not chosen.startswith(("http://", "https://")):
+        raise PodiumError("Give the address of a Podium, or set PODIUM_URL, as http://podium:7777.")
+    if not secret:
+        raise PodiumError("Give a key, or set PODIUM_KEY.")
+    return Place(chosen, secret)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer. Without one, `status` is 0 and `text` says why."""
+
+    status_code: int
+    text: str
+    headers: Mapping[str, str]
+
+
+def away(error: Exception) -> Answer:
+    """There was no answer."""
+    return Answer(0, str(error) or type(error).__name__, {})
+
+
+class Retry:
+    """How long to wait before the same request is sent again."""
+
+    def __init__(self, wait: float) -> None:
+        self._deadline = time.monotonic() + wait
+        self._tried = 0
+
+    def pause_after(self, answer: Answer) -> float | None:
+        """The seconds to wait; None: the answer stands.
+
+        Raises:
+            PodiumAway: there was no answer until the end of the waiting time.
+        """
+        status = answer.status_code
+        if status and status not in TRY_AGAIN:
+            return None
+        named = answer.headers.get("Retry-After", "")
+        pause = float(named) if named.isdigit() else min(0.5 * 2**self._tried, LONGEST_PAUSE)
+        self._tried += 1
+        if time.monotonic() + pause <= self._deadline:
+            return pause
+        if not status:
+            raise PodiumAway(f"Podium does not answer: {answer.text}")
+        return None  # the refusal says more than an error of ours
+
+
+def document_of(answer: Answer) -> Document:
+    """The document of an answer.
+
+    Raises:
+        PodiumRefused: the status is not one of success.
+        PodiumError: the answer is no JSON object.
+    """
+    try:
+        found = json.loads(text_of(answer))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise PodiumError("This is not the address of a Podium: its answer is no JSON object.")
+    return found
+
+
+def text_of(answer: Answer) -> str:
+    """The text of an answer.
+
+    Raises:
+        PodiumRefused: the status is not one of success.
+    """
+    if 200 <= answer.status_code < 300:
+        return answer.text
+    try:
+        problem = json.loads(answer.text)
+    except ValueError:
+        problem = None
+    fallback = {"detail": answer.text[:200]}
+    raise PodiumRefused(answer.status_code, problem if isinstance(problem, dict) else fallback)
+
+
+def part(text: str) -> str:
+    """A text as one part of a path."""
+    return quote(text, safe="")
+
+
+def csv_call(path: str, file: Path, query: Document, headers: dict[str, str]) -> Call:
+    """Send a CSV file."""
+    return Call("POST", path, query, {"Content-Type": "text/csv", **headers}, file=file)
+
+
+def submission_call(
+    run: str, file: Path, message: str, idempotency_key: str | None, wait: int
+) -> Call:
+    """Send a submission. Without a key, the digest of the file is the Idempotency-Key."""
+    headers = {
+        "Idempotency-Key": idempotency_key or digest(file),
+        "Prefer": f"wait={wait}",
+        **({"X-Podium-Message": message} if message else {}),
+    }
+    return csv_call(f"/v1/runs/{part(run)}/submissions", file, {}, headers)
+
+
+def grade_call(
+    competition: str, file: Path, query: Document, idempotency_key: str | None, wait: int
+) -> Call:
+    """Grade a file in one call."""
+    headers = {"Prefer": f"wait={wait}"}
+    if idempotency_key is not None:
+        headers["Idempotency-Key"] = idempotency_key
+    return csv_call(f"/v1/competitions/{part(competition)}/grade", file, query, headers)
+
+
+def run_call(body: Document) -> Call:
+    """Create a run."""
+    return Call("POST", "/v1/runs", body={k: v for k, v in body.items() if v is not None})
+
+
+def file_path(competition: str, name: str) -> str:
+    """The path of a public file."""
+    return f"/v1/competitions/{part(competition)}/files/{quote(name)}"
+
+
+def partial_of(target: Path) -> Path:
+    """The file of a download that is not complete."""
+    return target.with_name(f"{target.name}.partial")
+
+
+def range_after(partial: Path) -> dict[str, str]:
+    """The header that asks for the bytes after those of a partial file."""
+    have = partial.stat().st_size if partial.exists() else 0
+    return {"Range": f"bytes={have}-"} if have else {}
+
+
+def digest_of(competition: Document, name: str) -> str:
+    """The SHA-256 of a public file.
+
+    Raises:
+        PodiumError: the competition has no such file.
+    """
+    for file in competition["files"]:
+        if file["name"] == name:
+            return str(file["sha256"])
+    raise PodiumError(f"{competition['slug']} has no public file {name!r}.")
+
+
+def finish_download(answer: Answer, partial: Path, target: Path, expected: str) -> None:
+    """Give a complete download its name.
+
+    Raises:
+        PodiumRefused: Podium refused it.
+        PodiumError: its digest is another one; the partial file is removed.
+    """
+    if answer.status_code != COMPLETE:
+        text_of(answer)
+    if digest(partial) != expected:
+        partial.unlink()
+        raise PodiumError(f"The download of {target.name} is damaged. It was removed; try again.")
+    partial.replace(target)
+
+
+def digest(file: Path) -> str:
+    """The SHA-256 of a file, in hex."""
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def frame(rows: str) -> Any:
+    """Rows of CSV as a pandas frame.
+
+    Raises:
+        PodiumError: pandas is not installed.
+    """
+    try:
+        import pandas as pd
+    except ImportError:
+        raise PodiumError("Frames need pandas: pip install 'podium-client[pandas]'.") from None
+    import io
+
+    return pd.read_csv(io.StringIO(rows))

@@ -1,0 +1,171 @@
+"""The synchronous client."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+
+from podium_client import requests as r
+from podium_client.requests import Call, Document
+
+Progress = Callable[[int], None]
+
+
+class Podium:
+    """A Podium at an address, called with a key. Close it, or use it in a `with`.
+
+    `wait` is the number of seconds in which a request is repeated while Podium is away or busy.
+    """
+
+    def __init__(
+        self, url: str | None = None, key: str | None = None, *, wait: float = 300.0
+    ) -> None:
+        place = r.place_of(url, key)
+        self._wait = wait
+        self._client = httpx.Client(base_url=place.url, headers=place.headers, timeout=120)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def competition(self, slug: str) -> Document:
+        """A competition, as this key sees it."""
+        return self._document(Call("GET", f"/v1/competitions/{r.part(slug)}"))
+
+    def description(self, slug: str) -> str:
+        """The description of the task."""
+        return self._text(Call("GET", f"/v1/competitions/{r.part(slug)}/description"))
+
+    def download(
+        self, slug: str, name: str, target: str | Path, progress: Progress | None = None
+    ) -> Path:
+        """Download a public file, or continue a download that was cut off, and check its digest.
+
+        `progress` gets the number of bytes that are here. A damaged download is removed.
+        """
+        path = Path(target)
+        partial = r.partial_of(path)
+        expected = r.digest_of(self.competition(slug), name)
+        found = self._retried(lambda: self._receive(r.file_path(slug, name), partial, progress))
+        r.finish_download(found, partial, path, expected)
+        return path
+
+    def create_run(
+        self, competition: str, seed: int, *, experiment: str | None = None,
+        feedback: str | None = None, limits: Document | None = None,
+    ) -> Document:  # fmt: skip
+        """Create a run; its key is in this answer alone. A harness's key has its experiment."""
+        body = {
+            "competition": competition, "seed": seed, "experiment": experiment,
+            "feedback": feedback, "limits": limits,
+        }  # fmt: skip
+        return self._document(r.run_call(body))
+
+    def run(self, run: str) -> Document:
+        """A run."""
+        return self._document(Call("GET", f"/v1/runs/{r.part(run)}"))
+
+    def validate(self, run: str, file: str | Path) -> Document:
+        """Whether a file's form is valid: `valid`, `violations`. It is not submitted."""
+        return self._document(r.csv_call(f"/v1/runs/{r.part(run)}/validate", Path(file), {}, {}))
+
+    def submit(
+        self, run: str, file: str | Path, *, message: str = "",
+        idempotency_key: str | None = None, wait: int = 60,
+    ) -> Document:  # fmt: skip
+        """Send a submission, and wait up to `wait` seconds for its outcome."""
+        return self._document(r.submission_call(run, Path(file), message, idempotency_key, wait))
+
+    def submission(self, submission: str) -> Document:
+        """A submission, as this key sees it."""
+        return self._document(Call("GET", f"/v1/submissions/{r.part(submission)}"))
+
+    def submissions(self, run: str) -> Iterator[Document]:
+        """The run's submissions, oldest first."""
+        return self._items(Call("GET", f"/v1/runs/{r.part(run)}/submissions"))
+
+    def select(self, run: str, submission: str) -> Document:
+        """Choose the run's final submission."""
+        path = f"/v1/runs/{r.part(run)}/selected"
+        return self._document(Call("PUT", path, body={"submission": submission}))
+
+    def grade(
+        self, competition: str, file: str | Path, *, seed: int = 0, attempt: int | None = None,
+        experiment: str | None = None, format: str | None = None,  # noqa: A002 (as in HTTP)
+        idempotency_key: str | None = None, wait: int = 60,
+    ) -> Document:  # fmt: skip
+        """Grade a file in one call, for harnesses and researchers."""
+        query = {"seed": seed, "attempt": attempt, "experiment": experiment, "format": format}
+        return self._document(r.grade_call(competition, Path(file), query, idempotency_key, wait))
+
+    def medal_rates(self, experiment: str, **query: Any) -> Document:
+        """An experiment's medal rates; `query` as in HTTP (`suite`, `padding`, ...)."""
+        return self._document(
+            Call("GET", f"/v1/experiments/{r.part(experiment)}/medal-rates", query)
+        )
+
+    def medal_rates_frame(self, experiment: str, **query: Any) -> Any:
+        """An experiment's medal rates as a pandas frame."""
+        path = f"/v1/experiments/{r.part(experiment)}/medal-rates"
+        return r.frame(self._text(Call("GET", path, query, {"Accept": "text/csv"})))
+
+    def _items(self, call: Call) -> Iterator[Document]:
+        cursor: str | None = None
+        while True:
+            query = {**call.query, "cursor": cursor, "limit": 1000}
+            page = self._document(Call(call.method, call.path, query))
+            yield from page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def _document(self, call: Call) -> Document:
+        return r.document_of(self._retried(lambda: self._send(call)))
+
+    def _text(self, call: Call) -> str:
+        return r.text_of(self._retried(lambda: self._send(call)))
+
+    def _send(self, call: Call) -> r.Answer:
+        more: dict[str, Any] = {"params": call.parameters, "headers": call.headers}
+        if call.file is None:
+            response = self._client.request(call.method, call.path, json=call.body, **more)
+            return r.Answer(response.status_code, response.text, response.headers)
+        more["headers"] = {**call.headers, "Content-Length": str(call.file.stat().st_size)}
+        with call.file.open("rb") as opened:
+            chunks = iter(lambda: opened.read(r.CHUNK), b"")
+            response = self._client.request(call.method, call.path, content=chunks, **more)
+        return r.Answer(response.status_code, response.text, response.headers)
+
+    def _receive(self, path: str, partial: Path, progress: Progress | None) -> r.Answer:
+        with self._client.stream("GET", path, headers=r.range_after(partial)) as response:
+            if not response.is_success:
+                response.read()
+                return r.Answer(response.status_code, response.text, response.headers)
+            with partial.open("ab" if response.status_code == r.PARTIAL else "wb") as target:
+                for chunk in response.iter_bytes(r.CHUNK):
+                    target.write(chunk)
+                    if progress is not None:
+                        progress(target.tell())
+        return r.Answer(response.status_code, "", response.headers)
+
+    def _retried(self, send: Callable[[], r.Answer]) -> r.Answer:
+        retry = r.Retry(self._wait)
+        while True:
+            try:
+                answer = send()
+            except httpx.TransportError as error:
+                answer = r.away(error)
+            pause = retry.pause_after(answer)
+            if pause is None:
+                return answer
+            time.sleep(pause)

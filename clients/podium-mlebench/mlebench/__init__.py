@@ -1,0 +1,1 @@
+"""MLE-bench's names for a harness; Podium grades."""

@@ -1,0 +1,154 @@
+"""An admin who imports a hostile folder: it is refused in words, and the server stays as it was."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import resource
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.domain.competition import DEEPEST, parse_competition
+from app.domain.read_leaderboard import MOST_ROWS, read_scores
+from app.domain.toml_depth import is_nested_beyond
+from app.errors import BadCompetition
+from tests.api.conftest import CSV, Podium
+from tests.attacks.conftest import metric
+from tests.factories import good_submission
+from tests.server import PodiumServer
+
+MEGABYTE = 1024 * 1024
+SETTINGS = {"max_upload_mb": 16}
+
+
+def peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ".".join("a" * 50_000) + " = 1",
+        "[" + ".".join("a" * 50_000) + "]",
+        "[[" + " . ".join(['"a"'] * 50_000) + "]]",
+        "'a'." * 50_000 + "a = 1",
+        "a = " + "[" * 100_000,
+        "a = " + "{ b = " * 100_000,
+        "\n".join(f"[{'.'.join('a' * 9)}.k{n}]" for n in range(1000)),
+        'x = """\n"""\n' + ".".join("a" * 50_000) + " = 1",
+    ],
+)
+def test_deep_toml_is_refused_before_it_is_parsed(text: str) -> None:
+    before, started = peak_bytes(), time.process_time()
+    with pytest.raises(BadCompetition, match="nested 8 deep"):
+        parse_competition("deep", text)
+    assert time.process_time() - started < 1
+    assert peak_bytes() - before < 50 * MEGABYTE
+
+
+@pytest.mark.parametrize("text", ['"\\"' * 300_000, '"' * 500_001, "a = '" + "\n'" * 300_000])
+def test_strings_that_are_not_closed_are_passed_over_in_one_pass(text: str) -> None:
+    started = time.process_time()
+    assert not is_nested_beyond(text, DEEPEST)
+    assert time.process_time() - started < 2
+
+
+def test_every_bundled_competition_is_far_from_the_bound() -> None:
+    files = sorted(Path("competitions").glob("*/competition.toml"))
+    assert len(files) > 50
+    assert not [file for file in files if is_nested_beyond(file.read_text(), 5)]
+
+
+def test_a_board_of_too_many_rows_is_refused_before_it_is_read() -> None:
+    text = "score\n" + "1\n" * (3 * MOST_ROWS)
+    before, started = peak_bytes(), time.process_time()
+    with pytest.raises(BadCompetition, match="more than 1000000 rows"):
+        read_scores(text)
+    assert time.process_time() - started < 1
+    assert peak_bytes() - before < 50 * MEGABYTE
+
+
+def problem_of(podium: Podium, folder: Path) -> str:
+    answer = podium.send_folder(folder)
+    assert answer.status_code == 422, answer.text
+    found = answer.json()["problems"][0]
+    return f"{found['file']}: {found['key']}: {found['message']}"
+
+
+def test_a_version_beyond_what_the_database_takes_is_refused(podium: Podium) -> None:
+    folder = podium.folder()
+    toml = folder / "competition.toml"
+    toml.write_text(toml.read_text().replace("version = 1", "version = 99999999999999999999999"))
+    assert problem_of(podium, folder).startswith("competition.toml: version: ")
+
+
+@pytest.mark.parametrize("call", ["os._exit(0)", "os.kill(os.getpid(), 9)"])
+def test_a_metric_that_ends_its_trial_is_refused(podium: Podium, call: str) -> None:
+    folder = podium.folder(
+        metric_py=metric("return 0.0", f"import os\n{call}"), leaderboard=None, usage=None
+    )
+    assert problem_of(podium, folder).startswith("metric.py: : crashed: ")
+
+
+def send_zip(podium: Podium, members: dict[str, bytes]) -> tuple[int, str]:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    answer = podium.admin.post(
+        "/v1/competitions", files={"archive": ("folder.zip", buffer.getvalue())}
+    )
+    return answer.status_code, answer.text
+
+
+def test_an_archive_of_too_many_files_is_refused_soon(podium: Podium) -> None:
+    started = time.monotonic()
+    status, text = send_zip(podium, {f"many/public/{n}": b"" for n in range(20_001)})
+    assert status == 422, text
+    assert "more than 20000 files" in text
+    assert time.monotonic() - started < 30
+
+
+def test_an_archive_is_counted_unpacked(podium: Podium) -> None:
+    status, text = send_zip(podium, {"large/public/zeros.csv": bytes(17 * MEGABYTE)})
+    assert status == 422, text
+    assert f"unpacks to more than {16 * MEGABYTE} bytes" in text
+
+
+@pytest.mark.parametrize("size", [0, 300 * 1024])
+def test_a_store_without_its_directory_is_told_as_away(tmp_path: Path, size: int) -> None:
+    server = PodiumServer(tmp_path / "data", graders=1).start()
+    try:
+        with contextlib.ExitStack() as clients:
+            podium = Podium(server, tmp_path, clients)
+            folder = podium.competition()
+            run = podium.run(folder)
+            shutil.rmtree(server.data_dir / "blobs")
+            body = good_submission(folder) + b"\n" * size
+            answer = run.client.post(f"/v1/runs/{run.id}/submissions", content=body, headers=CSV)
+            assert answer.status_code == 503, answer.text
+            assert "directory of submitted files" in answer.json()["detail"]
+    finally:
+        server.kill()
+
+
+@pytest.mark.parametrize("command", [["serve"], ["keys", "create", "admin"]])
+def test_a_data_directory_that_cannot_be_used_is_told_in_a_sentence(
+    tmp_path: Path, command: list[str]
+) -> None:
+    (tmp_path / "file").write_text("not a directory")
+    for data in (tmp_path / "file", tmp_path / "file" / "data"):
+        done = subprocess.run(
+            [sys.executable, "-m", "app.cli", *command],
+            env={"PODIUM_DATA_DIR": str(data), "PATH": "/usr/bin:/bin", "PODIUM_PORT": "0"},
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode != 0
+        assert "Traceback" not in done.stderr
+        assert "PODIUM_DATA_DIR" in done.stderr + done.stdout

@@ -1,0 +1,167 @@
+"""`podium verify` finds what rots on the disk, says who needs it, and what mends it does."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.services.operations.verify import verify
+from app.services.operations.verify_progress import Progress, saved
+from app.settings import Settings
+from tests.api.conftest import Podium
+from tests.attacks.test_damaged_disk import blob_of, damage
+from tests.factories import good_submission
+from tests.s3 import S3Server
+from tests.server import PodiumServer
+
+
+@pytest.fixture
+def server(own_server: PodiumServer) -> PodiumServer:
+    return own_server
+
+
+def run_verify(server: PodiumServer, *options: str) -> tuple[int, dict[str, Any]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", "verify", "--json", *options],
+        env=server.environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_damage_is_named_with_what_to_do_and_mended_by_it(podium: Podium) -> None:
+    folder = podium.competition()
+    run = podium.run(folder)
+    body = good_submission(folder)
+    sent = run.submit(body).json()
+    lost = run.submit(body + b"\n").json()
+    assert run_verify(podium.server)[0] == 0
+    damage(blob_of(podium, sent["sha256"]))
+    blob_of(podium, lost["sha256"]).unlink()
+    (answers,) = podium.server.data_dir.glob(f"competitions/{folder.name}/*/private/answers.csv")
+    damage(answers)
+
+    status, found = run_verify(podium.server)
+
+    assert status == 1
+    by_path = {one["path"]: one for one in found["damaged"]}
+    first = by_path[str(blob_of(podium, sent["sha256"]))]
+    assert "is damaged" in first["problem"]
+    assert first["needed_by"] == [f"submission {sent['id']}"]
+    assert "send the same bytes again" in first["remedy"]
+    assert "cannot be read" in by_path[str(blob_of(podium, lost["sha256"]))]["problem"]
+    # The file of the version and its blob are one file on the disk, under two names.
+    private = by_path[str(answers)]
+    assert (private["kind"], private["needed_by"]) == (
+        "version", [f"{folder.name}, version 1, private/answers.csv"],
+    )  # fmt: skip
+    assert "import the folder" in private["remedy"]
+    assert len(by_path) == 4
+
+    assert podium.send_folder(folder).status_code == 200
+    assert run.submit(body).json()["state"] == "graded"
+    run.submit(body + b"\n")
+    assert run_verify(podium.server) == (0, {**found, "damaged": []})
+
+
+def test_words_for_people(podium: Podium) -> None:
+    folder = podium.competition()
+    sent = podium.run(folder).submit(good_submission(folder)).json()
+    damage(blob_of(podium, sent["sha256"]))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", "verify"],
+        env=podium.server.environment, capture_output=True, text=True,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert f"needed by: submission {sent['id']}" in done.stderr
+    assert "what to do: send the same bytes again" in done.stderr
+    assert "1 damaged or missing" in done.stdout
+
+
+def test_a_sample_is_as_large_as_asked(podium: Podium) -> None:
+    folder = podium.competition()
+    podium.run(folder).submit(good_submission(folder))
+
+    status, found = run_verify(podium.server, "--sample", "3")
+
+    assert (status, found["checked"]) == (0, 3)
+    assert run_verify(podium.server, "--sample", "500")[1]["checked"] > 3
+
+
+def test_an_interrupted_verify_goes_on(podium: Podium) -> None:
+    """It is ended in the middle; the rest finds the damage behind, and keeps that before."""
+    folder = podium.competition()
+    run = podium.run(folder)
+    body = good_submission(folder)
+    sent = [run.submit(body + b"\n" * number).json()["sha256"] for number in range(12)]
+    for sha256 in (min(sent), max(sent)):
+        damage(blob_of(podium, sha256))
+    settings = Settings(data_dir=podium.server.data_dir)
+    file = podium.server.data_dir / "verify.json"
+    total = run_verify(podium.server)[1]["checked"]
+
+    class Ended(Exception):
+        pass
+
+    def end_after_middle(step: str, done: int, of: int) -> None:
+        if progress.after > f"blob {sorted(sent)[6]}":
+            raise Ended
+
+    progress = Progress(file)
+    with pytest.raises(Ended):
+        verify(settings, end_after_middle, sample=None, progress=progress)
+    rest = saved(file)
+    assert rest is not None
+    assert (rest.checked, len(rest.damaged)) == (progress.checked, 1)
+    assert 0 < rest.checked < total
+    status, found = run_verify(podium.server, "--resume")
+
+    assert (status, found["checked"]) == (1, total)
+    assert [Path(one["path"]).name for one in found["damaged"]] == [min(sent)[2:], max(sent)[2:]]
+    assert not file.exists()
+
+
+def test_a_damaged_database_is_named(server: PodiumServer) -> None:
+    server.stop()
+    with (server.data_dir / "podium.db").open("r+b") as database:
+        database.seek(0, 2)
+        size = database.tell()
+        database.seek(size - 4096 * 2)
+        database.write(b"\xa5" * 4096)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", "verify"],
+        env=server.environment, capture_output=True, text=True,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert "podium.db" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_objects_of_a_bucket_are_compared(s3: S3Server, tmp_path: Path) -> None:
+    bucket = s3.bucket()
+    server = PodiumServer(tmp_path / "data", graders=1, blobs_url=f"s3://{bucket}/p")
+    server.environment |= s3.environment
+    server.start()
+    with contextlib.ExitStack() as clients:
+        clients.callback(server.kill)
+        podium = Podium(server, tmp_path / "folders", clients)
+        folder = podium.competition()
+        sent = podium.run(folder).submit(good_submission(folder)).json()
+        assert run_verify(server)[0] == 0
+        key = f"p/{sent['sha256'][:2]}/{sent['sha256'][2:]}"
+        (s3.root / bucket / key).write_bytes(b"id,target\n")
+        status, found = run_verify(server)
+
+    assert status == 1
+    assert [one["path"] for one in found["damaged"]] == [f"s3://{bucket}/{key}"]
+    assert "remove that object" in found["damaged"][0]["remedy"]

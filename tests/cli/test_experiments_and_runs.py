@@ -1,0 +1,165 @@
+"""Experiments, runs, results and keys by command: on the data directory, and over HTTP."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.cli.remote import remote
+from app.errors import Invalid, PodiumError, Unauthorized
+from tests.cli.conftest import Done
+from tests.factories import good_submission, write_competition
+from tests.server import PodiumServer
+
+Podium = Callable[..., Done]
+TOO_LONG = (
+    "an-experiment-with-a-name-that-is-much-longer-than-a-column-of-a-narrow-terminal-would-be"
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
+    """A server with a competition; its data directory is the one of commands without --url."""
+    home = tmp_path_factory.mktemp("podium")
+    tiny = write_competition(home / "tiny")
+    (home / "no-competitions").mkdir()
+    (home / "no-competitions" / "suites.toml").write_text(
+        '[suites.mine]\ntitle = "Mine"\ncompetitions = ["tiny", "nowhere"]\n'
+    )
+    started = PodiumServer(home / "data").start()
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", "import", "folder", str(tiny)],
+        env=started.environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    yield started
+    started.stop()
+
+
+@pytest.fixture(params=["here", "elsewhere"])
+def podium(request: pytest.FixtureRequest, server: PodiumServer, tmp_path: Path) -> Podium:
+    """`podium` on the server's data directory, or from another directory over HTTP."""
+    here = request.param == "here"
+    variables = server.environment if here else {
+        **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
+        "PODIUM_URL": server.url, "PODIUM_KEY": server.key,
+    }  # fmt: skip
+
+    def run(*words: object) -> Done:
+        return subprocess.run(
+            [sys.executable, "-m", "app.cli", *map(str, words)], cwd=tmp_path,
+            env={**variables, "COLUMNS": "60"},
+            capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+
+    run.mode = request.param  # type: ignore[attr-defined]
+    return run
+
+
+def test_from_an_experiment_to_its_results(
+    podium: Podium, server: PodiumServer, tmp_path: Path
+) -> None:
+    name = f"{TOO_LONG}-{podium.mode}"  # type: ignore[attr-defined]
+    made = podium("experiments", "create", name, "--agent", "a", "--model", "m", "--gpus", 1)
+    assert made.returncode == 0, made.stderr
+    assert name in podium("experiments", "list").stdout
+    runs = podium(
+        "runs", "create", "--experiment", name, "--competition", "tiny", "--seeds", 2,
+        "--first-seed", 5, "--hours", 24, "--submissions-per-day", 3,
+    )  # fmt: skip
+    assert runs.returncode == 0, runs.stderr
+    first, second = csv.DictReader(io.StringIO(runs.stdout))
+    assert [first["seed"], second["seed"]] == ["5", "6"]
+    with server.client(first["key"]) as agent:
+        good = good_submission(server.data_dir.parent / "tiny", shift=0.12)
+        sent = agent.post(
+            f"/v1/runs/{first['run']}/submissions",
+            content=good, headers={"Content-Type": "text/csv", "Prefer": "wait=30"},
+        )  # fmt: skip
+        assert sent.json()["state"] == "graded"
+
+    listed = podium("runs", "list", "--experiment", name).stdout.splitlines()
+    assert [line.split()[0] for line in listed[1:]] == [first["run"], second["run"]]
+    assert "1 graded" in listed[1]
+    assert "none" in listed[2]
+    (limited, _) = json.loads(podium("runs", "list", "--experiment", name, "--json").stdout)
+    limits = {name: value for name, value in limited["limits"].items() if value is not None}
+    assert limits == {"hours": 24.0, "submissions_per_day": 3}
+
+    results = podium("results", name).stdout.splitlines()
+    assert [line.split()[:2] for line in results[1:]] == [["tiny", "5"], ["tiny", "6"]]
+    assert "0.12" in results[1]
+    assert "bronze" in results[1]
+    rows = list(csv.DictReader(io.StringIO(podium("results", name, "--csv").stdout)))
+    assert float(rows[0]["score"]) == pytest.approx(0.12)
+
+    again = podium("runs", "new-key", second["run"], "--revoke-others")
+    assert again.stdout.startswith("pod_run_")
+    with server.client(second["key"]) as old, server.client(again.stdout.strip()) as new:
+        assert old.get(f"/v1/runs/{second['run']}").status_code == 401
+        assert new.get(f"/v1/runs/{second['run']}").status_code == 200
+
+    assert podium("runs", "archive", second["run"], "--reason", "a test").returncode == 0
+    assert second["run"] not in podium("runs", "list", "--experiment", name).stdout
+    assert second["run"] in podium("runs", "list", "--archived").stdout
+    assert podium("runs", "restore", second["run"], "--reason", "no").returncode == 0
+    assert podium("runs", "close", "--experiment", name).stdout == "2 runs closed\n"
+    assert first["run"] not in podium("runs", "list", "--state", "open").stdout
+
+
+def test_whole_ids_of_keys_of_one_role_can_be_copied(podium: Podium) -> None:
+    made = json.loads(podium("keys", "create", "researcher", "--name", "Ada", "--json").stdout)
+
+    listed = podium("keys", "list", "--role", "researcher")
+    lines = listed.stdout.splitlines()
+
+    assert made["key"].startswith("pod_researcher_")
+    assert made["id"] in [line.split()[0] for line in lines]
+    assert "admin" not in listed.stdout
+    assert "…" not in listed.stdout
+    assert podium("keys", "revoke", made["id"]).returncode == 0
+
+
+def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
+    no_experiment = podium("runs", "create", "--experiment", "none", "--competition", "tiny")
+    unknown = podium("runs", "create", "--experiment", "none", "--competition", "nowhere")
+
+    for done in (no_experiment, unknown):
+        assert done.returncode == 1
+        assert "Traceback" not in done.stderr
+    assert "podium experiments create" in no_experiment.stderr
+    assert "There is no competition nowhere" in unknown.stderr
+
+
+def test_a_podium_that_does_not_answer_is_named(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "app.cli", "runs", "list", "--url", "http://127.0.0.1:9",
+         "--key", "x"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert "http://127.0.0.1:9 (--url, PODIUM_URL) does not answer" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "error", "said"),
+    [
+        ("http://x", "", Unauthorized, "A key is needed"),
+        ("x:7777", "k", Invalid, "write http://host:port"),
+    ],
+)
+def test_an_address_needs_a_key_and_a_scheme(
+    url: str, key: str, error: type[PodiumError], said: str
+) -> None:
+    with pytest.raises(error, match=said):
+        remote(url, key)

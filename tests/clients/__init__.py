@@ -1,0 +1,1 @@
+"""Clients in environments of their own, against a real server."""

@@ -1,0 +1,134 @@
+"""Environments of their own for the clients; a server and a harness's key."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
+import venv
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import (  # noqa: F401 (fixtures)
+    Podium,
+    good,
+    packed,
+    podium,
+    server,
+    tiny,
+)
+from tests.factories import good_submission, write_competition
+from tests.server import PodiumServer
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """A virtual environment with one client, and the variables that a harness sets."""
+
+    home: Path
+    variables: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def python(self) -> str:
+        return str(self.home / "bin" / "python")
+
+    def run(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of this environment; nothing of the tests' own environment is in it."""
+        named = {
+            "PATH": f"{self.home / 'bin'}:{os.environ['PATH']}", **self.variables, **variables
+        }  # fmt: skip
+        return subprocess.run(
+            command, env=named, cwd=self.home, capture_output=True, text=True, check=False,
+            timeout=120,
+        )  # fmt: skip
+
+
+def make_environment(home: Path, client: str) -> Environment:
+    """A virtual environment with the wheel of a client and no library. Nothing is downloaded."""
+    source = home / "source"
+    shutil.copytree(ROOT / "clients" / client, source)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+    build = [
+        *pip,
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-index",
+        "--no-build-isolation",
+    ]
+    subprocess.run([*build, "-w", str(home), str(source)], check=True, capture_output=True)
+    (wheel,) = home.glob("*.whl")
+    made = home / "environment"
+    venv.create(made, with_pip=False, symlinks=True)
+    install = [*pip, "--python", str(made / "bin" / "python"), "install", "-q", "--no-deps"]
+    subprocess.run([*install, "--no-index", str(wheel)], check=True, capture_output=True)
+    return Environment(made)
+
+
+@pytest.fixture(scope="session")
+def mlebench(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment with podium-mlebench alone."""
+    return make_environment(tmp_path_factory.mktemp("mlebench"), "podium-mlebench")
+
+
+@pytest.fixture
+def experiment(podium: Podium) -> str:  # noqa: F811
+    return podium.experiment()
+
+
+@pytest.fixture
+def harness(podium: Podium, experiment: str, mlebench: Environment) -> Environment:  # noqa: F811
+    """The environment with the key of a harness."""
+    key = podium.harness_key(experiment)
+    variables = {
+        "PODIUM_URL": podium.server.url, "PODIUM_KEY": key, "PODIUM_WAIT_SECONDS": "5",
+        "NO_PROXY": "*",
+    }  # fmt: skip
+    return Environment(mlebench.home, variables)
+
+
+@dataclass(frozen=True)
+class ServerAway:
+    """A server that was killed, the key of a harness there, and a valid file that scores 0.12."""
+
+    server: PodiumServer
+    key: str
+    competition: str
+    file: Path
+
+    @contextlib.contextmanager
+    def comes_back_after(self, seconds: float) -> Iterator[None]:
+        """Start the server again after so many seconds, while the block runs."""
+
+        def start_again() -> None:
+            time.sleep(seconds)
+            self.server.start()
+
+        starting = threading.Thread(target=start_again)
+        starting.start()
+        yield
+        starting.join()
+
+
+@pytest.fixture
+def server_away(tmp_path: Path) -> ServerAway:
+    server = PodiumServer(tmp_path / "data").start()  # noqa: F811
+    folder = write_competition(tmp_path / "tiny-away")
+    with server.client() as admin:
+        archive = {"archive": ("a.tar.gz", packed(folder))}
+        assert admin.post("/v1/competitions", files=archive).status_code == 201
+        admin.post("/v1/experiments", json={"name": "e", "agent": "a", "model": "m"})
+        key = admin.post("/v1/keys", json={"role": "harness", "experiment": "e"}).json()["key"]
+    file = tmp_path / "submission.csv"
+    file.write_bytes(good_submission(folder, shift=0.12))
+    server.kill()
+    return ServerAway(server, key, folder.name, file)

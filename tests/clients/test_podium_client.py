@@ -1,0 +1,166 @@
+"""podium-client against a real server: agents, harnesses, researchers; both ways of calling."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients.conftest import ROOT, ServerAway
+from tests.factories import good_submission
+
+SOURCE = ROOT / "clients" / "podium-client"
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.syspath_prepend(str(SOURCE))
+    yield
+    for name in [one for one in sys.modules if one.partition(".")[0] == "podium_client"]:
+        del sys.modules[name]
+
+
+@pytest.fixture
+def file(tmp_path: Path, good: bytes) -> Path:
+    path = tmp_path / "submission.csv"
+    path.write_bytes(good)
+    return path
+
+
+def key_of(run) -> str:  # type: ignore[no-untyped-def]
+    found: str = run.client.headers["Authorization"].removeprefix("Bearer ")
+    return found
+
+
+def test_it_needs_httpx_alone_and_nothing_of_the_service() -> None:
+    imported = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {one.name.partition(".")[0] for one in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported.add((node.module or "").partition(".")[0])
+
+    assert imported - set(sys.stdlib_module_names) == {"httpx", "pandas", "podium_client"}
+
+
+def test_an_agent_reads_its_task_and_submits(podium, tiny, file, tmp_path):  # type: ignore[no-untyped-def]
+    from podium_client import Podium, PodiumRefused
+
+    run = podium.run(tiny, feedback="public")
+    seen: list[int] = []
+    with Podium(podium.server.url, key_of(run)) as client:
+        path = client.download(tiny.name, "train.csv", tmp_path / "train.csv", seen.append)
+        assert client.description(tiny.name).startswith("# Tiny")
+        assert client.validate(run.id, file)["valid"] is True
+        first = client.submit(run.id, file, message="a note", wait=30)
+        assert client.submit(run.id, file)["id"] == first["id"]
+        assert [one["id"] for one in client.submissions(run.id)] == [first["id"]]
+        assert client.select(run.id, first["id"])["selected"] == first["id"]
+        with pytest.raises(PodiumRefused, match="403") as refused:
+            client.grade(tiny.name, file)
+
+    assert path.read_bytes() == (tiny / "public/train.csv").read_bytes()
+    assert seen == [path.stat().st_size]
+    assert first["grade"]["score"] is None
+    assert first["grade"]["public_score"] is not None
+    assert refused.value.problem["type"] == "/problems/forbidden"
+
+
+def test_a_download_that_was_cut_off_is_continued_and_a_damaged_one_removed(podium, tiny, tmp_path):  # type: ignore[no-untyped-def]
+    from podium_client import Podium, PodiumError
+
+    whole = (tiny / "public/train.csv").read_bytes()
+    run = podium.run(tiny)
+    with Podium(podium.server.url, key_of(run)) as client:
+        for have in (whole[:5], whole):
+            (tmp_path / "t.csv.partial").write_bytes(have)
+            assert client.download(tiny.name, "train.csv", tmp_path / "t.csv").read_bytes() == whole
+        (tmp_path / "t.csv.partial").write_bytes(b"other")
+        with pytest.raises(PodiumError, match="damaged"):
+            client.download(tiny.name, "train.csv", tmp_path / "t.csv")
+        assert not (tmp_path / "t.csv.partial").exists()
+        with pytest.raises(PodiumError, match="no public file"):
+            client.download(tiny.name, "answers.csv", tmp_path / "a.csv")
+
+
+def test_a_harness_grades_and_a_researcher_reads_rates(podium, tiny, file, monkeypatch):  # type: ignore[no-untyped-def]
+    from podium_client import Podium
+
+    experiment = podium.experiment()
+    monkeypatch.setenv("PODIUM_URL", podium.server.url)
+    monkeypatch.setenv("PODIUM_KEY", podium.harness_key(experiment))
+    with Podium() as harness:
+        report = harness.grade(tiny.name, file, seed=1, format="mle-bench")
+        other = harness.create_run(tiny.name, 2, feedback="none")
+    with Podium(key=podium.researcher_key()) as researcher:
+        run = researcher.run(other["id"])
+        rates = researcher.medal_rates(experiment, padding="fail")
+        frame = researcher.medal_rates_frame(experiment, padding="fail")
+
+    assert report["score"] == pytest.approx(0.12)
+    assert (run["experiment"], run["seed"]) == (experiment, 2)
+    assert rates["seeds"] == 2
+    assert frame["harness_private_scores"].tolist() == [1] * len(frame)
+
+
+def test_many_at_once_without_threads(podium, tiny, file, tmp_path):  # type: ignore[no-untyped-def]
+    from podium_client import AsyncPodium
+
+    run = podium.run(tiny, feedback="full")
+    files = [tmp_path / f"{number}.csv" for number in range(5)]
+    for number, path in enumerate(files):
+        path.write_bytes(good_submission(tiny, shift=0.01 * (number + 1)))
+
+    async def work() -> tuple[list[float], list[str], Path]:
+        async with AsyncPodium(podium.server.url, key_of(run)) as client:
+            sent = await asyncio.gather(*(client.submit(run.id, path) for path in files))
+            listed = [one["id"] async for one in client.submissions(run.id)]
+            path = await client.download(tiny.name, "train.csv", tmp_path / "train.csv")
+            return [one["grade"]["score"] for one in sent], listed, path
+
+    scores, listed, path = asyncio.run(work())
+
+    assert scores == [pytest.approx(0.01 * (number + 1)) for number in range(5)]
+    assert len(set(listed)) == 5
+    assert path.read_bytes() == (tiny / "public/train.csv").read_bytes()
+
+
+def test_faults_are_told_apart(podium, tiny, file):  # type: ignore[no-untyped-def]
+    from podium_client import Podium, PodiumAway, PodiumError, PodiumRefused
+
+    with Podium("http://127.0.0.1:9", "pod_run_x", wait=0.1) as away, pytest.raises(PodiumAway):
+        away.competition(tiny.name)
+    with Podium(podium.server.url, "pod_run_wrong") as wrong, pytest.raises(PodiumRefused) as no:
+        wrong.submit("run_0", file)
+    assert no.value.status == 401
+    with pytest.raises(PodiumError, match="PODIUM_URL"):
+        Podium("podium:7777", "pod_run_x")
+
+
+def test_retry_after_and_a_server_that_comes_back(server_away: ServerAway) -> None:
+    from podium_client import Podium
+
+    with (
+        server_away.comes_back_after(2),
+        Podium(server_away.server.url, server_away.key, wait=100) as client,
+    ):
+        report = client.grade(server_away.competition, server_away.file)
+
+    assert report["score"] == pytest.approx(0.12)
+    assert server_away.server.stop() == 0
+
+
+def test_a_wait_that_podium_names_is_kept() -> None:
+    from podium_client.requests import Answer, Retry
+
+    retry = Retry(wait=10)
+
+    assert retry.pause_after(Answer(429, "", {"Retry-After": "7"})) == 7.0
+    assert retry.pause_after(Answer(429, "", {"Retry-After": "3600"})) is None
+    assert retry.pause_after(Answer(422, "", {})) is None
+    assert retry.pause_after(Answer(0, "away", {})) == 2.0

@@ -1,0 +1,89 @@
+"""Many experiments at once: false claims by simulation, letters, ranks and degenerate cases."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from app.statistics.attempts import Grid, make_grid
+from app.statistics.simultaneous import compare_all, holm, letters_of
+from tests.statistics.make import attempt
+
+BOARDS = 100
+
+
+def grids_of(won: np.ndarray) -> list[Grid]:
+    """Grids of `won[experiment, seed, competition]`."""
+    slugs = [f"c{n:02}" for n in range(won.shape[2])]
+    return [
+        make_grid(
+            [attempt(slug, seed, "gold" if one[seed, c] else None)
+             for seed in range(won.shape[1]) for c, slug in enumerate(slugs)], slugs,
+        )
+        for one in won
+    ]  # fmt: skip
+
+
+def test_twenty_equal_agents_are_seldom_called_different() -> None:
+    """Paired t tests alone find a pair with p < 0.05 on 93 % of such boards."""
+    draw = np.random.default_rng(3)
+    names = [f"agent-{n:02}" for n in range(20)]
+    false = naive = 0
+    for _ in range(BOARDS):
+        chances = draw.beta(0.44 * 0.5, 0.56 * 0.5, 75)
+        found = compare_all(names, grids_of(draw.random((20, 3, 75)) < chances))
+        false += any(pair.ahead for pair in found.pairs)
+        naive += any(pair.p is not None and pair.p < 0.05 for pair in found.pairs)
+        assert len(found.pairs) == 190
+    assert false <= 0.06 * BOARDS
+    assert naive >= 0.8 * BOARDS
+
+
+def test_a_better_agent_is_found_with_the_right_figures() -> None:
+    draw = np.random.default_rng(4)
+    chances = np.array([0.7, 0.4, 0.4])[:, None, None]
+    won = draw.random((3, 4, 75)) < chances
+    found = compare_all(["best", "one", "two"], grids_of(won))
+    first = found.experiments[0]
+    assert (first.experiment, first.ranks, first.letters) == ("best", (1, 1), "a")
+    assert {one.letters for one in found.experiments[1:]} == {"b"}
+    assert {one.ranks for one in found.experiments[1:]} == {(2, 3)}
+    shares = dict(zip(["best", "one", "two"], 100 * won.mean(axis=1), strict=True))
+    for pair in found.pairs:
+        test = stats.ttest_rel(shares[pair.a], shares[pair.b])
+        assert pair.difference == pytest.approx(np.mean(shares[pair.a] - shares[pair.b]))
+        assert pair.p == pytest.approx(test.pvalue)
+        low, high = pair.simultaneous95
+        narrow = test.confidence_interval(0.95)
+        assert low < narrow.low
+        assert high > narrow.high
+    assert 1.96 < found.critical < 3
+
+
+def test_holm_agrees_with_statsmodels() -> None:
+    p = np.random.default_rng(1).random(30) ** 3
+    assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
+
+
+def test_letters_are_shared_by_those_who_are_not_apart() -> None:
+    draw = np.random.default_rng(2)
+    names = [f"n{k}" for k in range(7)]
+    for _ in range(50):
+        apart = {(a, b) for i, a in enumerate(names) for b in names[i + 1 :] if draw.random() < 0.5}
+        letters = letters_of(names, apart)
+        for i, a in enumerate(names):
+            for b in names[i + 1 :]:
+                assert bool(set(letters[a]) & set(letters[b])) is ((a, b) not in apart)
+
+
+@pytest.mark.parametrize("competitions", [1, 2, 5])
+def test_nothing_varies(competitions: int) -> None:
+    won = np.zeros((3, 2, competitions), dtype=bool)
+    won[0] = True
+    found = compare_all(["a", "b", "c"], grids_of(won))
+    assert found.critical is None
+    assert [pair.simultaneous95 for pair in found.pairs] == [None] * 3
+    assert [pair.ahead for pair in found.pairs] == [None] * 3
+    assert {one.letters for one in found.experiments} == {"a"}

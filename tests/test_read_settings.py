@@ -1,0 +1,107 @@
+"""A wrong setting is one sentence with the variable's name and what was expected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.errors import BadSettings
+from app.read_settings import make_data_directory, read_settings
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def refusal() -> str:
+    with pytest.raises(BadSettings) as refused:
+        read_settings()
+    return refused.value.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("PODIUM_PORT", "abc", "a whole number from 0 to 65535"),
+        ("PODIUM_PORT", "-1", "a whole number from 0 to 65535"),
+        ("PODIUM_GRADERS", "0", "a whole number from 1 to 256"),
+        ("PODIUM_GRADING_SECONDS", "-5", "a number greater than 0"),
+        ("PODIUM_GRADING_SECONDS", "inf", "a number greater than 0"),
+        ("PODIUM_MAX_UPLOAD_MB", "1.5", "a whole number of at least 1"),
+        ("PODIUM_DISPATCH", "quue", "embedded or queue"),
+        ("PODIUM_LOG_LEVEL", "loud", "debug, info, warning or error"),
+        ("PODIUM_REQUIRE_ISOLATION", "perhaps", "true or false"),
+    ],
+)
+def test_a_wrong_value(
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str, expected: str
+) -> None:
+    monkeypatch.setenv(name, value)
+
+    assert refusal() == f"{name} is {value!r}: expected {expected}."
+
+
+def test_all_wrong_values_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PODIUM_PORT", "x")
+    monkeypatch.setenv("PODIUM_GRADERS", "y")
+
+    text = refusal()
+
+    assert "PODIUM_PORT is 'x'" in text
+    assert "PODIUM_GRADERS is 'y'" in text
+
+
+def test_the_nearest_name_of_an_unknown_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PODIUM_PROT", "1")
+
+    assert refusal() == "PODIUM_PROT is no setting of Podium: did you mean PODIUM_PORT?"
+
+
+def test_a_name_like_no_other_points_to_the_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PODIUM_XYZZY_WQK", "1")
+
+    assert "docs/operations.md lists the settings" in refusal()
+
+
+def test_names_in_the_env_file_are_settings_too(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("PODIUM_GRADRES=3\n")
+
+    text = refusal()
+
+    assert str(tmp_path / ".env") in text
+    assert "did you mean PODIUM_GRADERS?" in text
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["PODIUM_URL", "PODIUM_KEY", "PODIUM_RUN", "PODIUM_TEST_MODES", "PODIUM_SERVICE_HOST",
+     "PODIUM_PORT_7777_TCP_ADDR"],
+)  # fmt: skip
+def test_variables_of_clients_tests_and_kubernetes_are_left_alone(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv(name, "x")
+
+    assert read_settings().port == 7777
+
+
+def test_a_missing_competitions_directory_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PODIUM_COMPETITIONS_DIR", str(tmp_path / "none"))
+
+    text = refusal()
+
+    assert text.startswith(f"PODIUM_COMPETITIONS_DIR is {str(tmp_path / 'none')!r}: expected")
+
+
+def test_a_data_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(BadSettings) as refused:
+        make_data_directory(tmp_path / "file" / "data")
+
+    assert refused.value.detail.startswith(f"PODIUM_DATA_DIR is '{tmp_path}/file/data': expected")
+    assert "not a directory" in refused.value.detail
