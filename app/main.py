@@ -34,6 +34,7 @@ from app.api import (
     skill,
     submissions,
     success,
+    suites,
 )
 from app.api.http import problems
 from app.api.http.body_limit import BodyLimit
@@ -135,7 +136,7 @@ def create_app(
         grading_reports,
     )
     rarely_used = (grade, reported_scores, success, mlagentbench_results, archive, keys)
-    for module in (*by_frequency, *rarely_used, events, faults, service, skill, problems):
+    for module in (*by_frequency, *rarely_used, events, faults, suites, service, skill, problems):
         app.include_router(module.router)
     for router in KAGGLE_ROUTERS:
         app.include_router(router)

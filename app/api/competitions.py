@@ -157,9 +157,9 @@ def public_file(
     slug: Slug,
     name: Annotated[str, Path(max_length=500)],
 ) -> Response:
-    """A public file's bytes; supports `Range`, `If-Range` and `If-None-Match`."""
+    """A public file's bytes; supports `Range` and conditional requests by `ETag` and by date."""
     entry, sha256 = queries.public_file(context, caller, slug, name)
-    if is_known(request, sha256):
+    if is_known(request, sha256, entry.version.imported_at):
         return not_modified(sha256)
     lease = context.catalogue.files.lease_public(entry.version, name, sha256)
     return leased_file(request, lease, sha256, entry.version.imported_at)

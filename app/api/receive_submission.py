@@ -7,6 +7,7 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from fastapi import Request
@@ -57,10 +58,13 @@ async def receive_submission(
     caller, run = await run_in_thread(submit.admit, context, key, run_id)
     if meta("").idempotency_key is None:  # a file that was sent before is answered beyond the quota
         await run_in_thread(quotas.refuse_unstorable, context, run)
-    async with received_upload(request, context.blobs, limit) as upload:
+    async with received_upload(request, context.blobs, limit) as (upload, note):
         blob = upload.received()
+        of_file = meta(blob.sha256)
+        if note and not of_file.message:
+            of_file = replace(of_file, message=_checked("The part message", note))
         received = await submit.store_bytes(
-            context, run, submission_id, blob, upload.finish, meta(blob.sha256)
+            context, run, submission_id, blob, upload.finish, of_file
         )
     return StoredSubmission(caller, run, received)
 
@@ -71,11 +75,15 @@ def submission_meta(request: Request) -> SubmissionMeta:
     if key is not None and len(key) > LONGEST_KEY:
         raise Invalid(f"header.Idempotency-Key: it has more than {LONGEST_KEY} characters.")
     message = request.headers.get("X-Podium-Message", "")
+    return SubmissionMeta(_checked("header.X-Podium-Message", message), key)
+
+
+def _checked(where: str, message: str) -> str:
     if len(message) > LONGEST_MESSAGE:
-        raise Invalid(f"header.X-Podium-Message: it has more than {LONGEST_MESSAGE} characters.")
+        raise Invalid(f"{where}: it has more than {LONGEST_MESSAGE} characters.")
     if not message.isprintable():
-        raise BadRequest("X-Podium-Message holds control characters.")
-    return SubmissionMeta(message, key)
+        raise BadRequest(f"{where}: it holds control characters.")
+    return message
 
 
 def wait_seconds(request: Request, longest: float) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from app.cli.remote import Document, Remote
 from app.domain.feedback import Feedback
@@ -55,15 +56,17 @@ def create_here(context: Context, batch: Batch) -> list[Document]:
 
 
 def create_elsewhere(there: Remote, batch: Batch) -> list[Document]:
-    """Make the runs over HTTP. Errors as in `create_here`.
-
-    A suite is what the Podium there lists: competitions of it that were never imported are not in
-    the answer, and so get no run.
-    """
-    states = {
-        one["slug"]: one["status"] for one in there.items("/v1/competitions", suite=batch.suite)
-    }
-    slugs = sorted(states) if batch.suite else list(batch.competitions)
+    """Make the runs over HTTP. Errors as in `create_here`."""
+    query = {"suite": batch.suite, "archived": not batch.suite}
+    states = {one["slug"]: one["status"] for one in there.items("/v1/competitions", **query)}
+    slugs = list(batch.competitions)
+    if batch.suite:
+        members = there.get(f"/v1/suites/{quote(batch.suite, safe='')}")["competitions"]
+        slugs = [
+            one["slug"]
+            for one in members
+            if one["slug"] in states or one["status"] == "not_imported"
+        ]
     _refuse_unready(slugs, states)
     made = []
     for slug in slugs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from app.api.dependencies import Anyone, Ctx
@@ -18,6 +18,8 @@ from app.storage.database.records import RunRecord
 router = kaggle_router()
 USUAL_PAGE = 20
 MAX_COMPETITIONS = 10_000
+# Kaggle's competitions all have a deadline, and agents compare it with the time of the day.
+NO_DEADLINE = datetime(2999, 12, 31, tzinfo=UTC)
 
 
 @rpc(router, COMPETITIONS, "ListCompetitions")
@@ -59,7 +61,7 @@ def _competition(entry: CatalogueEntry, run: RunRecord | None) -> dict[str, Any]
     limits = (run.limits if run else None) or {}
     hours = limits.get("hours")
     started = run.started_at if run else None
-    deadline = started + timedelta(hours=hours) if started and hours is not None else None
+    deadline = started + timedelta(hours=hours) if started and hours is not None else NO_DEADLINE
     return {
         "id": version.id,
         "ref": version.slug,
@@ -69,7 +71,7 @@ def _competition(entry: CatalogueEntry, run: RunRecord | None) -> dict[str, Any]
         "category": declared.category or "",
         "reward": "",
         "tags": [{"ref": tag, "name": tag} for tag in declared.tags],
-        "deadline": deadline.isoformat() if deadline else None,
+        "deadline": deadline.isoformat(),
         "enabledDate": version.imported_at.isoformat(),
         "teamCount": (board.teams or 0) if board else 0,
         "userHasEntered": True,  # there are no rules to accept

@@ -76,7 +76,7 @@ def download(request: Request, context: Ctx, state: State, token: str, name: str
         identity = archive_identity(entry)
     else:
         identity = next(f["sha256"] for f in version.files if f["name"] == file)
-    if is_known(request, identity):
+    if is_known(request, identity, version.imported_at):
         return not_modified(identity)
     if file == ALL_FILES:
         lease = lease_archive(context, entry)

@@ -1,4 +1,4 @@
-"""The leaderboard: the human one under the policy `full`, otherwise the run's own line."""
+"""The leaderboard: the human one under `full` where its scores are known, else the run's line."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ def download_leaderboard(context: Ctx, caller: Anyone, fields: Body) -> Response
 def _lines(
     context: Context, caller: Caller, entry: CatalogueEntry, run: RunRecord | None
 ) -> list[Line]:
-    if run is not None and not queries.shows_medals(run):
-        return _own_line(context, caller, entry, run)
     board = entry.leaderboard
+    if run is not None and (not queries.shows_medals(run) or board is None or board.scores is None):
+        return _own_line(context, caller, entry, run)
     if board is None:
         raise NotFound(f"{entry.version.slug} has no human leaderboard.")
     if board.scores is None:
@@ -101,11 +101,12 @@ def _lines(
 def _own_line(
     context: Context, caller: Caller, entry: CatalogueEntry, run: RunRecord
 ) -> list[Line]:
-    """The run alone, with its best public score if its policy shows that."""
+    """The run alone, with its best score: the private one under `full`, the public one if shown."""
     found, _ = disclose.latest(context, caller, run, offset=0, limit=OWN_SUBMISSIONS)
     if not found:
         return []
-    scores = [one.grade["public_score"] for one in found if one.grade]
+    kind = "score" if queries.shows_medals(run) else "public_score"
+    scores = [one.grade[kind] for one in found if one.grade]
     known = [score for score in scores if score is not None]
     best = max if entry.competition.metric.higher_is_better else min
     score = number(best(known)) if known else ""

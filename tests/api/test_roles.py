@@ -86,6 +86,8 @@ TABLE = {
     "GET /v1/faults": ADMIN,
     "GET /v1/medal-rates": RESEARCHER,
     "GET /v1/compare": RESEARCHER,
+    "GET /v1/suites": RESEARCHER,
+    "GET /v1/suites/{suite_name}": RESEARCHER,
     "GET /v1/suites/{suite_name}/items": RESEARCHER,
     "POST /validate": ANY,
     # Kaggle's calls. Each is there twice: below /api/v1 and below /v1.

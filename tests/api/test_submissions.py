@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pyarrow as pa
 import pytest
 
@@ -89,12 +90,12 @@ def test_harmless_oddities_are_warnings(podium: Podium, tiny: Path, good: bytes)
     assert [w["code"] for w in submission["warnings"]] == ["unknown_column", "blank_lines"]
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "zstd"])
 def test_packed_bodies_are_stored_unpacked(
     podium: Podium, tiny: Path, good: bytes, encoding: str
 ) -> None:
     run = podium.run(tiny)
-    packed = gzip.compress(good) if encoding == "gzip" else zstd(good)
+    packed = zstd(good) if encoding == "zstd" else gzip.compress(good)
 
     submission = run.submit(packed, **{"Content-Encoding": encoding}).json()
 
@@ -140,6 +141,23 @@ def test_multipart_is_taken_as_well(podium: Podium, tiny: Path, good: bytes) -> 
     assert sent.json()["state"] == "graded"
     assert (wrong.status_code, text.status_code) == (422, 422)
     assert "'file'" in wrong.json()["detail"]
+
+
+def test_the_part_message_of_a_form_is_the_note(podium: Podium, tiny: Path, good: bytes) -> None:
+    run = podium.run(tiny)
+    path = f"/v1/runs/{run.id}/submissions"
+
+    def send(message: str, **headers: str) -> httpx.Response:
+        form = {"files": {"file": ("s.csv", good)}, "data": {"message": message}}
+        return run.client.post(path, headers=headers, **form)
+
+    assert send("by form").json()["message"] == "by form"
+    assert send("by form", **{"X-Podium-Message": "by header"}).json()["message"] == "by header"
+    long, broken = send("m" * 501), send("a\x07b")
+
+    assert (long.status_code, broken.status_code) == (422, 400)
+    assert "The part message" in long.json()["detail"]
+    assert len(run.client.get(path).json()["items"]) == 2
 
 
 @pytest.mark.parametrize("media_type", ["application/json", "application/x-www-form-urlencoded"])

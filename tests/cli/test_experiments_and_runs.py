@@ -132,11 +132,16 @@ def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
     no_experiment = podium("runs", "create", "--experiment", "none", "--competition", "tiny")
     unknown = podium("runs", "create", "--experiment", "none", "--competition", "nowhere")
 
-    for done in (no_experiment, unknown):
+    suite = podium("runs", "create", "--experiment", "none", "--suite", "mine")
+    no_suite = podium("runs", "create", "--experiment", "none", "--suite", "mle/bench")
+
+    for done in (no_experiment, unknown, suite, no_suite):
         assert done.returncode == 1
         assert "Traceback" not in done.stderr
     assert "podium experiments create" in no_experiment.stderr
     assert "There is no competition nowhere" in unknown.stderr
+    assert "1 of 2 competitions are not imported: nowhere" in suite.stderr
+    assert "There is no suite 'mle/bench'" in no_suite.stderr
 
 
 def test_a_podium_that_does_not_answer_is_named(tmp_path: Path) -> None:

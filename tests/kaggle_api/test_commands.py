@@ -195,6 +195,22 @@ def test_a_policy_decides_what_is_told(
     }  # fmt: skip
 
 
+def test_a_board_of_medal_lines_shows_the_runs_own_line(podium, good, make_agent):
+    lines = (
+        '[leaderboard]\nsource = "a test"\nteams = 12\ngold = 0.05\nsilver = 0.1\nbronze = 0.2\n'
+    )
+    folder = podium.competition(leaderboard=None, toml=lines)
+    run = podium.run(folder, feedback="full")
+    run.submit(good_submission(folder, shift=0.12))
+    agent = make_agent(run.document["key"])
+
+    (own,) = rows(agent.kaggle("leaderboard", folder.name, "--show", "-v").stdout)
+    (listed,) = rows(agent.kaggle("list", "-v").stdout)
+
+    assert (own["teamName"], float(own["score"])) == (run.id, pytest.approx(0.12))
+    assert listed["deadline"].startswith("2999-12-31")  # it has no limit of hours
+
+
 def test_none_tells_a_bad_file_as_a_good_one(podium, tiny, make_agent):
     agent = make_agent(podium.run(tiny, feedback="none").document["key"])
     agent.write("bad.csv", b"nonsense")

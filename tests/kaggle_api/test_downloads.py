@@ -147,11 +147,23 @@ def test_an_address_resumes_without_a_key_and_only_the_same_file(podium, large):
     )
     beyond = httpx.get(address, headers={"Range": "bytes=9999999-"}, trust_env=False)
     known = httpx.get(address, headers={"If-None-Match": whole.headers["ETag"]}, trust_env=False)
+    since = {"If-Modified-Since": whole.headers["Last-Modified"]}
+    before = {"If-Modified-Since": "Mon, 01 Jan 2001 00:00:00 GMT"}
+    unchanged, changed, no_date, other = (
+        httpx.get(address, headers=headers, trust_env=False).status_code
+        for headers in (
+            since,
+            before,
+            {"If-Modified-Since": "soon"},
+            {**since, "If-None-Match": '"other"'},
+        )
+    )
 
     assert address.endswith("/large.bin")
     assert (part.status_code, part.content) == (206, data[100:])
     assert (stale.status_code, stale.content) == (200, data)
     assert (beyond.status_code, known.status_code) == (416, 304)
+    assert (unchanged, changed, no_date, other) == (304, 200, 200, 200)
     assert beyond.headers["Content-Range"] == f"bytes */{len(data)}"
     assert set(beyond.json()) == {"code", "message"}
     for broken in ("bytes=abc", "bytes=9-1", "lines=1-2", "bytes="):

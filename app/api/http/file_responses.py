@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from email.utils import format_datetime
+from email.utils import format_datetime, parsedate_to_datetime
 
 from fastapi import Request, Response
 from fastapi.responses import FileResponse
@@ -70,9 +70,15 @@ def _check_ranges(request: Request, size: int, validators: tuple[str, str]) -> N
         raise error
 
 
-def is_known(request: Request, identity: str) -> bool:
-    """Whether the client already has these bytes."""
-    return f'"{identity}"' in request.headers.get("If-None-Match", "")
+def is_known(request: Request, identity: str, at: datetime) -> bool:
+    """Whether the client already has these bytes, which are there since `at` (RFC 9110, 13.1)."""
+    if (tags := request.headers.get("If-None-Match")) is not None:
+        return f'"{identity}"' in tags or tags.strip() == "*"
+    try:
+        since = parsedate_to_datetime(request.headers.get("If-Modified-Since", ""))
+    except ValueError:
+        return False
+    return at.replace(microsecond=0) <= since.replace(tzinfo=since.tzinfo or UTC)
 
 
 def not_modified(identity: str) -> Response:

@@ -33,7 +33,10 @@ CSV_BODY: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["file"],
-                    "properties": {"file": {"type": "string", "format": "binary"}},
+                    "properties": {
+                        "file": {"type": "string", "format": "binary"},
+                        "message": {"type": "string", "description": "a note to store"},
+                    },
                 }
             },
         },
@@ -48,8 +51,8 @@ class Sink(Protocol):
         """Write the next bytes."""
 
 
-async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> None:
-    """Write a request's CSV file, decompressed, to `sink`.
+async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> str:
+    """Write a request's CSV file, decompressed, to `sink`. Returns the part `message` of a form.
 
     Raises:
         UnsupportedMediaType: neither text/csv nor multipart, or an unknown Content-Encoding.
@@ -65,14 +68,14 @@ async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> None:
     if media_type == "multipart/form-data":
         if encoding != "identity":
             raise UnsupportedMediaType("A multipart body cannot have a Content-Encoding here.")
-        await receive_file_part(request, "file", sink, max_bytes)
-    elif media_type not in CSV_TYPES:
+        return await receive_file_part(request, "file", sink, max_bytes)
+    if media_type not in CSV_TYPES:
         raise UnsupportedMediaType(
             f"Content-Type {media_type!r} is not read here. Send the file as text/csv "
             "(curl: -H 'Content-Type: text/csv' --data-binary @submission.csv) "
             "or as the part 'file' of multipart/form-data."
         )
-    elif encoding == "identity":
+    if encoding == "identity":
         async for chunk in bounded(request, max_bytes):
             sink.write(chunk)
     else:
@@ -81,6 +84,7 @@ async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> None:
                 compressed.write(chunk)
             compressed.seek(0)
             await run_in_thread(_decompress, compressed, encoding, sink, max_bytes)
+    return ""
 
 
 async def small_body(request: Request, max_bytes: int) -> bytes | None:
@@ -97,21 +101,25 @@ async def small_body(request: Request, max_bytes: int) -> bytes | None:
 @contextlib.asynccontextmanager
 async def received_upload(
     request: Request, blobs: BlobStore, max_bytes: int
-) -> AsyncGenerator[Upload, None]:
-    """A CSV file whose bytes are all received. It is discarded unless it is finished.
+) -> AsyncGenerator[tuple[Upload, str], None]:
+    """A CSV file whose bytes are all received, and the part `message` of a form.
+
+    The file is discarded unless it is finished.
 
     Raises what `receive_csv` raises.
     """
     upload = await run_in_thread(blobs.new_upload)
     try:
-        await receive_csv(request, upload, max_bytes)
-        yield upload
+        yield upload, await receive_csv(request, upload, max_bytes)
     finally:
         upload.discard()
 
 
-async def receive_file_part(request: Request, part: str, sink: Sink, max_bytes: int) -> None:
-    """Write the file in the part called `part` of a multipart body to `sink`."""
+async def receive_file_part(request: Request, part: str, sink: Sink, max_bytes: int) -> str:
+    """Write the file in the part called `part` of a multipart body to `sink`.
+
+    Returns the text of the part `message`, or "". Other parts are not read.
+    """
     if not request.headers.get("Content-Type", "").lower().startswith("multipart/form-data"):
         raise UnsupportedMediaType(f"Send multipart/form-data with the file as part {part!r}.")
     stream = bounded(request, max_bytes + FORM_OVERHEAD_BYTES)
@@ -125,6 +133,8 @@ async def receive_file_part(request: Request, part: str, sink: Sink, max_bytes: 
         if not isinstance(file, UploadFile):
             raise Invalid(f"The multipart body has no file in a part called {part!r}.")
         await run_in_thread(_copy, file.file.read, sink, max_bytes)
+        message = form.get("message", "")
+        return message if isinstance(message, str) else ""
     finally:
         await form.close()
 
@@ -152,7 +162,8 @@ def _media_type(request: Request) -> str:
 
 
 def _encoding(request: Request) -> str:
-    return request.headers.get("Content-Encoding", "identity").strip().lower()
+    encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
+    return "gzip" if encoding == "x-gzip" else encoding  # one and the same: RFC 9110, 8.4.1.3
 
 
 def _is_plain_csv(request: Request) -> bool:

@@ -1,0 +1,54 @@
+"""Suites: named lists of competitions, and which of them this Podium can grade."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from app.domain.states import CompetitionStatus
+from app.services.runtime.context import Context
+from app.storage.queries import competitions
+
+MemberStatus = Literal["ready", "needs_data", "not_imported"]
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A competition of a suite."""
+
+    slug: str
+    status: MemberStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A suite with its competitions, by slug."""
+
+    name: str
+    competitions: list[Member]
+
+
+def all_suites(context: Context) -> list[Suite]:
+    """Every suite of `suites.toml`, by name."""
+    return [
+        _suite(context, name, slugs) for name, slugs in sorted(context.catalogue.suites().items())
+    ]
+
+
+def find(context: Context, name: str) -> Suite:
+    """One suite.
+
+    Raises:
+        NotFound: no suite has this name.
+    """
+    return _suite(context, name, context.catalogue.suite(name))
+
+
+def _suite(context: Context, name: str, slugs: tuple[str, ...]) -> Suite:
+    with context.database.read() as session:
+        found = competitions.list_current(session, slugs=slugs, limit=len(slugs))
+    known: dict[str, MemberStatus] = {
+        one.slug: "ready" if one.status == CompetitionStatus.READY else "needs_data"
+        for one in found
+    }
+    return Suite(name, [Member(slug, known.get(slug, "not_imported")) for slug in sorted(slugs)])
