@@ -16,9 +16,8 @@ import numpy as np
 from app.domain.form import SubmissionForm
 from app.metrics.arrays import IntArray, TextArray
 from app.metrics.class_codes import Classes, code_by_labels, code_classes
+from app.metrics.precision_recall import CLASSES, binary_has_a_positive
 from app.metrics.registry import metric
-
-CLASSES = {"label", "boolean", "integer", "number"}
 
 
 @metric(kinds=CLASSES | {"text"})
@@ -31,18 +30,7 @@ def accuracy_score(y_true: Classes | TextArray, y_pred: Classes | TextArray) -> 
     return int(np.count_nonzero(y_true == y_pred)) / len(y_true)
 
 
-def _binary_has_a_positive(form: SubmissionForm, parameters: Mapping[str, Any]) -> list[str]:
-    if parameters.get("average") != "binary":
-        return []
-    return [
-        f'f1_score with average = "binary" needs 1 for the positive class: declare column '
-        f"{name!r} boolean, or integer from 0 to 1"
-        for name, column in form.columns.items()
-        if column.kind == "label"
-    ]
-
-
-@metric(kinds=CLASSES, check=_binary_has_a_positive)
+@metric(kinds=CLASSES, check=binary_has_a_positive)
 def f1_score(
     y_true: Classes,
     y_pred: Classes,

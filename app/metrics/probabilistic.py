@@ -49,7 +49,7 @@ def log_loss(y_true: FloatArray, y_pred: FloatArray) -> float:
     0.366985
     """
     if y_true.ndim == 1:
-        true = np.where(_is_one(y_true), y_pred, 1.0 - y_pred)
+        true = np.where(is_one(y_true), y_pred, 1.0 - y_pred)
     else:
         true = _probability_of_truth(y_true, y_pred)
     logs = np.log(np.clip(true, EPSILON, 1.0 - EPSILON))
@@ -89,7 +89,7 @@ def probabilistic_f1_score(y_true: FloatArray, y_pred: FloatArray) -> float:
     >>> probabilistic_f1_score(np.array([1.0, 0.0]), np.array([0.5, 0.5]))
     0.5
     """
-    positive = _is_one(y_true)
+    positive = is_one(y_true)
     if not positive.any():
         raise ValueError("F1 is undefined: the answers have no 1")
     found, predicted = float(y_pred[positive].sum()), float(y_pred.sum())
@@ -115,17 +115,22 @@ def argmax_accuracy_score(y_true: FloatArray, y_pred: FloatArray) -> float:
     >>> argmax_accuracy_score(truth, np.array([[0.5, 0.3, 0.2], [0.4, 0.4, 0.2]]))
     0.5
     """
-    if not (_is_one(y_true).sum(axis=1) == 1).all():
+    if not (is_one(y_true).sum(axis=1) == 1).all():
         raise ValueError("the answers must have a single 1 in each row")
     right = np.argmax(y_true, axis=1) == np.argmax(y_pred, axis=1)
     return int(np.count_nonzero(right)) / len(right)
 
 
-def _is_one(y_true: FloatArray) -> BoolArray:
-    is_one: BoolArray = y_true == 1.0
-    if not ((y_true == 0.0) | is_one).all():
+def is_one(y_true: FloatArray) -> BoolArray:
+    """Which answers are 1.
+
+    Raises:
+        ValueError: an answer is neither 0 nor 1.
+    """
+    ones: BoolArray = y_true == 1.0
+    if not ((y_true == 0.0) | ones).all():
         raise ValueError("the answers must be 0 or 1")
-    return is_one
+    return ones
 
 
 def _probability_of_truth(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
@@ -134,9 +139,9 @@ def _probability_of_truth(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
     true, sums = np.zeros(len(y_true)), np.zeros(len(y_true))
     ones = np.zeros(len(y_true), dtype=np.int64)
     for j in range(y_true.shape[1]):
-        is_one = _is_one(y_true[:, j])
-        ones += is_one
-        true += is_one * y_pred[:, j]
+        is_true = is_one(y_true[:, j])
+        ones += is_true
+        true += is_true * y_pred[:, j]
         sums += y_pred[:, j]
     if not (ones == 1).all():
         raise ValueError("every row of the answers must have one 1 and otherwise 0")
@@ -145,7 +150,7 @@ def _probability_of_truth(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
 
 
 def _area(y_true: FloatArray, y_pred: FloatArray) -> float:
-    positive = _is_one(y_true)
+    positive = is_one(y_true)
     positives = int(np.count_nonzero(positive))
     negatives = len(positive) - positives
     if not positives or not negatives:

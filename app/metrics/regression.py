@@ -16,6 +16,7 @@ from app.metrics.arrays import LARGEST, FloatArray, mean_over_columns
 from app.metrics.registry import metric
 
 NUMBERS = {"number", "integer", "probability"}
+EPSILON = float(np.finfo(np.float64).eps)
 
 
 @metric(kinds=NUMBERS, columns="any")
@@ -110,6 +111,50 @@ def symmetric_mean_absolute_percentage_error(
     return mean_over_columns(of_column, y_true, y_pred)
 
 
+@metric(kinds=NUMBERS, columns="any")
+def mean_absolute_percentage_error(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The mean of |y - p| / |y|, as a share and not in percent.
+
+    As in scikit-learn, |y| counts as at least the epsilon of float64, so an answer of 0 makes an
+    error huge but finite.
+
+    >>> mean_absolute_percentage_error(np.array([2.0, 4.0]), np.array([1.0, 4.0]))
+    0.25
+    """
+
+    def of_column(y: FloatArray, p: FloatArray) -> float:
+        with np.errstate(over="ignore"):
+            ratio = np.abs(_difference(y, p)) / np.maximum(np.abs(y), EPSILON)
+            return min(float(ratio.sum()) / len(ratio), LARGEST)
+
+    return mean_over_columns(of_column, y_true, y_pred)
+
+
+@metric(kinds=NUMBERS, columns="any")
+def max_error(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """The largest absolute difference; several columns: the mean of theirs.
+
+    >>> max_error(np.array([1.0, 2.0]), np.array([1.5, 5.0]))
+    3.0
+    """
+    return mean_over_columns(
+        lambda y, p: min(float(np.abs(_difference(y, p)).max()), LARGEST), y_true, y_pred
+    )
+
+
+@metric(kinds=NUMBERS, columns="any")
+def explained_variance_score(y_true: FloatArray, y_pred: FloatArray) -> float:
+    """1 - variance of the differences / variance of the answers: unlike R², blind to a constant.
+
+    Raises:
+        ValueError: the answers are constant, so there is no variance to explain.
+
+    >>> explained_variance_score(np.array([1.0, 2.0, 3.0]), np.array([2.0, 3.0, 4.0]))
+    1.0
+    """
+    return mean_over_columns(_explained_variance, y_true, y_pred)
+
+
 def _difference(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
     with np.errstate(over="ignore"):
         return y_true - y_pred
@@ -150,3 +195,22 @@ def _r2(y_true: FloatArray, y_pred: FloatArray) -> float:
         raise ValueError("R² is undefined: the answers are constant, or vary beyond all measure")
     unexplained = _mean_square(y_true, y_pred) / variation * len(y_true)
     return max(1.0 - unexplained, -LARGEST)
+
+
+def _explained_variance(y_true: FloatArray, y_pred: FloatArray) -> float:
+    variation = _variance(y_true)
+    if y_true.min() == y_true.max() or not 0.0 < variation < LARGEST:
+        raise ValueError("the answers are constant, or vary beyond all measure")
+    unexplained = _variance(np.clip(_difference(y_true, y_pred), -LARGEST, LARGEST))
+    with np.errstate(over="ignore"):
+        return max(1.0 - float(np.float64(unexplained) / variation), -LARGEST)
+
+
+def _variance(values: FloatArray) -> float:
+    """The variance, at most the largest double: it is scaled, so no sum leaves the range."""
+    scale = float(np.abs(values).max())
+    if not scale:
+        return 0.0
+    scaled = values / scale
+    centred = scaled - scaled.mean()
+    return min(float(centred @ centred) / len(centred) * scale * scale, LARGEST)

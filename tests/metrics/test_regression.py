@@ -13,6 +13,8 @@ NAMES = [
     "mean_absolute_error",
     "median_absolute_error",
     "r2_score",
+    "mean_absolute_percentage_error",
+    "explained_variance_score",
 ]
 LARGEST = np.finfo(float).max
 
@@ -35,9 +37,9 @@ def test_it_is_that_of_scikit_learn(name, shape, scale, order):
 def test_one_row_has_an_error_but_no_variance(name):
     y_true, y_pred = np.array([3.0]), np.array([5.0])
 
-    if name == "r2_score":
+    if name in ("r2_score", "explained_variance_score"):
         with pytest.raises(ValueError, match="the answers are constant"):
-            regression.r2_score(y_true, y_pred)
+            getattr(regression, name)(y_true, y_pred)
     else:
         assert getattr(regression, name)(y_true, y_pred) == pytest.approx(
             getattr(sk, name)(y_true, y_pred), rel=1e-12
@@ -61,3 +63,30 @@ def test_an_error_beyond_the_largest_double_counts_as_that(name):
 def test_answers_without_a_measurable_variance_are_refused(answers):
     with pytest.raises(ValueError, match="R² is undefined"):
         regression.r2_score(np.array(answers), np.array([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_the_largest_error_is_that_of_scikit_learn(scale):
+    rng = np.random.default_rng(8)
+    y_true, y_pred = rng.normal(size=(2, 1000)) * scale
+
+    assert regression.max_error(y_true, y_pred) == pytest.approx(sk.max_error(y_true, y_pred))
+    two_columns = np.column_stack([y_true, y_pred]), np.column_stack([y_pred, y_pred])
+    assert regression.max_error(*two_columns) == pytest.approx(sk.max_error(y_true, y_pred) / 2)
+
+
+def test_an_answer_of_0_makes_a_huge_but_finite_percentage():
+    y_true, y_pred = np.array([0.0, 1.0]), np.array([1.0, 1.0])
+
+    ours = regression.mean_absolute_percentage_error(y_true, y_pred)
+
+    assert ours == pytest.approx(sk.mean_absolute_percentage_error(y_true, y_pred))
+    assert ours > 1e15
+
+
+def test_explained_variance_is_blind_to_a_constant_and_undefined_for_constant_answers():
+    y_true = np.array([1.0, 2.0, 4.0])
+
+    assert regression.explained_variance_score(y_true, y_true + 5.0) == 1.0
+    with pytest.raises(ValueError, match="the answers are constant"):
+        regression.explained_variance_score(np.full(3, 2.0), y_true)
