@@ -24,6 +24,8 @@ class Podium(LazyGroup):
          "Serve on a new data directory, and let a small agent win a medal over HTTP."),
         ("check", "app.cli.folders.check:check",
          "Check competition folders: they load, and answers that they have score perfectly."),
+        ("new", "app.cli.folders.new:new",
+         "Make a complete competition folder from a table of your own, and check it."),
         ("prepare", "app.cli.folders.prepare:prepare",
          "Make public and private files from raw files with a competition's own prepare.py."),
         ("grade", "app.cli.folders.grade:grade",

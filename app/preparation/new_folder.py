@@ -1,0 +1,137 @@
+"""Write a competition folder from the parts of a split table."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from app.domain.competition import TOML
+from app.metrics import METRICS
+from app.preparation.target import Target, answers
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A split table: `id` and `column` are its columns of ids and of the target.
+
+    `test` has the target too, in the order of the test set; `usage` says of each of its rows
+    whether it is Public or Private.
+    """
+
+    train: pd.DataFrame
+    test: pd.DataFrame
+    id: str
+    column: str
+    usage: list[str]
+
+
+def with_ids(table: pd.DataFrame, own: str | None, seed: int) -> tuple[pd.DataFrame, str]:
+    """The table with an id column in front: `own`, or one with shuffled whole numbers."""
+    if own is not None:
+        return table, own
+    name = next(name for name in ("id", "row_id", "podium_id") if name not in table.columns)
+    made = np.random.default_rng(seed).permutation(len(table)) + 1
+    copy = table.copy()
+    copy.insert(0, name, [str(one) for one in made])
+    return copy, name
+
+
+def write_folder(
+    folder: Path, title: str, parts: Parts, target: Target, baseline: dict[str, object] | None
+) -> None:
+    """Write all files of the competition but a leaderboard. The folder must be empty."""
+    truth = answers(parts.test[parts.column], target)
+    ids = parts.test[parts.id]
+    common = answers(parts.train[parts.column], target).mode().iloc[0]
+    for name in ("public", "private"):
+        (folder / name).mkdir()
+    _write(parts.train, folder / "public" / "train.csv")
+    _write(parts.test.drop(columns=parts.column), folder / "public" / "test.csv")
+    sample = pd.DataFrame({parts.id: ids, parts.column: _guess(target, common)})
+    _write(sample, folder / "public" / "sample_submission.csv")
+    held = pd.DataFrame({parts.id: ids, parts.column: truth, "Usage": parts.usage})
+    _write(held, folder / "private" / "answers.csv")
+    (folder / TOML).write_text(declaration(title, parts, target, baseline), encoding="utf-8")
+    (folder / "description.md").write_text(description(title, parts, target), encoding="utf-8")
+
+
+def declaration(
+    title: str, parts: Parts, target: Target, baseline: dict[str, object] | None
+) -> str:
+    """The text of competition.toml."""
+    lines = [
+        f"title = {_quoted(title)}",
+        "version = 1",
+        'category = "Tabular"',
+        "",
+        "[metric]",
+        f"name = {_quoted(target.metric)}",
+        "",
+        "[submission]",
+        f"id = {_quoted(parts.id)}",
+        "",
+        "[submission.columns]",
+        f"{_quoted(parts.column)} = {{ kind = {_quoted(target.kind)} }}",
+    ]
+    if baseline is not None:
+        lines += ["", "[baseline]", *(f"{key} = {_quoted(it)}" for key, it in baseline.items())]
+    return "\n".join(lines) + "\n"
+
+
+def description(title: str, parts: Parts, target: Target) -> str:
+    """A draft of the task: columns, metric and the form of a submission."""
+    metric = METRICS[target.metric]
+    better = "higher" if metric.higher_is_better else "lower"
+    asked = {
+        "probability": f"the probability that `{parts.column}` is 1",
+        "number": f"`{parts.column}`, a number",
+    }.get(target.kind, f"`{parts.column}`, one of the values of the training data")
+    rows = [
+        f"| `{name}` | {_values(parts.train[name])} |"
+        for name in parts.train.columns
+        if name not in (parts.id, parts.column)
+    ]
+    task = (
+        f"Predict {asked}, for each of the {len(parts.test):,} rows of `test.csv`. `train.csv` "
+        f"has {len(parts.train):,} rows with their `{parts.column}`."
+    )
+    evaluation = (
+        f"Submissions are scored by `{target.metric}`; {better} is better. Write a CSV file with "
+        f"the columns `{parts.id}` and `{parts.column}` and one row for every id of "
+        "`sample_submission.csv`."
+    )
+    columns = ["| column | values |", "| --- | --- |", *rows]
+    lines = [f"# {title}", "", task, "", "## Evaluation", evaluation, "", "## Columns", *columns]
+    return "\n".join(lines) + "\n"
+
+
+def _values(column: pd.Series[str]) -> str:
+    filled = column[column != ""]
+    empty = f"; empty in {len(column) - len(filled):,} rows" if len(filled) < len(column) else ""
+    found = pd.to_numeric(filled, errors="coerce")
+    if len(filled) and found.notna().all():
+        return f"numbers from {found.min():g} to {found.max():g}{empty}"
+    distinct = sorted(set(filled))
+    if 0 < len(distinct) <= 10:
+        return ", ".join(_plain(one) for one in distinct) + empty
+    return f"{len(distinct):,} different texts{empty}"
+
+
+def _plain(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")[:40]
+
+
+def _guess(target: Target, common: str) -> str:
+    return {"probability": "0.5", "number": "0"}.get(target.kind, common)
+
+
+def _write(table: pd.DataFrame, file: Path) -> None:
+    table.to_csv(file, index=False, lineterminator="\n", encoding="utf-8")
+
+
+def _quoted(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)  # JSON's texts and numbers are TOML's too

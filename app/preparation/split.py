@@ -1,0 +1,70 @@
+"""Choose the rows of the test set, and which of them are public. Every choice has a seed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+
+from app.errors import Invalid
+
+How = Literal["random", "stratified", "group", "time"]
+Rows = npt.NDArray[np.int64]
+
+
+def choose(
+    how: How, by: pd.Series[str] | None, rows: int, share: float, seed: int
+) -> tuple[Rows, Rows]:
+    """The places of the rows that stay and of those that are chosen, `share` of all rows.
+
+    `by` has the classes, groups or times of the rows: chosen are as many of each class, whole
+    groups, or the latest times. Rows of one time stay together.
+
+    Raises:
+        Invalid: the rows cannot be split so.
+    """
+    if how == "time":
+        return _latest(_times(by), share)
+    splitter = {
+        "random": ShuffleSplit, "stratified": StratifiedShuffleSplit, "group": GroupShuffleSplit,
+    }[how](n_splits=1, test_size=share, random_state=seed)  # fmt: skip
+    places = np.zeros((rows, 1))
+    try:
+        stay, chosen = next(
+            splitter.split(
+                places, by if how == "stratified" else None, by if how == "group" else None
+            )
+        )
+    except ValueError as error:
+        raise Invalid(f"A {how} split of {rows} rows is not possible: {error}") from None
+    return np.sort(stay), np.sort(chosen)
+
+
+def _times(values: pd.Series[str] | None) -> pd.Series[float]:
+    """The times as numbers that order them."""
+    assert values is not None  # noqa: S101 (the caller's duty)
+    found = pd.to_numeric(values, errors="coerce")
+    if found.isna().any():
+        found = pd.to_datetime(values, errors="coerce", format="mixed", utc=True)
+        found = found.astype("int64").where(found.notna(), np.nan)
+    if found.isna().any():
+        row = int(np.flatnonzero(found.isna())[0])
+        raise Invalid(
+            f"The column {values.name!r} is no time in row {row + 1} ({values.iloc[row]!r}): "
+            "write numbers or dates as 2024-08-01T12:00:00."
+        )
+    return found.astype(float)
+
+
+def _latest(times: pd.Series[float], share: float) -> tuple[Rows, Rows]:
+    ordered = np.sort(times.to_numpy())
+    first = ordered[round(len(ordered) * (1 - share))]
+    is_chosen = times.to_numpy() >= first
+    if is_chosen.all():
+        raise Invalid(
+            f"The column {times.name!r} has too few times to split by: {first} is the first."
+        )
+    return np.flatnonzero(~is_chosen), np.flatnonzero(is_chosen)

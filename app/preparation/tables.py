@@ -1,0 +1,63 @@
+"""Read a table whose cells stay the text that they are in the file."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+
+from app.errors import Invalid
+
+PARQUET = (".parquet", ".pq")
+
+
+def read_table(file: Path) -> pd.DataFrame:
+    """A table of texts: cells of a CSV file as they stand, of a Parquet file as Python writes them.
+
+    A missing value is the empty text.
+
+    Raises:
+        Invalid: the file is no table, has no rows, or its columns have no names of their own.
+    """
+    if not file.is_file():
+        raise Invalid(f"{file} is not a file: --data takes a CSV or Parquet file.")
+    try:
+        if file.suffix.lower() in PARQUET:
+            table = _texts(pd.read_parquet(file))
+        else:
+            _require_names(_header(file), file)
+            table = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (ValueError, OSError, EOFError, pd.errors.ParserError) as error:
+        raise Invalid(f"{file} cannot be read as a table: {error}.") from None
+    _require_names([str(name) for name in table.columns], file)
+    if len(table) == 0:
+        raise Invalid(f"{file} has no rows.")
+    return table
+
+
+def _header(file: Path) -> list[str]:
+    if file.suffix == ".gz":
+        with gzip.open(file, "rt", encoding="utf-8-sig", newline="") as packed:
+            return next(csv.reader(packed), [])
+    with file.open(encoding="utf-8-sig", newline="") as lines:
+        return next(csv.reader(lines), [])
+
+
+def _require_names(names: list[str], file: Path) -> None:
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if not names or "" in names:
+        raise Invalid(f"{file}: the first line must name every column.")
+    if repeated:
+        raise Invalid(f"{file}: two columns are called {repeated[0]!r}.")
+
+
+def _texts(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            str(name): table[name].map(str).where(table[name].notna(), "").astype(object)
+            for name in table.columns
+        }
+    )

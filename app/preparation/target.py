@@ -1,0 +1,109 @@
+"""Propose how a target is predicted: the kind of its column and the metric."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from app.errors import Invalid
+from app.metrics import METRICS
+
+MAX_NUMERIC_CLASSES = 20  # whole numbers with more values are quantities
+MAX_CLASSES = 1000
+ROWS_PER_CLASS = 5  # on average; a text that seldom repeats is no class
+BOOLEANS = {"true": "1", "false": "0"}
+RARE = 0.8  # the share of the largest class from which accuracy says little
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """How a column is predicted. `reason` says why, for the person who decides."""
+
+    kind: str
+    metric: str
+    reason: str
+
+    @property
+    def is_class(self) -> bool:
+        """Whether its values are classes: then a split can keep their shares."""
+        return self.kind in ("label", "probability", "boolean") or (
+            self.kind == "integer" and "class" in self.reason
+        )
+
+
+def numbers(values: pd.Series[str]) -> pd.Series[float] | None:
+    """The values as numbers; None if one is not a finite number."""
+    found = pd.to_numeric(values, errors="coerce")
+    return found.astype(float) if np.isfinite(found).all() else None
+
+
+def propose(values: pd.Series[str], metric: str = "") -> Target:
+    """The kind and the metric for a target; `metric` chooses the metric, and the kind that fits.
+
+    Raises:
+        Invalid: values are missing, all equal or nearly all different texts, or the metric does
+            not take such a column.
+    """
+    missing = np.flatnonzero(values == "")
+    if len(missing):
+        raise Invalid(
+            f"The target {values.name!r} is empty in {len(missing)} rows, first in row "
+            f"{missing[0] + 1}: remove these rows, or fill them."
+        )
+    distinct = values.nunique()
+    if distinct == 1:
+        raise Invalid(f"The target {values.name!r} is {values.iloc[0]!r} in every row.")
+    proposed, kinds = _proposal(values, distinct)
+    if not metric:
+        return proposed
+    if metric not in METRICS:
+        raise Invalid(f"There is no metric {metric!r}; docs/metrics.md lists them.")
+    if any(parameter.required for parameter in METRICS[metric].parameters.values()):
+        raise Invalid(
+            f"{metric} needs parameters: choose another, and change competition.toml then."
+        )
+    for kind in kinds:
+        if kind in METRICS[metric].kinds:
+            return Target(kind, metric, f"chosen; {proposed.reason}")
+    raise Invalid(
+        f"{metric} takes columns of kind {', '.join(sorted(METRICS[metric].kinds))}, and "
+        f"{values.name!r} is {' or '.join(kinds)}: {proposed.reason}."
+    )
+
+
+def answers(values: pd.Series[str], target: Target) -> pd.Series[str]:
+    """The target as the answers hold it: as 1 and 0 where probabilities are asked."""
+    if target.kind != "probability":
+        return values
+    return values.map(lambda text: BOOLEANS.get(text.lower(), text))
+
+
+def _proposal(values: pd.Series[str], distinct: int) -> tuple[Target, tuple[str, ...]]:
+    """The proposal, and all kinds that the column could have, the likeliest first."""
+    as_answers = values.map(lambda text: BOOLEANS.get(text.lower(), text))
+    found = numbers(as_answers)
+    if found is not None and set(found) == {0.0, 1.0}:
+        return (
+            Target("probability", "roc_auc_score", "it has two values, 0 and 1"),
+            ("probability", "boolean", "integer", "number", "label"),
+        )
+    are_few = distinct <= min(MAX_NUMERIC_CLASSES, len(values) // ROWS_PER_CLASS)
+    if found is not None and (found == found.round()).all() and are_few:
+        reason = f"it has {distinct} whole numbers, which look like classes"
+        return Target("integer", _accuracy(values), reason), ("integer", "number", "label")
+    if found is not None:
+        return Target("number", "root_mean_squared_error", "it has numbers"), ("number",)
+    if distinct > MAX_CLASSES or len(values) < ROWS_PER_CLASS * distinct:
+        raise Invalid(
+            f"The target {values.name!r} has {distinct} different texts in {len(values)} rows: "
+            "that is neither a number nor a class."
+        )
+    reason = f"it has {distinct} texts, which look like classes"
+    return Target("label", _accuracy(values), reason), ("label", "text")
+
+
+def _accuracy(values: pd.Series[str]) -> str:
+    largest = float(values.value_counts(normalize=True).iloc[0])
+    return "balanced_accuracy_score" if largest > RARE else "accuracy_score"

@@ -1,0 +1,174 @@
+"""`podium new`: a complete competition folder from a table of one's own."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from app.domain.competition import SLUG, TOML
+from app.errors import Conflict, Invalid
+from app.graders.messages.results import GraderFault, GradingResult, Rejected
+from app.preparation import baseline
+from app.preparation.leaks import leaks
+from app.preparation.new_folder import Parts, declaration, with_ids, write_folder
+from app.preparation.split import How, Rows, choose
+from app.preparation.tables import read_table
+from app.preparation.target import Target, propose
+
+MIN_ROWS = 20
+Grade = Callable[[Path, Path], GradingResult]  # grades a file with a competition folder
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the admin chose. `by` is the column of groups or times; `id` a column of the table."""
+
+    data: Path
+    target: str
+    title: str = ""
+    id: str | None = None
+    how: How | None = None
+    by: str | None = None
+    test_share: float = 0.2
+    public_share: float = 0.3
+    metric: str = ""
+    seed: int = 0
+    with_baseline: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What was made, for the admin to read."""
+
+    folder: Path
+    target: Target
+    how: How
+    train_rows: int
+    public_rows: int
+    private_rows: int
+    baseline_score: float | None
+    leaks: list[str]
+
+
+def new_competition(folder: Path, choices: Choices, grade: Grade) -> Made:
+    """Make the folder; `grade` grades the baseline. Nothing is left behind if this fails.
+
+    Raises:
+        Conflict: the folder exists already.
+        Invalid: the name, the table or a choice does not serve; the text says which and why.
+    """
+    _require_slug(folder.name)
+    if folder.exists():
+        raise Conflict(f"{folder} exists already: choose another name, or remove it.")
+    table = read_table(choices.data)
+    if len(table) < MIN_ROWS:
+        raise Invalid(f"{choices.data} has {len(table)} rows; {MIN_ROWS} are the fewest.")
+    for role, column in (
+        ("--target", choices.target),
+        ("--id", choices.id),
+        ("--group or --time", choices.by),
+    ):
+        _require_column(table, role, column)
+    target = propose(table[choices.target], choices.metric)
+    how: How = choices.how or ("stratified" if target.is_class else "random")
+    parts = _split(table, target, how, choices)
+    found = leaks(parts.train, parts.test, choices.target, choices.id)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    partial = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        made = partial / folder.name
+        made.mkdir()
+        title = choices.title or folder.name.replace("-", " ").capitalize()
+        write_folder(made, title, parts, target, None)
+        score = _baseline_score(grade, made, parts, target, choices)
+        if score is not None:
+            source = f"{baseline.described(target)}, seed {choices.seed}"
+            text = declaration(title, parts, target, {"score": score, "source": source})
+            (made / TOML).write_text(text, encoding="utf-8")
+        (made / "README.md").write_text(_readme(title, choices, how, target, found), "utf-8")
+        made.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    public = parts.usage.count("Public")
+    return Made(
+        folder, target, how, len(parts.train), public, len(parts.usage) - public, score, found
+    )
+
+
+def _split(table: pd.DataFrame, target: Target, how: How, choices: Choices) -> Parts:
+    table, id_column = with_ids(table, choices.id, choices.seed)
+    if choices.id is not None and (table[id_column].duplicated() | (table[id_column] == "")).any():
+        raise Invalid(f"--id: the column {id_column!r} repeats a value or is empty in a row.")
+    values = {"stratified": choices.target, "group": choices.by, "time": choices.by}.get(how)
+    by = None if values is None else table[values]
+    stay, chosen = choose(how, by, len(table), choices.test_share, choices.seed)
+    within = None if by is None else by.iloc[chosen]
+    private, public = _usage(how, within, len(chosen), choices)
+    if not len(private) or not len(public):
+        raise Invalid("The test set is too small to have public and private rows.")
+    usage = np.full(len(chosen), "Private", dtype=object)
+    usage[public] = "Public"
+    order = np.random.default_rng(choices.seed + 1).permutation(len(chosen))
+    test = table.iloc[chosen[order]]
+    return Parts(table.iloc[stay], test, id_column, choices.target, list(usage[order]))
+
+
+def _usage(how: How, by: pd.Series[str] | None, rows: int, choices: Choices) -> tuple[Rows, Rows]:
+    """The places of private and public rows in the test set; by time the public ones come first."""
+    if how == "time":
+        public, private = choose(how, by, rows, 1 - choices.public_share, choices.seed)
+        return private, public
+    return choose(how, by, rows, choices.public_share, choices.seed)
+
+
+def _baseline_score(
+    grade: Grade, folder: Path, parts: Parts, target: Target, choices: Choices
+) -> float | None:
+    """The private score of scikit-learn's defaults, graded as any submission."""
+    if not choices.with_baseline:
+        return None
+    features = [parts.id] if choices.id is None or choices.id == parts.id else []
+    train, test = (one.drop(columns=features) for one in (parts.train, parts.test))
+    cells = baseline.predict(
+        train, test.drop(columns=parts.column), parts.column, target, choices.seed
+    )
+    file = folder.parent / "baseline.csv"
+    predicted = pd.DataFrame({parts.id: parts.test[parts.id], parts.column: cells})
+    predicted.to_csv(file, index=False)
+    outcome = grade(folder, file)
+    if isinstance(outcome, GraderFault | Rejected):
+        raise Invalid(f"{target.metric} cannot score scikit-learn's defaults: {outcome}.")
+    return outcome.score
+
+
+def _readme(title: str, choices: Choices, how: How, target: Target, found: list[str]) -> str:
+    by = f" by `{choices.by}`" if choices.by else ""
+    origin = (
+        f"Made by `podium new` from {choices.data.name}: a {how} split{by}, seed {choices.seed}, "
+        f"{choices.test_share:g} of the rows in the test set, {choices.public_share:g} of these "
+        "public."
+    )
+    why = f"The metric is `{target.metric}`; of the target `{choices.target}`: {target.reason}."
+    lines = [f"# {title}", "", origin, "", why]
+    if found:
+        lines += ["", "What tells the answers:", "", *(f"- {each}" for each in found)]
+    return "\n".join(lines) + "\n"
+
+
+def _require_slug(slug: str) -> None:
+    if not SLUG.fullmatch(slug):
+        raise Invalid(
+            f"{slug!r} is no name of a competition: letters, digits and hyphens, at most 100."
+        )
+
+
+def _require_column(table: pd.DataFrame, role: str, column: str | None) -> None:
+    if column is not None and column not in table.columns:
+        names = ", ".join(map(str, table.columns[:20]))
+        raise Invalid(f"{role}: there is no column {column!r}; the columns are {names}.")

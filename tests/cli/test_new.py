@@ -1,0 +1,192 @@
+"""`podium new`: from a table to a competition that grades over HTTP."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sklearn import datasets
+
+from app.errors import PodiumError
+from app.read_settings import read_settings
+from app.services.competitions.new_competition import Choices, Made, new_competition
+from app.services.grading.grade_folder import grade_with_folder
+from tests.api.conftest import Podium, packed, podium, server
+
+__all__ = ["podium", "server"]  # fixtures
+ONE_SERVER = pytest.mark.parametrize("server", ["sqlite"], indirect=True)
+Done = subprocess.CompletedProcess[str]
+
+
+def digits() -> pd.DataFrame:
+    return datasets.load_digits(as_frame=True).frame
+
+
+def linnerud() -> pd.DataFrame:
+    frame = datasets.load_linnerud(as_frame=True).frame
+    return pd.concat([frame] * 2, ignore_index=True)
+
+
+TABLES: dict[str, tuple[Callable[[], pd.DataFrame], str, str]] = {
+    "breast-cancer": (
+        lambda: datasets.load_breast_cancer(as_frame=True).frame, "target", "probability",
+    ),
+    "diabetes": (lambda: datasets.load_diabetes(as_frame=True).frame, "target", "number"),
+    "digits": (digits, "target", "integer"),
+    "iris": (
+        lambda: datasets.load_iris(as_frame=True).frame.replace(
+            {"target": {0: "setosa", 1: "versicolor", 2: "virginica"}}
+        ), "target", "label",
+    ),
+    "linnerud": (linnerud, "Weight", "number"),
+    "wine": (lambda: datasets.load_wine(as_frame=True).frame, "target", "integer"),
+}  # fmt: skip
+
+
+def made(folder: Path, data: Path, target: str, **more: object) -> Made:
+    settings = read_settings()
+    choices = Choices(data, target, **{"with_baseline": False, **more})  # type: ignore[arg-type]
+    return new_competition(
+        folder, choices, lambda competition, file: grade_with_folder(settings, competition, file)[1]
+    )
+
+
+@ONE_SERVER
+@pytest.mark.parametrize("name", TABLES)
+def test_a_real_table_becomes_a_competition_that_grades(
+    podium: Podium, tmp_path: Path, name: str
+) -> None:
+    load, target, kind = TABLES[name]
+    load().to_csv(tmp_path / "table.csv", index=False)
+
+    competition = made(tmp_path / name, tmp_path / "table.csv", target)
+    sent = podium.admin.post(
+        "/v1/competitions", files={"archive": (f"{name}.zip", packed(competition.folder))}
+    )
+    run = podium.run(competition.folder, feedback="full")
+    perfect = (competition.folder / "private" / "answers.csv").read_bytes()
+    sample = (competition.folder / "public" / "sample_submission.csv").read_bytes()
+
+    assert sent.status_code == 201, sent.text
+    assert competition.target.kind == kind
+    rows = competition.train_rows + competition.public_rows + competition.private_rows
+    assert rows == len(load())
+    assert run.submit(sample).json()["state"] == "graded"
+    graded = run.submit(perfect).json()
+    assert graded["grade"]["score"] in (0.0, 1.0), graded
+    train = pd.read_csv(competition.folder / "public" / "train.csv")
+    test = pd.read_csv(competition.folder / "public" / "test.csv")
+    assert not set(train["id"]) & set(test["id"])
+    assert target not in test.columns
+
+
+def test_the_baseline_is_a_grade_of_scikit_learns_defaults(tmp_path: Path) -> None:
+    datasets.load_diabetes(as_frame=True).frame.to_parquet(tmp_path / "table.parquet")
+
+    competition = made(
+        tmp_path / "diabetes", tmp_path / "table.parquet", "target", with_baseline=True
+    )
+
+    declared = tomllib.loads((competition.folder / "competition.toml").read_text())["baseline"]
+    assert 40 < competition.baseline_score < 80  # type: ignore[operator]
+    assert declared["score"] == competition.baseline_score
+    assert declared["source"].startswith("HistGradientBoostingRegressor of scikit-learn ")
+
+
+def test_the_same_seed_makes_the_same_folder(tmp_path: Path) -> None:
+    datasets.load_wine(as_frame=True).frame.to_csv(tmp_path / "table.csv", index=False)
+    folders = [
+        made(tmp_path / number / "wine", tmp_path / "table.csv", "target", seed=seed).folder
+        for number, seed in (("one", 1), ("two", 1), ("three", 2))
+    ]
+
+    one, two, three = (
+        {file.name: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+        for folder in folders
+    )
+
+    assert one == two
+    assert one["answers.csv"] != three["answers.csv"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    file = tmp_path / "table.csv"
+    rows = [f"k{n},{n % 4},{n},{'' if n % 9 else n},{n * n % 17 / 3}" for n in range(60)]
+    file.write_text("\n".join(["key,city,day,holes,price", *rows]) + "\n")
+    return file
+
+
+@pytest.fixture
+def new(tmp_path: Path) -> Callable[..., Done]:
+    def run(*words: object) -> Done:
+        return subprocess.run(
+            [sys.executable, "-m", "app.cli", "new", *map(str, words)],
+            cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+
+    return run
+
+
+def test_the_command_makes_and_checks_a_folder(
+    new: Callable[..., Done], table: Path, tmp_path: Path
+) -> None:
+    by_time = new(
+        "prices", "--data", table, "--target", "price", "--id", "key", "--time", "day",
+        "--metric", "mean_absolute_error", "--title", "Prices | 2024", "--json",
+    )  # fmt: skip
+
+    assert by_time.returncode == 0, by_time.stderr
+    said = json.loads(by_time.stdout)
+    assert (said["metric"], said["kind"], said["split"]) == (
+        "mean_absolute_error",
+        "number",
+        "time",
+    )
+    assert (said["train_rows"], said["public_rows"], said["private_rows"]) == (48, 4, 8)
+    assert said["problems"] == []
+    answers = pd.read_csv(tmp_path / "prices" / "private" / "answers.csv")
+    days = answers["key"].str[1:].astype(int)
+    assert days[answers["Usage"] == "Public"].max() < days[answers["Usage"] == "Private"].min()
+    assert "empty in" in (tmp_path / "prices" / "description.md").read_text()
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "more", "words"),
+    [
+        ("x", "prize", {}, "--target: there is no column 'prize'; the columns are key, city"),
+        ("x y", "price", {}, "'x y' is no name of a competition"),
+        ("there", "price", {}, "exists already"),
+        ("x", "price", {"how": "time", "by": "key"}, "is no time in row 1"),
+        ("x", "price", {"id": "city"}, "the column 'city' repeats a value"),
+        ("x", "holes", {}, "is empty in 53 rows"),
+        ("x", "price", {"test_share": 0.01}, "A random split of 1 rows is not possible"),
+    ],
+)
+def test_wrong_choices_are_sentences_and_leave_nothing(
+    table: Path, tmp_path: Path, name: str, target: str, more: dict[str, object], words: str
+) -> None:
+    (tmp_path / "there").mkdir()
+
+    with pytest.raises(PodiumError, match=re.escape(words)):
+        made(tmp_path / name, table, target, **more)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["table.csv", "there"]
+
+
+def test_the_command_says_what_is_wrong(new: Callable[..., Done], tmp_path: Path) -> None:
+    twice = new("x", "--data", "none.csv", "--target", "y", "--group", "a", "--random")
+    nothing = new("x", "--data", "none.csv", "--target", "y")
+
+    assert (twice.returncode, nothing.returncode) == (1, 1)
+    assert "Name one of --group, --time and --random" in " ".join(twice.stderr.split())
+    assert "none.csv is not a file" in " ".join(nothing.stderr.split())
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,57 @@
+"""Tables: cells stay as they are, and files that are no table are refused in words."""
+
+import gzip
+
+import pandas as pd
+import pytest
+
+from app.errors import Invalid
+from app.preparation.tables import read_table
+
+
+def test_cells_of_a_csv_file_stay_the_text_that_they_are(tmp_path):
+    text = 'a,b\n007,"x, y"\n1.50,NA\n,é\n'
+    plain, packed = tmp_path / "t.csv", tmp_path / "t.csv.gz"
+    plain.write_text(text)
+    packed.write_bytes(gzip.compress(text.encode()))
+
+    for file in (plain, packed):
+        table = read_table(file)
+        assert table.to_numpy().tolist() == [["007", "x, y"], ["1.50", "NA"], ["", "é"]]
+
+
+def test_a_parquet_file_is_read_with_its_types(tmp_path):
+    file = tmp_path / "t.parquet"
+    frame = pd.DataFrame(
+        {"n": [1, 2], "x": [0.1, None], "b": [True, False], "t": pd.to_datetime(["2024-01-02"] * 2)}
+    )
+    frame.to_parquet(file)
+
+    table = read_table(file)
+
+    assert table.iloc[0].tolist() == ["1", "0.1", "True", "2024-01-02 00:00:00"]
+    assert table.iloc[1]["x"] == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"", "name every column"),
+        (b"a,b\n", "no rows"),
+        (b"a,,b\n1,2,3\n", "name every column"),
+        (b"a,b,a\n1,2,3\n", "two columns are called 'a'"),
+        (b"a,b\n\xff\xfe,1\n", "cannot be read"),
+        (b"a,b\n1,2,3\n4\n5,6,7\n8,9,10,11\n", "cannot be read"),
+    ],
+)
+def test_what_is_no_table_is_said(tmp_path, data, words):
+    file = tmp_path / "t.csv"
+    file.write_bytes(data)
+
+    with pytest.raises(Invalid, match=words):
+        read_table(file)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(Invalid, match="is not a file"):
+        read_table(tmp_path / "nothing.csv")
