@@ -28,6 +28,7 @@ from tests.factories import good_submission, write_competition
 from tests.server import PodiumServer
 
 ROOT = Path(__file__).parents[2]
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 
 
 @dataclass(frozen=True)
@@ -52,24 +53,23 @@ class Environment:
         )  # fmt: skip
 
 
+def build_wheel(client: str, folder: Path) -> Path:
+    """The wheel of a client. Nothing is downloaded, and the repository is not written to."""
+    source = folder / "source" / client
+    shutil.copytree(ROOT / "clients" / client, source)
+    built = folder / "wheels" / client
+    build = [*PIP, "wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation"]
+    subprocess.run([*build, "-w", str(built), str(source)], check=True, capture_output=True)
+    (wheel,) = built.glob("*.whl")
+    return wheel
+
+
 def make_environment(home: Path, client: str) -> Environment:
     """A virtual environment with the wheel of a client and no library. Nothing is downloaded."""
-    source = home / "source"
-    shutil.copytree(ROOT / "clients" / client, source)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    build = [
-        *pip,
-        "wheel",
-        "-q",
-        "--no-deps",
-        "--no-index",
-        "--no-build-isolation",
-    ]
-    subprocess.run([*build, "-w", str(home), str(source)], check=True, capture_output=True)
-    (wheel,) = home.glob("*.whl")
+    wheel = build_wheel(client, home)
     made = home / "environment"
     venv.create(made, with_pip=False, symlinks=True)
-    install = [*pip, "--python", str(made / "bin" / "python"), "install", "-q", "--no-deps"]
+    install = [*PIP, "--python", str(made / "bin" / "python"), "install", "-q", "--no-deps"]
     subprocess.run([*install, "--no-index", str(wheel)], check=True, capture_output=True)
     return Environment(made)
 

@@ -1,12 +1,13 @@
-"""The asynchronous client: the same methods as coroutines."""
+"""The asynchronous client: the same methods as coroutines, for asyncio and trio."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
+import anyio
+import anyio.to_thread
 import httpx
 
 from podium_client import requests as r
@@ -178,9 +179,9 @@ class AsyncPodium:
             pause = retry.pause_after(answer)
             if pause is None:
                 return answer
-            await asyncio.sleep(pause)
+            await anyio.sleep(pause)
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
-    while chunk := await asyncio.to_thread(file.read, r.CHUNK):
+    while chunk := await anyio.to_thread.run_sync(file.read, r.CHUNK):
         yield chunk
