@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.api.conftest import (  # noqa: F401 (fixtures)
@@ -106,17 +107,37 @@ class ServerAway:
     file: Path
 
     @contextlib.contextmanager
-    def comes_back_after(self, seconds: float) -> Iterator[None]:
-        """Start the server again after so many seconds, while the block runs."""
+    def comes_back_after(self, seconds: float, *kills: int) -> Iterator[None]:
+        """Start the server again after so many seconds, while the block runs.
+
+        Kill it, and start it again, each time when it has so many files as `kills` names.
+        """
 
         def start_again() -> None:
             time.sleep(seconds)
             self.server.start()
+            self._kill_when_there_are(*kills)
 
         starting = threading.Thread(target=start_again)
         starting.start()
         yield
         starting.join()
+
+    def _kill_when_there_are(self, *counts: int) -> None:
+        with self.server.client() as admin:
+            for count in counts:
+                while sum(sum(run["submissions"].values()) for run in _runs(admin)) < count:
+                    time.sleep(0.01)
+                self.server.kill()
+                self.server.start()
+
+
+def _runs(admin: httpx.Client) -> list[dict[str, dict[str, int]]]:
+    try:
+        found: list[dict[str, dict[str, int]]] = admin.get("/v1/runs").json()["items"]
+    except httpx.TransportError:  # it is away
+        return []
+    return found
 
 
 @pytest.fixture

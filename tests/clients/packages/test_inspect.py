@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +14,13 @@ from tests.api.conftest import Podium
 from tests.api.test_faults import FAILS_AT_4321, failing_file
 from tests.api.test_grade import BAD_FILES
 from tests.clients.conftest import Environment, ServerAway
-from tests.clients.packages.conftest import environment_from_registry
 from tests.factories import good_submission
 
-INSPECT_AI = "inspect-ai==0.3.285"
 DRIVER = Path(__file__).with_name("inspect_driver.py")
 ZEROS = dict.fromkeys(
     ("valid_submission", "above_median", "any_medal", "gold_medal", "silver_medal", "bronze_medal"),
     False,
 )  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def inspect_environment() -> Iterator[Environment]:
-    with environment_from_registry(
-        INSPECT_AI, "trio", clients=("podium-client", "podium-inspect")
-    ) as made:
-        yield made
 
 
 @pytest.fixture
@@ -186,9 +175,10 @@ def test_a_wrong_key_another_experiment_or_an_archived_one_is_an_error(  # type:
     assert runs_of(podium, experiment) == runs_of(podium, archived) == {}
 
 
-def test_a_server_that_is_away_for_ten_seconds_is_waited_for_or_scored_later(  # type: ignore[no-untyped-def]
-    inspect_environment: Environment, server_away: ServerAway, tmp_path
+def test_a_server_that_is_away_or_killed_is_waited_for_or_asked_later(
+    inspect_environment: Environment, server_away: ServerAway, tmp_path: Path
 ) -> None:
+    """It comes back after ten seconds, and is killed again while samples are scored."""
     place = Environment(inspect_environment.home, {
         "PODIUM_URL": server_away.server.url, "PODIUM_KEY": server_away.key, "NO_PROXY": "*",
         "HOME": str(inspect_environment.home),
@@ -199,16 +189,28 @@ def test_a_server_that_is_away_for_ten_seconds_is_waited_for_or_scored_later(  #
             "files": {"submission.csv": str(server_away.file)},
         }
     }
-    with server_away.comes_back_after(10):
-        impatient, patient = evaluate(
-            place,
-            {"samples": samples, "logs": str(tmp_path / "first"), "arguments": {"wait": 1}},
-            {"samples": samples, "logs": str(tmp_path / "second"), "arguments": {"wait": 100}},
+    folder = server_away.file.parent / server_away.competition
+    many = {}
+    for number in range(12):
+        path = tmp_path / f"{number}.csv"
+        path.write_bytes(good_submission(folder, shift=0.01 * (number + 1)))
+        many[str(number)] = {**samples["s"], "files": {"submission.csv": str(path)}}
+    (impatient,) = evaluate(
+        place, {"samples": samples, "logs": str(tmp_path / "first"), "arguments": {"wait": 1}}
+    )
+    with server_away.comes_back_after(10, 1):
+        (patient,) = evaluate(
+            place, {"samples": many, "logs": str(tmp_path / "second"), "arguments": {"wait": 200}}
         )
 
     assert impatient["samples"]["s 1"]["value"] is None
     assert "does not answer" in impatient["samples"]["s 1"]["error"]
-    assert patient["samples"]["s 1"]["metadata"]["score"] == pytest.approx(0.12)
+    for number in range(12):
+        score = patient["samples"][f"{number} 1"]["metadata"]["score"]
+        assert score == pytest.approx(0.01 * (number + 1))
+    with server_away.server.client() as admin:
+        (run,) = admin.get("/v1/runs").json()["items"]
+        assert run["submissions"] == {"graded": 12}
     (log,) = (tmp_path / "first").iterdir()
     later = place.run(
         "inspect", "score", str(log), "--display", "none", "--output-file",
