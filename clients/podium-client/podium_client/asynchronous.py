@@ -11,6 +11,8 @@ import anyio.to_thread
 import httpx
 
 from podium_client import requests as r
+from podium_client.events import Event, EventStream
+from podium_client.follow import follow_async
 from podium_client.requests import Call, Document
 
 Progress = Callable[[int], None]
@@ -20,6 +22,14 @@ class AsyncPodium:
     """A Podium at an address, called with a key. Close it, or use it in an `async with`.
 
     `wait` is the number of seconds in which a request is repeated while Podium is away or busy.
+    `Podium` has an example of each method.
+
+    >>> import asyncio
+    >>> async def title() -> str:
+    ...     async with AsyncPodium() as podium:
+    ...         return (await podium.competition("my-competition"))["title"]
+    >>> asyncio.run(title())
+    'Tiny'
     """
 
     def __init__(
@@ -100,6 +110,15 @@ class AsyncPodium:
     def submissions(self, run: str) -> AsyncIterator[Document]:
         """The run's submissions, oldest first."""
         return self._items(Call("GET", f"/v1/runs/{r.part(run)}/submissions"))
+
+    def events(self, run: str, last_event_id: str | None = None) -> AsyncIterator[Event]:
+        """The run's submissions and their changes of state, until the run is closed.
+
+        Raises:
+            PodiumRefused: this key may not follow the run.
+            PodiumAway: there was no connection for `wait` seconds.
+        """
+        return follow_async(self._client, EventStream(run, last_event_id), self._wait)
 
     async def select(self, run: str, submission: str) -> Document:
         """Choose the run's final submission."""

@@ -17,6 +17,7 @@ from tests.clients.conftest import Environment, build_wheel
 from tests.server import PodiumServer
 
 UV = str(Path(sys.executable).with_name("uv"))
+INSPECT_AI = "inspect-ai==0.3.285"
 DAY = "2026-11-15"  # packages of PyPI that are newer are not installed
 WITHOUT_REGISTRY = "PODIUM_TEST_WITHOUT_REGISTRY"
 
@@ -55,3 +56,12 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
     started = PodiumServer(tmp_path_factory.mktemp("packages") / "data", grading_seconds=20).start()
     yield started
     assert started.stop() == 0
+
+
+@pytest.fixture(scope="session")
+def inspect_environment() -> Iterator[Environment]:
+    """Inspect AI with podium-inspect."""
+    with environment_from_registry(
+        INSPECT_AI, "trio", clients=("podium-client", "podium-inspect")
+    ) as made:
+        yield made
