@@ -15,11 +15,17 @@ export PODIUM_DATA_DIR="$home/data" PODIUM_COMPETITIONS_DIR="$here/../../competi
 
 if [ -z "${AIDE_PYTHON:-}" ]; then
     echo "== AIDE's environment"
-    "$bin/python" -m venv "$home/aide"
     AIDE_PYTHON=$home/aide/bin/python
+    if [ -x "$bin/uv" ]; then # Podium's development environment has it; it is much faster
+        "$bin/python" -m venv --without-pip "$home/aide"
+        install=("$bin/uv" pip install --quiet --python "$AIDE_PYTHON")
+    else
+        "$bin/python" -m venv "$home/aide"
+        install=("$AIDE_PYTHON" -m pip install --quiet --no-compile)
+    fi
     # aideml itself asks for 70 packages for the code of agents, torch among them; see the file.
-    "$AIDE_PYTHON" -m pip install --quiet -r "$here/requirements.txt"
-    "$AIDE_PYTHON" -m pip install --quiet --no-deps aideml==0.2.2
+    "${install[@]}" -r "$here/requirements.txt"
+    "${install[@]}" --no-deps aideml==0.2.2
 fi
 
 port=$("$bin/python" -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
