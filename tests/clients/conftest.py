@@ -50,7 +50,7 @@ class Environment:
         }  # fmt: skip
         return subprocess.run(
             command, env=named, cwd=self.home, capture_output=True, text=True, check=False,
-            timeout=120,
+            timeout=300,
         )  # fmt: skip
 
 
