@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.api.conftest import (  # noqa: F401 (fixtures)
@@ -28,6 +29,7 @@ from tests.factories import good_submission, write_competition
 from tests.server import PodiumServer
 
 ROOT = Path(__file__).parents[2]
+PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
 
 
 @dataclass(frozen=True)
@@ -48,28 +50,27 @@ class Environment:
         }  # fmt: skip
         return subprocess.run(
             command, env=named, cwd=self.home, capture_output=True, text=True, check=False,
-            timeout=120,
+            timeout=300,
         )  # fmt: skip
+
+
+def build_wheel(client: str, folder: Path) -> Path:
+    """The wheel of a client. Nothing is downloaded, and the repository is not written to."""
+    source = folder / "source" / client
+    shutil.copytree(ROOT / "clients" / client, source)
+    built = folder / "wheels" / client
+    build = [*PIP, "wheel", "-q", "--no-deps", "--no-index", "--no-build-isolation"]
+    subprocess.run([*build, "-w", str(built), str(source)], check=True, capture_output=True)
+    (wheel,) = built.glob("*.whl")
+    return wheel
 
 
 def make_environment(home: Path, client: str) -> Environment:
     """A virtual environment with the wheel of a client and no library. Nothing is downloaded."""
-    source = home / "source"
-    shutil.copytree(ROOT / "clients" / client, source)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    build = [
-        *pip,
-        "wheel",
-        "-q",
-        "--no-deps",
-        "--no-index",
-        "--no-build-isolation",
-    ]
-    subprocess.run([*build, "-w", str(home), str(source)], check=True, capture_output=True)
-    (wheel,) = home.glob("*.whl")
+    wheel = build_wheel(client, home)
     made = home / "environment"
     venv.create(made, with_pip=False, symlinks=True)
-    install = [*pip, "--python", str(made / "bin" / "python"), "install", "-q", "--no-deps"]
+    install = [*PIP, "--python", str(made / "bin" / "python"), "install", "-q", "--no-deps"]
     subprocess.run([*install, "--no-index", str(wheel)], check=True, capture_output=True)
     return Environment(made)
 
@@ -106,17 +107,37 @@ class ServerAway:
     file: Path
 
     @contextlib.contextmanager
-    def comes_back_after(self, seconds: float) -> Iterator[None]:
-        """Start the server again after so many seconds, while the block runs."""
+    def comes_back_after(self, seconds: float, *kills: int) -> Iterator[None]:
+        """Start the server again after so many seconds, while the block runs.
+
+        Kill it, and start it again, each time when it has so many files as `kills` names.
+        """
 
         def start_again() -> None:
             time.sleep(seconds)
             self.server.start()
+            self._kill_when_there_are(*kills)
 
         starting = threading.Thread(target=start_again)
         starting.start()
         yield
         starting.join()
+
+    def _kill_when_there_are(self, *counts: int) -> None:
+        with self.server.client() as admin:
+            for count in counts:
+                while sum(sum(run["submissions"].values()) for run in _runs(admin)) < count:
+                    time.sleep(0.01)
+                self.server.kill()
+                self.server.start()
+
+
+def _runs(admin: httpx.Client) -> list[dict[str, dict[str, int]]]:
+    try:
+        found: list[dict[str, dict[str, int]]] = admin.get("/v1/runs").json()["items"]
+    except httpx.TransportError:  # it is away
+        return []
+    return found
 
 
 @pytest.fixture

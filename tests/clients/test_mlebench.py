@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import site
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 from tests.api.test_faults import FAILS_AT_4321, failing_file
 from tests.api.test_grade import BAD_FILES, FIELDS
 from tests.clients.conftest import ROOT, Environment, ServerAway
+from tests.factories import good_submission
 
 # As inspect_evals runs it in its sandbox, from the description of its scorer.
 INSPECT = """
@@ -141,6 +144,51 @@ def test_aira_dojo_walks_its_objects(harness, podium, tiny, file):  # type: igno
     assert (best["gold_medal"], best["silver_medal"], best["above_median"]) == (True, False, True)
 
 
+# aira-dojo's own module, from a checkout; it is loaded by its path, with the shim as its mlebench.
+AIRA_DOJO_ITSELF = """
+import importlib.util, json, sys
+from pathlib import Path
+path, file, slug, out = sys.argv[1:]
+spec = importlib.util.spec_from_file_location("evaluate", path)
+evaluate = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(evaluate)
+score, report = evaluate.evaluate_submission(Path(file), Path("/nowhere"), slug, Path(out))
+print(json.dumps([score, report]))
+"""
+DOJO = "PODIUM_TEST_AIRA_DOJO"
+
+
+def test_aira_dojos_own_module_grades_unmodified(harness, tiny, file, tmp_path):  # type: ignore[no-untyped-def]
+    checkout = os.environ.get(DOJO)
+    if checkout is None:
+        pytest.skip(f"NOT TESTED with aira-dojo itself: set {DOJO} to a checkout")
+    module = Path(checkout) / "src/dojo/tasks/mlebench/evaluate.py"
+    bad = tmp_path / "bad.csv"
+    bad.write_bytes(BAD_FILES["missing_id"])
+
+    def evaluated(path: str) -> subprocess.CompletedProcess[str]:
+        done: subprocess.CompletedProcess[str] = harness.run(
+            harness.python, "-c", AIRA_DOJO_ITSELF, str(module), path, tiny.name,
+            str(tmp_path / "out"), PYTHONPATH=site.getsitepackages()[0],
+        )  # fmt: skip
+        return done
+
+    good = evaluated(file)
+    assert good.returncode == 0, good.stderr
+    score, report = json.loads(good.stdout)
+    assert score == report["score"] == pytest.approx(0.12)
+    assert list(report) == FIELDS
+    written = json.loads((tmp_path / "out" / "grading_report.json").read_text())
+    assert written["score"] == report["score"]
+    for path, exists in ((bad, True), (tmp_path / "no-such-file.csv", False)):
+        done = evaluated(str(path))
+        assert done.returncode == 0, done.stderr
+        score, report = json.loads(done.stdout)
+        assert score is report["score"] is None
+        assert report["submission_exists"] is exists
+        assert report["valid_submission"] is report["any_medal"] is False
+
+
 def test_a_list_of_files_gives_a_grading_report(harness, podium, tiny, file, tmp_path):  # type: ignore[no-untyped-def]
     lines = [{"competition_id": tiny.name, "submission_path": path} for path in (file, "None")]
     (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
@@ -245,3 +293,29 @@ def test_a_server_that_is_away_for_some_seconds_is_waited_for(
     assert done.returncode == 0, done.stderr
     assert extract_json(done.stderr)["score"] == pytest.approx(0.12)
     assert server_away.server.stop() == 0
+
+
+def test_a_server_killed_in_the_middle_doubles_no_attempt(
+    mlebench: Environment, server_away: ServerAway, tmp_path: Path
+) -> None:
+    server, slug = server_away.server, server_away.competition
+    lines = []
+    for number in range(60):
+        path = tmp_path / f"{number}.csv"
+        path.write_bytes(good_submission(server_away.file.parent / slug, shift=0.01 * (number + 1)))
+        lines.append({"competition_id": slug, "submission_path": str(path)})
+    (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with server_away.comes_back_after(0, 1, 20):
+        done = mlebench.run(
+            "mlebench", "grade", "--submission", str(tmp_path / "all.jsonl"), "--output-dir",
+            str(tmp_path / "out"), PODIUM_URL=server.url, PODIUM_KEY=server_away.key,
+            PODIUM_WAIT_SECONDS="100", NO_PROXY="*",
+        )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    (written,) = (tmp_path / "out").glob("*_grading_report.json")
+    assert json.loads(written.read_text())["total_valid_submissions"] == 60
+    with server.client() as admin:
+        (run,) = admin.get("/v1/runs").json()["items"]
+    assert run["submissions"] == {"graded": 60}
+    assert server.stop() == 0

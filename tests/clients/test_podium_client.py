@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import doctest
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +39,7 @@ def key_of(run) -> str:  # type: ignore[no-untyped-def]
     return found
 
 
-def test_it_needs_httpx_alone_and_nothing_of_the_service() -> None:
+def test_it_needs_httpx_and_nothing_of_the_service() -> None:
     imported = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -45,7 +48,9 @@ def test_it_needs_httpx_alone_and_nothing_of_the_service() -> None:
             elif isinstance(node, ast.ImportFrom):
                 imported.add((node.module or "").partition(".")[0])
 
-    assert imported - set(sys.stdlib_module_names) == {"httpx", "pandas", "podium_client"}
+    assert imported - set(sys.stdlib_module_names) == {
+        "anyio", "httpx", "pandas", "podium_client",
+    }  # fmt: skip
 
 
 def test_an_agent_reads_its_task_and_submits(podium, tiny, file, tmp_path):  # type: ignore[no-untyped-def]
@@ -164,3 +169,93 @@ def test_a_wait_that_podium_names_is_kept() -> None:
     assert retry.pause_after(Answer(429, "", {"Retry-After": "3600"})) is None
     assert retry.pause_after(Answer(422, "", {})) is None
     assert retry.pause_after(Answer(0, "away", {})) == 2.0
+
+
+def test_the_examples_in_docstrings_run(podium, monkeypatch, tmp_path, capsys):  # type: ignore[no-untyped-def]
+    import podium_client
+    from podium_client import AsyncPodium, Podium
+
+    competition = podium.competition(slug="my-competition")
+    podium.admin.post(
+        "/v1/experiments", json={"name": "my-experiment", "agent": "a", "model": "m"}
+    ).raise_for_status()
+    body = {"experiment": "my-experiment", "competition": competition.name, "feedback": "full"}
+    made = podium.admin.post("/v1/runs", json={**body, "seed": 0}).json()
+    (tmp_path / "submission.csv").write_bytes(good_submission(competition, shift=0.01))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PODIUM_URL", podium.server.url)
+    monkeypatch.setenv("PODIUM_KEY", made["key"])
+    keys = {"harness": podium.harness_key("my-experiment"), "researcher": podium.researcher_key()}
+    names: dict[str, Any] = {name: Podium(key=key) for name, key in keys.items()}
+    names |= {"Podium": Podium, "AsyncPodium": AsyncPodium, "run": made["id"], "podium": Podium()}
+
+    parser, runner = doctest.DocTestParser(), doctest.DocTestRunner()
+    shown = [name for name in vars(Podium) if not name.startswith("_") and name != "close"]
+    for cls in (Podium, AsyncPodium):
+        texts = {"": cls, **({name: getattr(cls, name) for name in shown} if cls is Podium else {})}
+        for name, what in texts.items():
+            test = parser.get_doctest(what.__doc__, names, f"{cls.__name__}.{name}", None, None)
+            assert test.examples, f"{test.name} has no example"
+            runner.run(test, clear_globs=False)
+            names |= test.globs
+            if test.name == "Podium.":
+                names["podium"] = Podium()
+    for name in ("harness", "researcher", "podium"):
+        names[name].close()
+
+    assert runner.summarize(verbose=False).failed == 0, capsys.readouterr().out
+    assert podium_client.__all__
+
+
+def test_events_come_as_they_happen_until_the_run_is_closed(podium, tiny, good):  # type: ignore[no-untyped-def]
+    from podium_client import Podium, PodiumRefused
+
+    run = podium.run(tiny)
+    seen: list[tuple[str, str]] = []
+
+    def work() -> None:
+        run.submit(good)
+        run.submit(b"id,target\nr1,1\n")
+        podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"})
+
+    with Podium(podium.server.url, key_of(run)) as client:
+        working = threading.Thread(target=work)
+        working.start()
+        for event in client.events(run.id):
+            seen.append((event.name, event.data["state"]))
+        working.join()
+        after = list(client.events(run.id, event.id))
+        with pytest.raises(PodiumRefused, match="404"):
+            next(client.events("run_of_another"))
+
+    assert ("submission", "graded") in seen
+    assert ("submission", "rejected") in seen
+    assert seen.count(("run", "closed")) == 1
+    assert after == []
+
+
+def test_a_stream_goes_on_after_its_server_was_killed(server_away: ServerAway) -> None:
+    from podium_client import AsyncPodium, Podium
+
+    server, slug = server_away.server.start(), server_away.competition
+    states: list[str] = []
+
+    async def follow(url: str, run: str, key: str) -> None:
+        async with AsyncPodium(url, key, wait=100) as client:
+            async for event in client.events(run):
+                states.append(event.data["state"])
+                if states == ["graded"]:
+                    server.kill()
+                    server.start()
+                    admin.submit(run, server_away.file, idempotency_key="another")
+                elif states.count("graded") > 1 and "closed" not in states:
+                    closing.patch(f"/v1/runs/{run}", json={"state": "closed"})
+
+    with Podium(server.url, server.key) as admin, server.client() as closing:
+        made = admin.create_run(slug, 5, experiment="e", feedback="full")
+        admin.submit(made["id"], server_away.file)
+        asyncio.run(follow(server.url, made["id"], made["key"]))
+
+    assert states[0] == "graded"
+    assert states[-1] == "closed"
+    assert server.stop() == 0

@@ -2,6 +2,7 @@
 
 from podium_client.asynchronous import AsyncPodium
 from podium_client.errors import PodiumAway, PodiumError, PodiumRefused
+from podium_client.events import Event
 from podium_client.synchronous import Podium
 
-__all__ = ["AsyncPodium", "Podium", "PodiumAway", "PodiumError", "PodiumRefused"]
+__all__ = ["AsyncPodium", "Event", "Podium", "PodiumAway", "PodiumError", "PodiumRefused"]

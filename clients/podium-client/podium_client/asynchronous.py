@@ -1,15 +1,18 @@
-"""The asynchronous client: the same methods as coroutines."""
+"""The asynchronous client: the same methods as coroutines, for asyncio and trio."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
+import anyio
+import anyio.to_thread
 import httpx
 
 from podium_client import requests as r
+from podium_client.events import Event, EventStream
+from podium_client.follow import follow_async
 from podium_client.requests import Call, Document
 
 Progress = Callable[[int], None]
@@ -19,6 +22,14 @@ class AsyncPodium:
     """A Podium at an address, called with a key. Close it, or use it in an `async with`.
 
     `wait` is the number of seconds in which a request is repeated while Podium is away or busy.
+    `Podium` has an example of each method.
+
+    >>> import asyncio
+    >>> async def title() -> str:
+    ...     async with AsyncPodium() as podium:
+    ...         return (await podium.competition("my-competition"))["title"]
+    >>> asyncio.run(title())
+    'Tiny'
     """
 
     def __init__(
@@ -100,6 +111,15 @@ class AsyncPodium:
         """The run's submissions, oldest first."""
         return self._items(Call("GET", f"/v1/runs/{r.part(run)}/submissions"))
 
+    def events(self, run: str, last_event_id: str | None = None) -> AsyncIterator[Event]:
+        """The run's submissions and their changes of state, until the run is closed.
+
+        Raises:
+            PodiumRefused: this key may not follow the run.
+            PodiumAway: there was no connection for `wait` seconds.
+        """
+        return follow_async(self._client, EventStream(run, last_event_id), self._wait)
+
     async def select(self, run: str, submission: str) -> Document:
         """Choose the run's final submission."""
         path = f"/v1/runs/{r.part(run)}/selected"
@@ -178,9 +198,9 @@ class AsyncPodium:
             pause = retry.pause_after(answer)
             if pause is None:
                 return answer
-            await asyncio.sleep(pause)
+            await anyio.sleep(pause)
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
-    while chunk := await asyncio.to_thread(file.read, r.CHUNK):
+    while chunk := await anyio.to_thread.run_sync(file.read, r.CHUNK):
         yield chunk

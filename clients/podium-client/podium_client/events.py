@@ -1,0 +1,64 @@
+"""Server-sent events: lines of a stream to events, and when to connect again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from podium_client.requests import Document, part
+
+ENDED = 204  # all events were sent, and no more can come
+
+
+@dataclass(frozen=True)
+class Event:
+    """A change of a run: `name` is `submission` or `run`, `data` what a GET of it shows.
+
+    A stream that begins with `id` as its `last_event_id` has what changed after this event.
+    """
+
+    name: str
+    id: str
+    data: Document
+
+
+@dataclass
+class EventStream:
+    """What is known of the stream of a run, over all its connections."""
+
+    run: str
+    last_id: str | None = None
+    pause: float = 2.0  # seconds before the next connection, as the server names them
+    _field: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def path(self) -> str:
+        """The path of the stream."""
+        return f"/v1/runs/{part(self.run)}/events"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The headers of a connection that continues after the last event."""
+        self._field = {}  # an event that was cut off comes again
+        accept = {"Accept": "text/event-stream"}
+        return accept if self.last_id is None else {**accept, "Last-Event-ID": self.last_id}
+
+    def read(self, line: str) -> Event | None:
+        """The event that this line ends, if it ends one."""
+        if not line:
+            found, self._field = self._field, {}
+            if "data" not in found:
+                return None
+            self.last_id = found.get("id", self.last_id)
+            if found.get("event") == "run":  # it is closed, so that this stream ends soon
+                self.pause = 0.0
+            return Event(found.get("event", ""), self.last_id or "", json.loads(found["data"]))
+        name, _, value = line.partition(":")
+        value = value.removeprefix(" ")
+        if name == "retry" and value.isdigit():
+            self.pause = int(value) / 1000
+        elif name == "data" and "data" in self._field:
+            self._field["data"] += f"\n{value}"
+        elif name:  # a line that begins with a colon is a comment
+            self._field[name] = value
+        return None
