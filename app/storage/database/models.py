@@ -84,7 +84,11 @@ class Run(Base):
     """One attempt of an experiment at a competition."""
 
     __tablename__ = "run"
-    __table_args__ = (UniqueConstraint("experiment", "competition", "seed"),)
+    __table_args__ = (
+        UniqueConstraint("experiment", "competition", "seed"),
+        # Statistics ask whether an experiment has newly closed runs, and which are open.
+        Index(None, "state", "experiment", "failure"),
+    )
 
     id: Mapped[str] = mapped_column(KEY, primary_key=True)
     experiment: Mapped[str] = mapped_column(KEY, ForeignKey("experiment.name"))
