@@ -30,6 +30,7 @@ from app.api import (
     reported_scores,
     results,
     runs,
+    scores,
     service,
     skill,
     submissions,
@@ -134,7 +135,7 @@ def create_app(
         results,
         grading_reports,
     )
-    rarely_used = (grade, reported_scores, success, mlagentbench_results, archive, keys)
+    rarely_used = (grade, reported_scores, scores, success, mlagentbench_results, archive, keys)
     for module in (*by_frequency, *rarely_used, events, faults, service, skill, problems):
         app.include_router(module.router)
     for router in KAGGLE_ROUTERS:

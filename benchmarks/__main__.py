@@ -4,9 +4,9 @@
 `history` by `--experiments N --seeds N --submissions N --beside DIR`,
 `metric_py` by the directory of another version;
 `mutations` (see its docstring) by a number of files, a seed and a directory for the files at fault;
-`history`, `mutations`, `soak` and `times` take long, and run only if they are named. The libraries calculate
-as they do in a grader, for the reference too: with one thread, and without the code of few
-processors alone.
+`history`, `mutations`, `soak` and `times` take long, and run only if they are named. The libraries
+calculate as they do in a grader, for the reference too: with one thread, and without the code of
+few processors alone.
 """
 
 from __future__ import annotations

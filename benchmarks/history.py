@@ -15,7 +15,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
-import httpx
 from sqlalchemy import BigInteger, Connection, case, create_engine, insert, literal, select
 from sqlalchemy.sql.expression import func
 
@@ -135,7 +134,7 @@ def write_runs(connection: Connection, suite: tuple[str, ...], experiments: int,
     """Closed runs of every experiment at every competition, for every seed."""
     version = CompetitionVersion.__table__
     known = connection.execute(select(version.c.slug, version.c.id).order_by(version.c.number))
-    versions: dict[str, int] = {slug: number for slug, number in known}
+    versions = {row.slug: row.id for row in known}
     count = 0
     for number in range(experiments):
         name = f"agent-{number:04}"

@@ -191,3 +191,27 @@ def test_a_malformed_evaluation_makes_no_experiment(podium: Commands) -> None:
     words = ("import", "mlagentbench-results", "new", file, "--competition", vectorization)
     assert "NaN is no number" in podium(*words, status=1).stderr
     assert "no experiment" in podium("report", "new", status=1).stderr
+
+
+def test_further_statistics_in_a_terminal(podium: Commands) -> None:
+    slugs = suites()["mle-bench-dev"]
+    for name, number in (("one", 1), ("two", 2)):
+        for seed in range(2):
+            file = podium.home / "report.json"
+            file.write_text(json.dumps(random_report(slugs, random.Random(10 * number + seed))))
+            podium("import", "grading-report", name, file, "--seed", seed)
+    shared = ("--suite", "mle-bench-dev", "--padding", "fail")
+    found = json.loads(podium("scores", "one", "--against", "two", *shared, "--json").stdout)
+    assert found["attempts"] == 2 * len(slugs)
+    assert found["against"]["experiment"] == "two"
+    assert "only medal lines" in podium("scores", "one", status=1).stderr
+    table = podium("pass-at-k", "one", *shared, "-k", "1,2").stdout
+    assert table.count("\n| ") == 3
+    refused = podium("pass-at-k", "one", *shared, "-k", "3", status=1)
+    assert "k is from 1 to 2" in refused.stderr
+    assert "-k takes whole numbers" in podium("pass-at-k", "one", "-k", "x", status=1).stderr
+    rows = list(csv.DictReader(io.StringIO(podium("items", "mle-bench-dev", "--csv").stdout)))
+    assert [row["competition"] for row in rows] == sorted(slugs)
+    refused = podium("curve", "one", status=1)  # imported results have no times
+    assert "There is no result of invasive-species-monitoring" in refused.stderr
+    assert "--at takes numbers" in podium("curve", "one", "--at", "x", status=1).stderr

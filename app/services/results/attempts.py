@@ -38,7 +38,7 @@ class ExperimentResults:
 
     @cached_property
     def competitions(self) -> set[str]:
-        """The competitions of the experiment's runs and imported results, once they are all here."""
+        """The competitions of the experiment's runs and imported results, once all are here."""
         return {each.competition for each in self.attempts} | {slug for slug, _ in self.pending}
 
     def copy(self) -> ExperimentResults:

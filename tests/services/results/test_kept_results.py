@@ -146,8 +146,10 @@ def comparable(own: ExperimentResults):
 def test_what_is_kept_agrees_with_a_new_reading(context: Context, seed: int) -> None:
     history = History(context, seed)
     history.new_run()
-    steps = [history.new_run, history.submit, history.submit, history.settle, history.close,
-             history.note_failure, history.report, history.import_result, history.archive]  # fmt: skip
+    steps = [
+        history.new_run, history.submit, history.submit, history.settle, history.close,
+        history.note_failure, history.report, history.import_result, history.archive,
+    ]  # fmt: skip
     reused = 0
     for _ in range(60):
         history.chance.choice(steps)()

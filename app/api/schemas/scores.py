@@ -1,0 +1,32 @@
+"""Summaries of scores in responses."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from app.api.schemas.results import BasisOut
+from app.services.results.score_summaries import Unplaced
+from app.statistics.estimates import Interval
+from app.statistics.score_summaries import ProfilePoint, ScoreEstimate
+
+
+class ScoresOut(BasisOut):
+    """Percentiles of an experiment's attempts among the human teams, summarised."""
+
+    percentile_convention: str
+    percentile_source: str
+    target: float
+    attempts: int = Field(description="attempts whose percentiles are summarised")
+    unplaced: list[Unplaced] = Field(
+        description="valid attempts whose place is not known; padding says how they count"
+    )
+    mean: ScoreEstimate
+    median: ScoreEstimate = Field(description="of the means of the competitions")
+    iqm: ScoreEstimate = Field(description="mean of the middle half of all attempts")
+    optimality_gap: ScoreEstimate = Field(description="mean of what attempts lack to the target")
+    mean_bootstrap95: Interval | None = Field(description="for competitions like these")
+    profile: list[ProfilePoint]
+    against: BasisOut | None
+    probability_better: ScoreEstimate | None = Field(
+        description="the chance that an attempt scores higher than one of `against`"
+    )
