@@ -215,3 +215,20 @@ def test_further_statistics_in_a_terminal(podium: Commands) -> None:
     refused = podium("curve", "one", status=1)  # imported results have no times
     assert "There is no result of invasive-species-monitoring" in refused.stderr
     assert "--at takes numbers" in podium("curve", "one", "--at", "x", status=1).stderr
+
+
+def test_an_experiment_is_amended_and_an_import_withdrawn(podium: Commands) -> None:
+    file = podium.home / "report.json"
+    file.write_text(json.dumps(random_report(suites()["mle-bench-dev"], random.Random(1))))
+    podium("import", "grading-report", "one", file)
+    podium("experiments", "amend", "one", "--model", "m-2", "--hours", 24, "--cost-usd", 1.5,
+           "--reason", "it was not told")  # fmt: skip
+    done = podium("experiments", "withdraw-imports", "one", "--seed", 0, "--reason", "wrong split")
+    assert done.stdout == "withdrew 7 imported results of one\n"
+    found = json.loads(podium("experiments", "amendments", "one", "--json").stdout)
+    assert [one["kind"] for one in found] == ["amended", "withdrawn"]
+    assert found[0]["before"]["model"] == "not told"
+    assert found[0]["after"]["resources"] == {"hours": 24.0, "cost_usd": 1.5}
+    assert "wrong split" in podium("experiments", "amendments", "one").stdout
+    assert podium("import", "grading-report", "one", file).stdout.startswith("one: 7 results")
+    podium("experiments", "amend", "one", "--reason", "nothing", status=1)

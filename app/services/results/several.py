@@ -20,6 +20,7 @@ from app.services.results.scope import (
 from app.services.runtime.archival import suite_slugs
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord
+from app.storage.queries import amendments
 from app.storage.queries import experiments as stored_experiments
 
 MOST_EXPERIMENTS = 100_000
@@ -55,6 +56,7 @@ def several(
         records = stored_experiments.list_page(
             session, archived=filters.archived or bool(names), limit=MOST_EXPERIMENTS
         )
+        withdrawn = amendments.withdrawn(session)
     named = _named(names, {record.name for record in records})
     if named:
         records = sorted(
@@ -81,7 +83,10 @@ def several(
             one = _context(context, record, own, info, filters, slugs, about)
             if isinstance(one, ResultContext):
                 told = disclosed.get(record.name, {})
-                found.contexts.append(replace(one, experiment=record, disclosed=told))
+                gone = withdrawn.get(record.name, 0)
+                found.contexts.append(
+                    replace(one, experiment=record, disclosed=told, withdrawn=gone)
+                )
             elif strict:
                 raise type(one)(f"{record.name}: {one.detail}", **one.extensions) from None
             else:

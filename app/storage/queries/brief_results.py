@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, RunState, SubmissionState
 from app.storage.database.models import (
+    Amendment,
     Archival,
     Disclosure,
     Grade,
@@ -34,6 +35,7 @@ IMPORTED = ImportedGrade.__table__
 IMPORTED_RUN = ImportedRun.__table__
 REPORTED = ReportedScore.__table__
 ARCHIVAL = Archival.__table__
+AMENDMENT = Amendment.__table__
 DISCLOSURE = Disclosure.__table__
 WAITING = (SubmissionState.QUEUED, SubmissionState.GRADING)
 ROWS_AT_ONCE = 5000
@@ -147,7 +149,12 @@ def result_state(session: Session) -> ResultState:
         open=frozenset(live | set(waiting)),
         waiting=tuple(run for runs in waiting.values() for run in runs),
         archived=frozenset(session.execute(names).scalars()),
-        shared=(*archivals, session.execute(select(func.max(REPORTED.c.id))).scalar()),
+        shared=(
+            *archivals,
+            session.execute(select(func.max(REPORTED.c.id))).scalar(),
+            # A withdrawn result and one imported in its place may have the same id.
+            session.execute(select(func.max(AMENDMENT.c.id))).scalar(),
+        ),
     )
 
 
