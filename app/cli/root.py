@@ -54,6 +54,8 @@ class Podium(LazyGroup):
          "Print how well each competition of a suite separates the experiments."),
         ("curve", "app.cli.results.statistics:curve",
          "Print medals over hours, tokens or dollars, and the regret of each choice."),
+        ("plan", "app.cli.results.plan:plan",
+         "Print what difference so many seeds and competitions can detect."),
         ("faults", "app.cli.operation.faults:faults",
          "List faults of gradings, latest first: why Podium could not grade a submission."),
         ("import", "app.cli.imports.commands:app", "Import competitions and results."),

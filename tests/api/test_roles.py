@@ -89,6 +89,7 @@ TABLE = {
     "DELETE /v1/keys/{key_id}": ADMIN,
     "GET /v1/faults": ADMIN,
     "GET /v1/medal-rates": RESEARCHER,
+    "GET /v1/plan": RESEARCHER,
     "GET /v1/compare": RESEARCHER,
     "GET /v1/suites/{suite_name}/items": RESEARCHER,
     "POST /validate": ANY,

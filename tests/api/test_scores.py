@@ -95,3 +95,33 @@ def test_a_score_without_a_place_is_refused_or_listed(podium: Podium) -> None:  
     ).text  # fmt: skip
     available = scores(podium, name, "suite=mle-bench-dev&padding=available")
     assert available.status_code == 409
+
+
+def test_a_plan_takes_its_spreads_from_two_experiments(podium: Podium) -> None:  # noqa: F811
+    import random
+
+    names = []
+    for number in (1, 2):
+        name = podium.experiment()
+        for seed in range(3):
+            report = random_report(suites()["mle-bench"], random.Random(10 * number + seed))
+            podium.admin.post(f"/v1/experiments/{name}/grading-reports?seed={seed}", json=report)
+        names.append(name)
+    query = f"experiments={','.join(names)}&suite=mle-bench&seeds=3,30&power=0.8"
+    found = podium.admin.get(f"/v1/plan?{query}").json()
+    assert [(one["competitions"], one["seeds"]) for one in found["sizes"]] == [(75, 3), (75, 30)]
+    few, many = (one["these_competitions"] for one in found["sizes"])
+    assert few / many == pytest.approx(10**0.5, rel=0.02)
+    assert [one["experiment"] for one in found["basis"]] == names
+    stated = f"between={found['between']}&within={found['within']}"
+    again = podium.admin.get(f"/v1/plan?{stated}&competitions=75&seeds=3,30").json()
+    assert again["sizes"] == found["sizes"]
+    table = podium.admin.get(f"/v1/plan?{query}", headers={"Accept": "text/markdown"}).text
+    assert "| 75 | 30 |" in table
+    two = f"experiments={names[0]},{names[1]}"
+    for wrong in (
+        "seeds=3", "between=3", f"{stated}&{two}", f"experiments={names[0]}",
+        f"{stated}&competitions=0", f"{stated}&seeds=x",
+    ):  # fmt: skip
+        assert podium.admin.get(f"/v1/plan?{wrong}").status_code == 422, wrong
+    assert podium.admin.get(f"/v1/plan?experiments={names[0]},nobody").status_code == 404

@@ -232,3 +232,14 @@ def test_an_experiment_is_amended_and_an_import_withdrawn(podium: Commands) -> N
     assert "wrong split" in podium("experiments", "amendments", "one").stdout
     assert podium("import", "grading-report", "one", file).stdout.startswith("one: 7 results")
     podium("experiments", "amend", "one", "--reason", "nothing", status=1)
+
+
+def test_a_plan_from_stated_spreads(podium: Commands) -> None:
+    words = ("plan", "--between", 20, "--within", 35, "--competitions", "22,75", "--seeds", "1,3")
+    found = json.loads(podium(*words, "--json").stdout)
+    assert [(one["competitions"], one["seeds"]) for one in found["sizes"]] == [
+        (22, 1), (22, 3), (75, 1), (75, 3),
+    ]  # fmt: skip
+    assert "not known" in podium(*words).stdout
+    assert "two experiments" in podium("plan", status=1).stderr
+    assert "whole numbers" in podium("plan", "--seeds", "x", status=1).stderr

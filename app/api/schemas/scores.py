@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from app.api.schemas.results import BasisOut
 from app.services.results.score_summaries import Unplaced
 from app.statistics.estimates import Interval
+from app.statistics.planning import PlannedSize
 from app.statistics.score_summaries import ProfilePoint, ScoreEstimate
 
 
@@ -30,3 +31,14 @@ class ScoresOut(BasisOut):
     probability_better: ScoreEstimate | None = Field(
         description="the chance that an attempt scores higher than one of `against`"
     )
+
+
+class PlanOut(BaseModel):
+    """The differences that each number of competitions and seeds can detect."""
+
+    rate: str
+    power: float
+    between: float = Field(description="spread of the true difference over competitions, points")
+    within: float = Field(description="spread of an attempt at its competition, points")
+    basis: list[BasisOut] = Field(description="the experiments that the spreads are from")
+    sizes: list[PlannedSize]
