@@ -17,11 +17,12 @@ from app.api.results import (
     PercentileConvention,
     Rate,
 )
-from app.api.schemas.scores import PlanOut, ScoresOut
+from app.api.schemas.scores import PlanOut, ScoresOut, SensitivityOut
 from app.errors import Invalid
 from app.reports.planning import plan_report
 from app.reports.score_summaries import scores_report
-from app.services.results import planning, score_summaries
+from app.reports.sensitivity import sensitivity_report
+from app.services.results import planning, score_summaries, sensitivity
 from app.statistics.planning import Spread
 
 Numbers = Annotated[str, Query(pattern=r"^[0-9]{1,6}(,[0-9]{1,6})*$", max_length=200)]
@@ -74,3 +75,11 @@ def show_plan(
             context, experiments, scope, counts, numbers, power=power, rate=rate
         )
     return answer(request, plan_report(found))
+
+
+@router.get("/experiments/{name}/sensitivity", response_model=SensitivityOut, responses=ANSWERS)
+def show_sensitivity(
+    request: Request, context: Ctx, name: Name, scope: InScope, rate: Rate = "any_medal"
+) -> Any:
+    """A rate without each flag and each competition, and with each padding."""
+    return answer(request, sensitivity_report(sensitivity.sensitivity(context, name, scope, rate)))

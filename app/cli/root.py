@@ -50,6 +50,8 @@ class Podium(LazyGroup):
          "Print an experiment's percentiles among the human teams: mean, IQM, profile and more."),
         ("pass-at-k", "app.cli.results.statistics:pass_at_k",
          "Print the chance that the best of k attempts counts."),
+        ("sensitivity", "app.cli.results.statistics:sensitivity",
+         "Print a rate without each flag and each competition, and with each padding."),
         ("items", "app.cli.results.statistics:items",
          "Print how well each competition of a suite separates the experiments."),
         ("curve", "app.cli.results.statistics:curve",

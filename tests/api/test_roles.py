@@ -68,6 +68,7 @@ TABLE = {
     "GET /v1/experiments/{name}/medal-rates": RESEARCHER,
     "GET /v1/experiments/{name}/pass-at-k": RESEARCHER,
     "GET /v1/experiments/{name}/scores": RESEARCHER,
+    "GET /v1/experiments/{name}/sensitivity": RESEARCHER,
     "GET /v1/experiments/{name}/medals-over-time": RESEARCHER,
     "GET /v1/experiments/{name}/grading-report": RESEARCHER,
     "POST /v1/experiments/{name}/grading-reports": RESEARCHER,

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from app.api.schemas.results import BasisOut
 from app.services.results.score_summaries import Unplaced
+from app.services.results.sensitivity import Variant
 from app.statistics.estimates import Interval
 from app.statistics.planning import PlannedSize
 from app.statistics.score_summaries import ProfilePoint, ScoreEstimate
@@ -42,3 +43,12 @@ class PlanOut(BaseModel):
     within: float = Field(description="spread of an attempt at its competition, points")
     basis: list[BasisOut] = Field(description="the experiments that the spreads are from")
     sizes: list[PlannedSize]
+
+
+class SensitivityOut(BasisOut):
+    """A rate as asked, and under each other choice of flags, competitions and padding."""
+
+    rate: str
+    mean: float
+    competitions95: Interval | None
+    variants: list[Variant]

@@ -1,4 +1,4 @@
-"""Further statistics in a terminal: `podium scores`, `pass-at-k`, `items` and `curve`."""
+"""Further statistics in a terminal: `podium scores`, `pass-at-k`, `sensitivity` and so on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from app.errors import Invalid
 from app.reports.comparisons import items_report, pass_at_k_report
 from app.reports.medals_over_time import curves_report
 from app.reports.score_summaries import scores_report
+from app.reports.sensitivity import sensitivity_report
 from app.services.results import board, experiment_results, medals_over_time, score_summaries
+from app.services.results import sensitivity as sensitivities
 from app.services.results.medals_over_time import Axis
 from app.services.results.scope import Excluded, ResultFilter
 from app.statistics.attempts import RATES, Padding
@@ -85,6 +87,24 @@ def pass_at_k(
         found = experiment_results.pass_at_k(context, experiment, scope, ks, rate.value)
     shown = pass_at_k_report(*found, rate.value)
     print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
+
+
+def sensitivity(
+    experiment: Experiment,
+    suite: Suite = "",
+    padding: Paddings = Padding.NONE,
+    exclude_flags: Flags = "",
+    excluded: HowExcluded = Excluded.DROP,
+    rate: RateOption = Rate("any_medal"),
+    as_json: AsJson = False,
+    csv: Csv = False,
+    parquet: Parquet = None,
+) -> None:
+    """Print a rate without each flag and each competition, and with each padding."""
+    with podium() as context:
+        scope = scope_of(suite, padding, exclude_flags, excluded)
+        found = sensitivities.sensitivity(context, experiment, scope, rate.value)
+    print_report(sensitivity_report(found), as_json=as_json, csv=csv, parquet=parquet)
 
 
 def items(
