@@ -243,3 +243,37 @@ def test_a_plan_from_stated_spreads(podium: Commands) -> None:
     assert "not known" in podium(*words).stdout
     assert "two experiments" in podium("plan", status=1).stderr
     assert "whole numbers" in podium("plan", "--seeds", "x", status=1).stderr
+
+
+def test_a_board_as_latex_has_its_origin_and_the_same_bytes_again(podium: Commands) -> None:
+    names = ["50% of a_b & {c} \\x $y$ #1 ~^", "plain"]
+    for number, name in enumerate(names):
+        for seed in range(2):
+            file = podium.home / "report.json"
+            document = random_report(suites()["mle-bench-low"], random.Random(10 * number + seed))
+            file.write_text(json.dumps(document))
+            podium("import", "grading-report", name, file, "--seed", seed)
+    words = ("report", *names, "--suite", "mle-bench-low", "--latex")
+    table = podium(*words).stdout
+    rates = json.loads(podium("report", *names, "--suite", "mle-bench-low", "--json").stdout)
+    body = table[table.index("\\midrule\n") + 9 : table.index("\\bottomrule")].splitlines()
+    assert len(body) == 2
+    escaped = (
+        r"50\% of a\_b \& \{c\} \textbackslash{}x \$y\$ \#1 \textasciitilde{}\textasciicircum{}"
+    )
+    by_agent = {line.split(" & not told")[0]: line for line in body}
+    for item in rates["items"]:
+        one = item["groups"]["all"]["any_medal"]
+        line = by_agent[escaped if item["agent"] == names[0] else "plain"]
+        assert f"{one['mean']:.2f} $\\pm$ {one['sem']:.2f}" in line
+        assert line.count(" & ") == 5
+    last = table.splitlines()[-1]
+    assert last.startswith("% Podium ")
+    assert "data sha256:" in last
+    assert "--suite mle-bench-low --latex" in last
+    assert podium(*words).stdout == table
+    podium("experiments", "withdraw-imports", "plain", "--seed", 1, "--reason", "another result")
+    file.write_text(json.dumps(random_report(suites()["mle-bench-low"], random.Random(99))))
+    podium("import", "grading-report", "plain", file, "--seed", 1)
+    assert podium(*words).stdout.splitlines()[-1] != last
+    podium("report", "plain", "--latex", "--success", status=1)
