@@ -17,6 +17,7 @@ from fastapi.openapi.utils import get_openapi
 
 from app import __version__
 from app.api import (
+    amendments,
     archive,
     competitions,
     create_submission,
@@ -24,12 +25,11 @@ from app.api import (
     experiments,
     faults,
     grade,
-    grading_reports,
     keys,
-    mlagentbench_results,
     reported_scores,
     results,
     runs,
+    scores,
     service,
     skill,
     submissions,
@@ -41,6 +41,7 @@ from app.api.http.body_limit import BodyLimit
 from app.api.http.event_stream import StreamLimit
 from app.api.http.head_requests import HeadRequests
 from app.api.http.request_log import RequestRecorder
+from app.api.imports import grading_reports, mlagentbench_results
 from app.errors import PodiumError
 from app.kaggle_api.deps import open_state
 from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
@@ -135,8 +136,11 @@ def create_app(
         results,
         grading_reports,
     )
-    rarely_used = (grade, reported_scores, success, mlagentbench_results, archive, keys)
-    for module in (*by_frequency, *rarely_used, events, faults, suites, service, skill, problems):
+    rarely_used = (
+        grade, reported_scores, scores, success, mlagentbench_results, amendments, archive, keys,
+        events, faults, suites, service, skill, problems,
+    )  # fmt: skip
+    for module in (*by_frequency, *rarely_used):
         app.include_router(module.router)
     for router in KAGGLE_ROUTERS:
         app.include_router(router)

@@ -1,11 +1,12 @@
 """`python -m benchmarks [NAME ...]`: the named ones of those below, or all of them.
 
 `families` and `times` may be followed by the competitions to measure, `soak` by `--minutes N`,
+`history` by `--experiments N --seeds N --submissions N --beside DIR`,
 `metric_py` by the directory of another version;
 `mutations` (see its docstring) by a number of files, a seed and a directory for the files at fault;
-`mutations`, `soak` and `times` take long, and run only if they are named. The libraries calculate
-as they do in a grader, for the reference too: with one thread, and without the code of few
-processors alone.
+`history`, `mutations`, `soak` and `times` take long, and run only if they are named. The libraries
+calculate as they do in a grader, for the reference too: with one thread, and without the code of
+few processors alone.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from benchmarks import (
     distributed,
     families,
     grading,
+    history,
     http,
     memory,
     metric_py,
@@ -46,6 +48,7 @@ BENCHMARKS: dict[str, Callable[..., None]] = {
 
 WITH_ARGUMENTS: dict[str, Callable[..., None]] = {
     "families": families.main,
+    "history": history.main,
     "metric_py": metric_py.main,
     "mutations": mutations.main,
     "soak": soak.main,

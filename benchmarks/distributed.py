@@ -66,7 +66,8 @@ def served(
             worker = PodiumWorker(server, Path(home) / f"worker-{number}").start()
             on.callback(worker.stop)
         run, key = set_up(server.port, server.key)
-        yield Server(server.port, server.process.pid, server.key, run, key, submission())
+        data = Path(home) / "data"
+        yield Server(server.port, server.process.pid, server.key, run, key, submission(), data)
 
 
 def heavy(postgres: OwnServer) -> None:

@@ -40,18 +40,20 @@ class Server:
     run: str
     run_key: str
     body: bytes
+    data: Path
 
     def get(self, path: str) -> httpx.Response:
         return httpx.get(
             f"http://127.0.0.1:{self.port}{path}",
             headers={"Authorization": f"Bearer {self.key}"},
             trust_env=False,
-            timeout=60,
+            timeout=600,
         )
 
 
 @contextlib.contextmanager
-def running(**settings: object) -> Iterator[Server]:
+def running(code: Path | None = None, **settings: object) -> Iterator[Server]:
+    """A server of this version, or of the one whose checkout is in the directory `code`."""
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as directory:
         port = free_port()
         (Path(directory) / "none").mkdir()
@@ -68,6 +70,7 @@ def running(**settings: object) -> Iterator[Server]:
             },
             stdout=subprocess.PIPE,
             text=True,
+            cwd=code,
         )
         try:
             key = ""
@@ -78,7 +81,8 @@ def running(**settings: object) -> Iterator[Server]:
                 if line.startswith("Podium serves"):
                     break
             run, run_key = set_up(port, key)
-            yield Server(port, process.pid, key, run, run_key, submission())
+            data = Path(directory) / "data"
+            yield Server(port, process.pid, key, run, run_key, submission(), data)
         finally:
             process.terminate()
             process.wait()

@@ -62,6 +62,10 @@ Flags = Annotated[
         description="codes of flags, separated by commas; one that no competition has is refused",
     ),
 ]
+PercentileConvention = Annotated[
+    Literal["not-better", "mle-dojo-paper", "mle-dojo-code", "strictly-beaten", "mid-rank"],
+    Query(description="the convention of the percentiles"),
+]
 HowExcluded = Annotated[
     Excluded, Query(description="leave flagged competitions out, or count failures there")
 ]
@@ -201,10 +205,7 @@ def show_competition_results(
     request: Request,
     context: Ctx,
     slug: Slug,
-    percentile: Annotated[
-        Literal["not-better", "mle-dojo-paper", "mle-dojo-code", "strictly-beaten", "mid-rank"],
-        Query(description="the convention of the percentiles"),
-    ] = "not-better",
+    percentile: PercentileConvention = "not-better",
     archived: Archived = False,
 ) -> Any:
     """All attempts at a competition, by experiment and seed."""

@@ -1,8 +1,10 @@
-"""`podium experiments`: create and list experiments."""
+"""`podium experiments`: create, list and amend experiments."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
+from urllib.parse import quote
 
 import typer
 
@@ -12,7 +14,7 @@ from app.cli.output import AsJson, print_json
 from app.cli.remote import Document, Key, Url, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import ArchivalKind
-from app.services.experiments import experiments
+from app.services.experiments import amendments, experiments
 from app.services.experiments.experiments import NewExperiment
 from app.storage.database.records import ExperimentRecord
 
@@ -62,6 +64,86 @@ def create(
         print_json(document)
     else:
         typer.echo(name)
+
+
+@app.command()
+def amend(
+    name: Annotated[str, typer.Argument(help="the experiment's name")],
+    reason: Annotated[str, typer.Option(help="why, for whoever looks later")],
+    agent: Annotated[str | None, typer.Option(help="the agent")] = None,
+    model: Annotated[str | None, typer.Option(help="the model that the agent uses")] = None,
+    notes: Annotated[str | None, typer.Option(help="notes for readers of results")] = None,
+    hours: Annotated[float | None, typer.Option(min=0, help="hours of each run")] = None,
+    cost_usd: Annotated[float | None, typer.Option(min=0, help="dollars of each run")] = None,
+    url: Url = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """Change an experiment's agent, model, notes, hours or cost; what was before is kept."""
+    resources = {"hours": hours, "cost_usd": cost_usd}
+    given = {name: value for name, value in resources.items() if value is not None}
+    fields: Document = {"agent": agent, "model": model, "notes": notes, "resources": given or None}
+    changes = {name: value for name, value in fields.items() if value is not None}
+    if there := remote(url, key):
+        with there:
+            path = f"/v1/experiments/{quote(name, safe='')}"
+            document = there.patch(path, {"reason": reason, **changes})
+    else:
+        with podium() as context:
+            document = asdict(amendments.amend(context, name, changes, reason=reason, by=None))
+    if as_json:
+        print_json(document)
+    else:
+        typer.echo(f"amended {name}: {', '.join(document['after'])}")
+
+
+@app.command("withdraw-imports")
+def withdraw_imports(
+    name: Annotated[str, typer.Argument(help="the experiment's name")],
+    reason: Annotated[str, typer.Option(help="why, for whoever looks later")],
+    competition: Annotated[str | None, typer.Option(help="only of this competition")] = None,
+    seed: Annotated[int | None, typer.Option(help="only of this seed")] = None,
+    url: Url = "",
+    key: Key = "",
+) -> None:
+    """Withdraw imported results, so that corrected ones can be imported; they are kept."""
+    if there := remote(url, key):
+        body = {"reason": reason, "competition": competition, "seed": seed}
+        with there:
+            found = there.post(f"/v1/experiments/{quote(name, safe='')}/withdraw-imports", body)
+        count = found["results"]
+    else:
+        with podium() as context:
+            count = amendments.withdraw_imports(
+                context, name, competition=competition, seed=seed, reason=reason, by=None
+            ).results
+    typer.echo(f"withdrew {count} imported results of {name}")
+
+
+@app.command("amendments")
+def list_amendments(
+    name: Annotated[str, typer.Argument(help="the experiment's name")],
+    url: Url = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """List what was changed or withdrawn of an experiment, oldest first."""
+    if there := remote(url, key):
+        with there:
+            found = list(there.items(f"/v1/experiments/{quote(name, safe='')}/amendments"))
+    else:
+        with podium() as context:
+            found = [asdict(one) for one in amendments.history(context, name, None, ALL)[0]]
+    if as_json:
+        print_json(found)
+        return
+    rows = [
+        (moment(one["at"]), one["kind"], one["results"] or "",
+         ", ".join(f"{field}: {value}" for field, value in one["before"].items())
+         if one["after"] else "", one["reason"])
+        for one in found
+    ]  # fmt: skip
+    print_table(("at", "kind", "results", "before", "reason"), rows, "nothing was amended")
 
 
 @app.command("list")

@@ -62,6 +62,13 @@ class ArchivalKind(StrEnum):
     RUN = "run"
 
 
+class AmendmentKind(StrEnum):
+    """What was done to an experiment or its imported results."""
+
+    AMENDED = "amended"  # fields of the experiment were changed
+    WITHDRAWN = "withdrawn"  # imported results were taken away
+
+
 class ReportedScoreKind(StrEnum):
     """The source of a score that Podium did not grade."""
 

@@ -39,7 +39,7 @@ def medal_rates_report(context: ResultContext, groups: Rates) -> Report:
         return _rates_markdown(context, groups)
 
     document = _rates_document(context, groups)
-    return Report(document, _rates_rows(context, groups), markdown)
+    return Report(document, rates_rows(context, groups), markdown)
 
 
 def board_report(board: Board) -> Report:
@@ -64,7 +64,7 @@ def board_report(board: Board) -> Report:
         lines += [f"{name} is not counted: {reason}" for name, reason in board.absent]
         return f"{table}\n{markdown_list(lines)}"
 
-    flat = [line for row in rows for line in _rates_rows(*row)]
+    flat = [line for row in rows for line in rates_rows(*row)]
     return Report(document, flat, markdown)
 
 
@@ -109,7 +109,7 @@ def _rates_document(context: ResultContext, groups: Mapping[str, GroupRates]) ->
     return {**context_document(context), "groups": shown}
 
 
-def _rates_rows(context: ResultContext, groups: Mapping[str, GroupRates]) -> list[dict[str, Any]]:
+def rates_rows(context: ResultContext, groups: Mapping[str, GroupRates]) -> list[dict[str, Any]]:
     """Medal rates as flat rows: one for each group and rate."""
     rows = []
     for name, group in groups.items():

@@ -33,6 +33,7 @@ def context_document(context: ResultContext) -> dict[str, Any]:
         "outside_suite": context.outside,
         "open_runs": context.open,
         "imported": context.imported,
+        "withdrawn": context.withdrawn,
         "failures": dict(context.failures),
         "exposure": {
             "policies": dict(context.policies),
@@ -120,6 +121,11 @@ def own_notes(context: ResultContext) -> list[str]:
     if context.imported:
         lines.append(
             f"{context.imported} imported results: what those agents were told is unknown."
+        )
+    if context.withdrawn:
+        lines.append(
+            f"{context.withdrawn} imported results were withdrawn by an admin: the experiment's "
+            "amendments have them and the reasons."
         )
     return lines
 

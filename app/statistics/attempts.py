@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ class Attempt(NamedTuple):
 
 @dataclass(frozen=True)
 class Grid:
-    """One experiment's outcomes: `outcomes[seed, competition, rate]` is 1.0 or 0.0.
+    """One experiment's outcomes: `outcomes[seed, competition, rate]` is 1 or 0.
 
     `all_seeds` is the number of seeds, those that are left out included.
     `counted[seed, competition]` is false where an attempt is missing and nothing is put in its
@@ -77,7 +78,7 @@ class Grid:
 
     competitions: tuple[str, ...]
     seeds: tuple[int, ...]
-    outcomes: NDArray[np.float64]
+    outcomes: NDArray[np.uint8]
     counted: NDArray[np.bool_]
     missing: tuple[tuple[str, int], ...]
     all_seeds: int
@@ -96,22 +97,22 @@ class Grid:
             for at, seed_at in np.argwhere(self.counted.T).tolist()
         ]
 
-    @property
+    @cached_property
     def attempts(self) -> NDArray[np.int64]:
         """The number of counted attempts at each competition, at least 1."""
         attempts: NDArray[np.int64] = self.counted.sum(axis=0)
         return attempts
 
-    @property
+    @cached_property
     def successes(self) -> NDArray[np.int64]:
         """The number of successes by [competition, rate]."""
-        successes: NDArray[np.int64] = self.outcomes.sum(axis=0).astype(np.int64)
+        successes: NDArray[np.int64] = self.outcomes.sum(axis=0, dtype=np.int64)
         return successes
 
-    @property
+    @cached_property
     def shares(self) -> NDArray[np.float64]:
         """The share of the counted attempts that succeeded, by [competition, rate]."""
-        shares: NDArray[np.float64] = self.outcomes.sum(axis=0) / self.attempts[:, None]
+        shares: NDArray[np.float64] = self.successes / self.attempts[:, None]
         return shares
 
 
@@ -143,7 +144,7 @@ def make_grid(
             "No run at these competitions has a result, and no result was imported for them."
         )
     row = {seed: at for at, seed in enumerate(numbers)}
-    outcomes = np.zeros((len(numbers), len(slugs), len(RATES)))
+    outcomes = np.zeros((len(numbers), len(slugs), len(RATES)), dtype=np.uint8)
     there = np.zeros((len(numbers), len(slugs)), dtype=bool)
     at_rows = [row[attempt.seed] for attempt in mine]
     at_columns = [column[attempt.competition] for attempt in mine]

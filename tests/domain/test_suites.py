@@ -1,5 +1,6 @@
 import pytest
 
+from app.bundled import bundled
 from app.domain.suites import parse_suites
 from app.errors import BadCompetition
 
@@ -52,3 +53,15 @@ def test_all_mistakes_are_told_at_once():
     text = '[suites.A]\n[suites.b]\ntitle = 1\ncompetitions = [""]\n'
 
     assert len(problems_of(text)) == 3
+
+
+def test_the_suites_of_mle_bench_that_others_publish_are_here():
+    found = parse_suites((bundled("competitions") / "suites.toml").read_text("utf-8"))
+    low, everything = set(found["mle-bench-low"]), set(found["mle-bench"])
+    assert len(found["mle-bench-30"]) == 30
+    assert set(found["mle-bench-30"]) < everything
+    assert low - set(found["mle-bench-lite-20"]) == {
+        "detecting-insults-in-social-commentary",
+        "the-icml-2013-whale-challenge-right-whale-redux",
+    }
+    assert set(found["mle-bench-lite-20"]) < low

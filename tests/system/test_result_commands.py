@@ -191,3 +191,89 @@ def test_a_malformed_evaluation_makes_no_experiment(podium: Commands) -> None:
     words = ("import", "mlagentbench-results", "new", file, "--competition", vectorization)
     assert "NaN is no number" in podium(*words, status=1).stderr
     assert "no experiment" in podium("report", "new", status=1).stderr
+
+
+def test_further_statistics_in_a_terminal(podium: Commands) -> None:
+    slugs = suites()["mle-bench-dev"]
+    for name, number in (("one", 1), ("two", 2)):
+        for seed in range(2):
+            file = podium.home / "report.json"
+            file.write_text(json.dumps(random_report(slugs, random.Random(10 * number + seed))))
+            podium("import", "grading-report", name, file, "--seed", seed)
+    shared = ("--suite", "mle-bench-dev", "--padding", "fail")
+    found = json.loads(podium("scores", "one", "--against", "two", *shared, "--json").stdout)
+    assert found["attempts"] == 2 * len(slugs)
+    assert found["against"]["experiment"] == "two"
+    assert "only medal lines" in podium("scores", "one", status=1).stderr
+    table = podium("pass-at-k", "one", *shared, "-k", "1,2").stdout
+    assert table.count("\n| ") == 3
+    refused = podium("pass-at-k", "one", *shared, "-k", "3", status=1)
+    assert "k is from 1 to 2" in refused.stderr
+    assert "-k takes whole numbers" in podium("pass-at-k", "one", "-k", "x", status=1).stderr
+    rows = list(csv.DictReader(io.StringIO(podium("items", "mle-bench-dev", "--csv").stdout)))
+    assert [row["competition"] for row in rows] == sorted(slugs)
+    refused = podium("curve", "one", status=1)  # imported results have no times
+    assert "There is no result of invasive-species-monitoring" in refused.stderr
+    assert "--at takes numbers" in podium("curve", "one", "--at", "x", status=1).stderr
+
+
+def test_an_experiment_is_amended_and_an_import_withdrawn(podium: Commands) -> None:
+    file = podium.home / "report.json"
+    file.write_text(json.dumps(random_report(suites()["mle-bench-dev"], random.Random(1))))
+    podium("import", "grading-report", "one", file)
+    podium("experiments", "amend", "one", "--model", "m-2", "--hours", 24, "--cost-usd", 1.5,
+           "--reason", "it was not told")  # fmt: skip
+    done = podium("experiments", "withdraw-imports", "one", "--seed", 0, "--reason", "wrong split")
+    assert done.stdout == "withdrew 7 imported results of one\n"
+    found = json.loads(podium("experiments", "amendments", "one", "--json").stdout)
+    assert [one["kind"] for one in found] == ["amended", "withdrawn"]
+    assert found[0]["before"]["model"] == "not told"
+    assert found[0]["after"]["resources"] == {"hours": 24.0, "cost_usd": 1.5}
+    assert "wrong split" in podium("experiments", "amendments", "one").stdout
+    assert podium("import", "grading-report", "one", file).stdout.startswith("one: 7 results")
+    podium("experiments", "amend", "one", "--reason", "nothing", status=1)
+
+
+def test_a_plan_from_stated_spreads(podium: Commands) -> None:
+    words = ("plan", "--between", 20, "--within", 35, "--competitions", "22,75", "--seeds", "1,3")
+    found = json.loads(podium(*words, "--json").stdout)
+    assert [(one["competitions"], one["seeds"]) for one in found["sizes"]] == [
+        (22, 1), (22, 3), (75, 1), (75, 3),
+    ]  # fmt: skip
+    assert "not known" in podium(*words).stdout
+    assert "two experiments" in podium("plan", status=1).stderr
+    assert "whole numbers" in podium("plan", "--seeds", "x", status=1).stderr
+
+
+def test_a_board_as_latex_has_its_origin_and_the_same_bytes_again(podium: Commands) -> None:
+    names = ["50% of a_b & {c} \\x $y$ #1 ~^", "plain"]
+    for number, name in enumerate(names):
+        for seed in range(2):
+            file = podium.home / "report.json"
+            document = random_report(suites()["mle-bench-low"], random.Random(10 * number + seed))
+            file.write_text(json.dumps(document))
+            podium("import", "grading-report", name, file, "--seed", seed)
+    words = ("report", *names, "--suite", "mle-bench-low", "--latex")
+    table = podium(*words).stdout
+    rates = json.loads(podium("report", *names, "--suite", "mle-bench-low", "--json").stdout)
+    body = table[table.index("\\midrule\n") + 9 : table.index("\\bottomrule")].splitlines()
+    assert len(body) == 2
+    escaped = (
+        r"50\% of a\_b \& \{c\} \textbackslash{}x \$y\$ \#1 \textasciitilde{}\textasciicircum{}"
+    )
+    by_agent = {line.split(" & not told")[0]: line for line in body}
+    for item in rates["items"]:
+        one = item["groups"]["all"]["any_medal"]
+        line = by_agent[escaped if item["agent"] == names[0] else "plain"]
+        assert f"{one['mean']:.2f} $\\pm$ {one['sem']:.2f}" in line
+        assert line.count(" & ") == 5
+    last = table.splitlines()[-1]
+    assert last.startswith("% Podium ")
+    assert "data sha256:" in last
+    assert "--suite mle-bench-low --latex" in last
+    assert podium(*words).stdout == table
+    podium("experiments", "withdraw-imports", "plain", "--seed", 1, "--reason", "another result")
+    file.write_text(json.dumps(random_report(suites()["mle-bench-low"], random.Random(99))))
+    podium("import", "grading-report", "plain", file, "--seed", 1)
+    assert podium(*words).stdout.splitlines()[-1] != last
+    podium("report", "plain", "--latex", "--success", status=1)

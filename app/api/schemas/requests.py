@@ -41,6 +41,9 @@ class Resources(Body):
     gpu_kind: Line | None = None
     memory_gb: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     internet: bool | None = None
+    cost_usd: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="dollars of a run, as stated"
+    )
 
 
 class ExperimentIn(Body):

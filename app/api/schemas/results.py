@@ -83,6 +83,7 @@ class BasisOut(BaseModel):
     )
     open_runs: int
     imported: int
+    withdrawn: int = Field(description="imported results that an admin withdrew; none counts")
     failures: dict[str, int]
     exposure: ExposureOfAll
     flags: list[FlagOfCompetition]

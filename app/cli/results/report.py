@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from app.cli.results.mismatches import print_mismatches
 from app.cli.results.success import KnownBaselines, Starter, Threshold
 from app.errors import Invalid
 from app.reports.comparisons import comparison_report, simultaneous_report
+from app.reports.latex import board_latex
 from app.reports.medal_rates import board_report, medal_rates_report
 from app.reports.report import Report
 from app.reports.success_rates import success_report
@@ -68,6 +70,9 @@ def report(
     threshold: Threshold = None,
     baselines: KnownBaselines = Baselines.REQUIRED,
     starter: Starter = None,
+    latex: Annotated[
+        bool, typer.Option("--latex", help="print medal rates as a table for LaTeX, with booktabs")
+    ] = False,
     as_json: AsJson = False,
     csv: Annotated[
         bool, typer.Option("--csv", help="print CSV: a row for each group and rate")
@@ -92,7 +97,17 @@ def report(
     if len(experiments) > 1 and (success or by_success):
         raise Invalid("Success against baselines is reported for one experiment at a time.")
     experiment = experiments[0]
+    if latex and (success or by_success):
+        raise Invalid("--latex prints medal rates: leave out --success.")
     with podium() as context:
+        if latex:
+            found = board.experiment_board(context, scope, group_by, experiments)
+            if len(experiments) == 1 and found.absent:
+                # Its own report says in full why it cannot be counted.
+                experiment_results.medal_rates(context, experiment, scope, group_by)
+            query = f"podium {shlex.join(sys.argv[1:])}"
+            sys.stdout.write(board_latex(found.rows, found.absent, query))
+            return
         if success is None and not by_success and len(experiments) == 1:
             by_success = has_only_baselines(context, experiment, scope.suite)
         if success or by_success:

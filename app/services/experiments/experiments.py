@@ -53,15 +53,24 @@ def create(context: Context, new: NewExperiment) -> tuple[ExperimentRecord, bool
                 ),
             ), True
         fields = ("agent", "model", "notes", "resources")
-        different = [name for name in fields if getattr(known, name) != getattr(new, name)]
+        different = [
+            name for name in fields if _given(getattr(known, name)) != _given(getattr(new, name))
+        ]
         if different:
             raise Conflict(
                 f"The experiment {new.name!r} exists with other {', '.join(different)}. "
-                "Experiments are not changed afterwards: choose another name."
+                "Choose another name, or let an admin amend that one."
             )
         return known, False
 
     return context.database.write(record)
+
+
+def _given(field: Any) -> Any:
+    """A field without resources that are null: later versions know more of them."""
+    if not isinstance(field, dict):
+        return field
+    return {name: value for name, value in field.items() if value is not None}
 
 
 def refuse_confusing_name(name: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from app.domain.medals import Medal
@@ -13,7 +14,8 @@ from app.errors import LeaderboardsMissing
 from app.services.runtime.context import Context
 from app.statistics.attempts import Attempt
 from app.storage.queries import competitions, results
-from app.storage.queries.results import ImportedResult, RunResult
+from app.storage.queries.brief_results import BriefResult, Graded
+from app.storage.queries.results import ImportedOutcome, ImportedResult, RunResult
 
 SHOWN_COMPETITIONS = 10  # in an error text
 MEDALS: dict[str | None, Medal | None] = {None: None, **{each.value: each for each in Medal}}
@@ -34,10 +36,17 @@ class ExperimentResults:
     policies: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def competitions(self) -> set[str]:
-        """The competitions of the experiment's runs and imported results."""
+        """The competitions of the experiment's runs and imported results, once all are here."""
         return {each.competition for each in self.attempts} | {slug for slug, _ in self.pending}
+
+    def copy(self) -> ExperimentResults:
+        """A copy to which results can be added."""
+        return ExperimentResults(
+            list(self.attempts), dict(self.pending), self.open, self.imported,
+            dict(self.policies), dict(self.failures),
+        )  # fmt: skip
 
     def seeds_at(self, slugs: Sequence[str]) -> set[int]:
         """The seeds of its attempts at these competitions, finished or pending."""
@@ -91,36 +100,55 @@ def gather(
     found: dict[str, ExperimentResults] = {name: ExperimentResults() for name in experiments or ()}
     with context.database.read() as session:
         for run in results.run_results(session, experiments=experiments, archived=archived):
-            own = found.setdefault(run.experiment, ExperimentResults())
-            if run.imported:
-                own.imported += 1
-            else:
-                policy = run.feedback.value
-                own.policies[policy] = own.policies.get(policy, 0) + 1
-            if run.failure not in (None, Failure.NONE):
-                own.failures[run.failure] = own.failures.get(run.failure, 0) + 1
-            attempt = attempt_of_run(run)
-            if isinstance(attempt, Attempt):
-                own.attempts.append(attempt)
-                own.open += run.state == RunState.OPEN
-            else:
-                own.pending[run.competition, run.seed] = attempt
+            add_run(found.setdefault(run.experiment, ExperimentResults()), run)
         imported = results.imported_outcomes(session, experiments=experiments, archived=archived)
-        for name, slug, seed, made, valid, medal, above_median in imported:
-            if name not in found:
-                found[name] = ExperimentResults()
-            own = found[name]
-            if with_imports:
-                own.attempts.append(
-                    Attempt(name, slug, seed, made, valid, MEDALS[medal], above_median)
-                )
-            else:
-                own.pending[slug, seed] = WITHOUT_TIMES
-            own.imported += 1
+        for outcome in imported:
+            own = found.setdefault(outcome[0], ExperimentResults())
+            add_import(own, outcome, with_times=not with_imports)
     return found
 
 
-def attempt_of_run(run: RunResult) -> Attempt | str:
+def add_run(own: ExperimentResults, run: RunResult | BriefResult) -> None:
+    """Add a run to the results of its experiment."""
+    if run.imported:
+        own.imported += 1
+    else:
+        policy = str(run.feedback)
+        own.policies[policy] = own.policies.get(policy, 0) + 1
+    if run.failure not in (None, Failure.NONE):
+        own.failures[run.failure] = own.failures.get(run.failure, 0) + 1
+    attempt = attempt_of_run(run)
+    if isinstance(attempt, Attempt):
+        own.attempts.append(attempt)
+        own.open += run.state == RunState.OPEN
+    else:
+        own.pending[run.competition, run.seed] = attempt
+
+
+def add_graded(own: ExperimentResults, run: Graded) -> None:
+    """Add a run whose final submission is graded: `add_run` for very many of them."""
+    experiment, competition, seed, medal, above_median, policy, failure = run
+    own.policies[policy] = own.policies.get(policy, 0) + 1
+    if failure not in (None, Failure.NONE):
+        own.failures[failure] = own.failures.get(failure, 0) + 1
+    own.attempts.append(
+        Attempt(experiment, competition, seed, True, True, MEDALS[medal], bool(above_median))
+    )
+
+
+def add_import(
+    own: ExperimentResults, outcome: ImportedOutcome, *, with_times: bool = False
+) -> None:
+    """Add an imported result; where times are needed (`with_times`) it is pending."""
+    name, slug, seed, made, valid, medal, above_median = outcome
+    if with_times:
+        own.pending[slug, seed] = WITHOUT_TIMES
+    else:
+        own.attempts.append(Attempt(name, slug, seed, made, valid, MEDALS[medal], above_median))
+    own.imported += 1
+
+
+def attempt_of_run(run: RunResult | BriefResult) -> Attempt | str:
     """The attempt of a run, or the reason why it is pending.
 
     The final submission decides: the selected one, or else the last valid one. Without either, a
@@ -129,8 +157,7 @@ def attempt_of_run(run: RunResult) -> Attempt | str:
     """
     key = (run.experiment, run.competition, run.seed)
     if run.final_state == SubmissionState.GRADED:
-        medal = None if run.medal is None else Medal(run.medal)
-        return Attempt(*key, True, True, medal, bool(run.above_median))
+        return Attempt(*key, True, True, MEDALS[run.medal], bool(run.above_median))
     if run.final_state == SubmissionState.FAILED or (run.final is None and run.failed):
         return "grading failed"
     if run.final_state in (SubmissionState.QUEUED, SubmissionState.GRADING):

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.domain.wording import first_few
-from app.errors import Conflict, Invalid, NoCommonCompetition, NotFound
+from app.errors import Invalid
 from app.services.experiments import experiments
-from app.services.results.attempts import (
-    CompetitionInfo,
-    ExperimentResults,
-    competition_info,
-    gather,
-)
 from app.services.results.experiment_results import GroupBy, groups_of
-from app.services.results.scope import (
-    ResultContext,
-    ResultFilter,
-    context_of,
-    disclosures,
-    refuse_unknown_flags,
-)
-from app.services.runtime.archival import suite_slugs
+from app.services.results.scope import ResultContext, ResultFilter
+from app.services.results.several import Absent, Several, several
 from app.services.runtime.context import Context
 from app.statistics.comparison import Comparison
 from app.statistics.comparison import compare as compare_grids
 from app.statistics.item_analysis import Item, item_table
 from app.statistics.rates import GroupRates, medal_rates_of
 from app.statistics.simultaneous import Simultaneous, compare_all
-from app.storage.queries import experiments as stored_experiments
 
-MOST_EXPERIMENTS = 100_000
 MOST_COMPARED = 50  # 1,225 pairs
-Absent = tuple[str, str]
+RATES_BYTES = 5_000  # of a group
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,63 +33,6 @@ class Board:
     rows: list[tuple[ResultContext, dict[str, GroupRates]]]
     absent: list[Absent]
     next_cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Several:
-    """Experiments over the same competitions, before any statistic."""
-
-    info: Mapping[str, CompetitionInfo]
-    contexts: list[ResultContext]
-    absent: list[Absent]
-
-
-def several(
-    context: Context, filters: ResultFilter, names: Sequence[str] = (), *, strict: bool = False
-) -> Several:
-    """The named experiments (none named: all with results), all over the same competitions.
-
-    Without a suite these are the competitions that all of them have runs or results at. With
-    `strict` an experiment that cannot be counted is an error; without, it is listed in `absent`.
-
-    Raises:
-        NotFound: a named experiment or the suite does not exist.
-        NoCommonCompetition: without a suite, no competition is common to all.
-        Conflict: with `strict`, an experiment cannot be counted.
-    """
-    refuse_unknown_flags(context, filters)
-    with context.database.read() as session:
-        records = stored_experiments.list_page(
-            session, archived=filters.archived or bool(names), limit=MOST_EXPERIMENTS
-        )
-    named = _named(names, {record.name for record in records})
-    if named:
-        records = sorted(
-            (record for record in records if record.name in named),
-            key=lambda record: named.index(record.name),
-        )
-    gathered = gather(context, named or None, archived=filters.archived)
-    slugs = suite_slugs(context, filters.suite, archived=filters.archived)
-    if slugs is None:
-        slugs = _common({record.name: gathered[record.name] for record in records
-                         if record.name in gathered})  # fmt: skip
-    info = competition_info(context, slugs)
-    disclosed = disclosures(context, list(gathered), filters)
-    found = Several(info, [], [])
-    for record in records:
-        own = gathered.get(record.name)
-        if own is None or (not named and not slugs & own.competitions):
-            continue
-        told = disclosed.get(record.name, {})
-        try:
-            found.contexts.append(context_of(record, own, info, filters, slugs, told))
-        except Conflict as refusal:
-            if strict:
-                raise type(refusal)(
-                    f"{record.name}: {refusal.detail}", **refusal.extensions
-                ) from None
-            found.absent.append((record.name, refusal.detail))
-    return found
 
 
 def experiment_board(
@@ -138,7 +65,7 @@ def experiment_board(
             raise Invalid("cursor: it is not the next_cursor of a page of this board.")
         start = places[after] + 1
     page = order[start:] if limit is None else order[start : start + limit]
-    rates = medal_rates_of([(one.grid, groups_of(one, found.info, group_by)) for one in page])
+    rates = _rates(context, found, page, group_by)
     is_last = start + len(page) >= len(order)
     return Board(
         competitions=order[0].grid.competitions if order else (),
@@ -146,6 +73,26 @@ def experiment_board(
         absent=found.absent,
         next_cursor=None if is_last else page[-1].experiment.name,
     )
+
+
+def _rates(
+    context: Context, found: Several, page: Sequence[ResultContext], group_by: GroupBy | None
+) -> list[dict[str, GroupRates]]:
+    """The rates of a page; those of a grid that was there before are kept."""
+    rates: list[dict[str, GroupRates] | None] = []
+    with context.kept.turn:
+        asked = [(one.grid, groups_of(one, found.info, group_by)) for one in page]
+        keys = [("rates", one.experiment.name, one.filters, group_by) for one in page]
+        for key, (grid, groups) in zip(keys, asked, strict=True):
+            kept = context.kept.get(key, None)
+            same = kept is not None and kept[0] is grid and kept[1] == groups
+            rates.append(kept[2] if same else None)
+        missing = [at for at, one in enumerate(rates) if one is None]
+        made = medal_rates_of([asked[at] for at in missing])
+        for at, one in zip(missing, made, strict=True):
+            rates[at] = one
+            context.kept.put(keys[at], None, (*asked[at], one), RATES_BYTES * len(one))
+    return [one for one in rates if one is not None]
 
 
 def compare(
@@ -193,33 +140,3 @@ def items(
     )
     labels = [one.experiment.name for one in order]
     return labels, item_table([one.grid for one in order], rate), found.absent
-
-
-def _named(names: Sequence[str], known: set[str]) -> list[str]:
-    """The experiments of a query: each value is a name, or several with commas between them."""
-    found: list[str] = []
-    for value in names:
-        parts = [value] if value in known else [part for part in value.split(",") if part]
-        for part in parts:
-            if part not in known:
-                raise NotFound(f"There is no experiment {part!r}.")
-        found += parts
-    return list(dict.fromkeys(found))
-
-
-def _common(gathered: Mapping[str, ExperimentResults]) -> set[str]:
-    """The competitions of all these experiments."""
-    sets = {name: own.competitions for name, own in gathered.items() if own.competitions}
-    if not sets:
-        return set()
-    common = set.intersection(*sets.values())
-    if common:
-        return common
-    counts = Counter(slug for slugs in sets.values() for slug in slugs)
-    rarest = sorted(sets, key=lambda name: max(counts[slug] for slug in sets[name]))
-    raise NoCommonCompetition(
-        f"These {len(sets)} experiments have no competition in common, so they cannot be ranked "
-        f"or compared: {first_few(rarest, 5)}. Name a suite, or experiments that share "
-        "competitions (experiments=A,B).",
-        competitions={name: len(slugs) for name, slugs in sorted(sets.items())},
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from app.errors import AttemptsMissing, Invalid, NoResults
@@ -20,7 +20,7 @@ from app.services.runtime.archival import suite_slugs
 from app.services.runtime.context import Context
 from app.statistics.attempts import Grid, Padding, make_grid
 from app.storage.database.records import ExperimentRecord
-from app.storage.queries import competitions, results
+from app.storage.queries import amendments, competitions, results
 
 MOST_COMPETITIONS = 100_000
 
@@ -47,7 +47,8 @@ class ResultFilter:
 class ResultContext:
     """The data behind a statistic, which reports show together with it.
 
-    `outside` is the number of results at competitions that are not asked for.
+    `outside` is the number of results at competitions that are not asked for, `withdrawn` that of
+    imported results that an admin withdrew.
     """
 
     experiment: ExperimentRecord
@@ -62,6 +63,7 @@ class ResultContext:
     policies: Mapping[str, int]
     failures: Mapping[str, int]
     disclosed: Mapping[str, int]
+    withdrawn: int = 0
 
 
 def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
@@ -102,7 +104,10 @@ def result_context(
     slugs = suite_slugs(context, filters.suite, archived=filters.archived)
     info = competition_info(context, slugs or own.competitions)
     disclosed = disclosures(context, [name], filters).get(name, {})
-    return context_of(record, own, info, filters, slugs, disclosed), info
+    with context.database.read() as session:
+        withdrawn = amendments.withdrawn(session).get(name, 0)
+    found = context_of(record, own, info, filters, slugs, disclosed)
+    return replace(found, withdrawn=withdrawn), info
 
 
 def context_of(

@@ -21,6 +21,7 @@ from app.services.runtime.blob_store import open_store
 from app.services.runtime.catalogue import Catalogue
 from app.services.runtime.claim_jobs import ClaimedJob, DeliveredJob, claim, defer
 from app.services.runtime.insert_submissions import InsertedSubmission, insert_submissions
+from app.services.runtime.kept_values import KeptValues
 from app.services.runtime.notifications import Notifications
 from app.services.runtime.reservations import Reservations
 from app.services.runtime.stored_bytes import StoredBytes
@@ -66,6 +67,7 @@ class Context:
     finished_gradings: Batch[FinishedGrading, SubmissionState | None]
     reservations: Reservations
     notifications: Notifications = field(default_factory=Notifications)
+    kept: KeptValues = field(default_factory=KeptValues)
     validations: Turns[Verdict | GraderFault] = field(default_factory=lambda: Turns(VALIDATORS))
     fetching: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(CONCURRENT_FETCHES)

@@ -20,6 +20,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from app.domain.feedback import Feedback
 from app.domain.states import (
+    AmendmentKind,
     ArchivalKind,
     CompetitionStatus,
     ReportedScoreKind,
@@ -84,7 +85,11 @@ class Run(Base):
     """One attempt of an experiment at a competition."""
 
     __tablename__ = "run"
-    __table_args__ = (UniqueConstraint("experiment", "competition", "seed"),)
+    __table_args__ = (
+        UniqueConstraint("experiment", "competition", "seed"),
+        # Statistics ask whether an experiment has newly closed runs, and which are open.
+        Index(None, "state", "experiment", "failure"),
+    )
 
     id: Mapped[str] = mapped_column(KEY, primary_key=True)
     experiment: Mapped[str] = mapped_column(KEY, ForeignKey("experiment.name"))
@@ -307,6 +312,23 @@ class Archival(Base):
     restored_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     restore_reason: Mapped[str | None] = mapped_column(Text)
     restored_by: Mapped[str | None] = mapped_column(KEY, ForeignKey("api_key.id"))
+
+
+class Amendment(Base):
+    """A change of an experiment, or a withdrawal of imported results, with what was before."""
+
+    __tablename__ = "amendment"
+    __table_args__ = (Index(None, "experiment", "id"),)
+
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    experiment: Mapped[str] = mapped_column(KEY, ForeignKey("experiment.name"))
+    kind: Mapped[AmendmentKind] = mapped_column(enum_column(AmendmentKind))
+    before: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
+    after: Mapped[dict[str, Any] | None] = mapped_column(DOCUMENT)
+    results: Mapped[int] = mapped_column(Integer)
+    reason: Mapped[str] = mapped_column(Text)
+    amended_by: Mapped[str | None] = mapped_column(KEY, ForeignKey("api_key.id"))
+    at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
 class PendingUpload(Base):

@@ -32,6 +32,9 @@ IMPORTED_RUN = ImportedRun.__table__
 ROWS_AT_ONCE = 1000
 
 
+ImportedOutcome = tuple[str, str, int, bool, bool, str | None, bool]
+
+
 class RunResult(NamedTuple):
     """A run and its final submission: the selected one, else the last valid one.
 
@@ -192,13 +195,22 @@ def imported_results(
 
 
 def imported_outcomes(
-    session: Session, *, experiments: Sequence[str] | None = None, archived: bool = False
-) -> Iterator[tuple[str, str, int, bool, bool, str | None, bool]]:
+    session: Session,
+    *,
+    experiments: Sequence[str] | None = None,
+    archived: bool = False,
+    with_archived_experiments: bool = False,
+) -> Iterator[ImportedOutcome]:
     """Imported results in brief: experiment, competition, seed, made, valid, medal, above_median.
 
     Statistics read 100,000 of them at once; a class for each row took half of their time.
-    `archived` as in `run_results`.
+    `archived` as in `run_results`; experiments alone are not left out `with_archived_experiments`.
     """
+    conditions = _conditions(IMPORTED, experiments, None, archived=archived)
+    if with_archived_experiments and experiments is None:
+        conditions = [] if archived else archive.is_shown(
+            IMPORTED, experiment_named=True, competition_named=False
+        )  # fmt: skip
     query = select(
         IMPORTED.c.experiment,
         IMPORTED.c.competition,
@@ -207,8 +219,8 @@ def imported_outcomes(
         IMPORTED.c.valid,
         IMPORTED.c.medal,
         IMPORTED.c.above_median,
-    ).where(*_conditions(IMPORTED, experiments, None, archived=archived))
-    for rows in session.execute(query).tuples().partitions(ROWS_AT_ONCE):
+    ).where(*conditions)
+    for rows in session.execute(query).partitions(ROWS_AT_ONCE):
         yield from rows
 
 

@@ -10,9 +10,9 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
 from app.api.dependencies import FOR_RESEARCHERS, Ctx
-from app.api.grading_reports import MAX_REPORT_BYTES, ImportedReportsOut, Name
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
+from app.api.imports.grading_reports import MAX_REPORT_BYTES, ImportedReportsOut, Name
 from app.services.results import mlagentbench_results
 from app.services.results.mlagentbench_results import EvaluationFile
 

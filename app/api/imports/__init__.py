@@ -1,0 +1,1 @@
+"""Routes that import results: MLE-bench's grading reports, MLAgentBench's evaluations."""

@@ -1,0 +1,85 @@
+"""Summaries of scores, where medals saturate; and planning, before an experiment is paid for."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from app.api.dependencies import FOR_RESEARCHERS, Ctx
+from app.api.http.negotiation import answer
+from app.api.results import (
+    ANSWERS,
+    ExperimentName,
+    Experiments,
+    InScope,
+    Name,
+    PercentileConvention,
+    Rate,
+)
+from app.api.schemas.scores import PlanOut, ScoresOut, SensitivityOut
+from app.errors import Invalid
+from app.reports.planning import plan_report
+from app.reports.score_summaries import scores_report
+from app.reports.sensitivity import sensitivity_report
+from app.services.results import planning, score_summaries, sensitivity
+from app.statistics.planning import Spread
+
+Numbers = Annotated[str, Query(pattern=r"^[0-9]{1,6}(,[0-9]{1,6})*$", max_length=200)]
+Points = Annotated[float | None, Query(ge=0, le=100, allow_inf_nan=False)]
+router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
+
+
+@router.get("/experiments/{name}/scores", response_model=ScoresOut, responses=ANSWERS)
+def show_scores(
+    request: Request,
+    context: Ctx,
+    name: Name,
+    scope: InScope,
+    percentile: PercentileConvention = "mid-rank",
+    target: Annotated[
+        float, Query(ge=0, le=100, description="the percentile of the optimality gap")
+    ] = 100.0,
+    against: ExperimentName = None,
+) -> Any:
+    """Percentiles of an experiment: mean, median, IQM, optimality gap, profile, P(better)."""
+    found = score_summaries.scores(
+        context, name, scope, convention=percentile, target=target, against=against
+    )
+    return answer(request, scores_report(found))
+
+
+@router.get("/plan", response_model=PlanOut, responses=ANSWERS)
+def show_plan(
+    request: Request,
+    context: Ctx,
+    scope: InScope,
+    experiments: Experiments = [],  # noqa: B006
+    between: Points = None,
+    within: Points = None,
+    competitions: Numbers | None = None,
+    seeds: Numbers = "1,2,3,5,8,16",
+    power: Annotated[float, Query(ge=0.1, le=0.99)] = 0.8,
+    rate: Rate = "any_medal",
+) -> Any:
+    """What differences can be detected, with the spreads of two experiments or stated ones."""
+    if (between is None) != (within is None) or (between is not None and experiments):
+        raise Invalid("Give either two experiments, or between and within together.")
+    counts = [int(each) for each in competitions.split(",")] if competitions else []
+    numbers = [int(each) for each in seeds.split(",")]
+    if between is not None and within is not None:
+        spread = Spread(between, within)
+        found = planning.from_spread(spread, counts, numbers, power=power, rate=rate)
+    else:
+        found = planning.from_experiments(
+            context, experiments, scope, counts, numbers, power=power, rate=rate
+        )
+    return answer(request, plan_report(found))
+
+
+@router.get("/experiments/{name}/sensitivity", response_model=SensitivityOut, responses=ANSWERS)
+def show_sensitivity(
+    request: Request, context: Ctx, name: Name, scope: InScope, rate: Rate = "any_medal"
+) -> Any:
+    """A rate without each flag and each competition, and with each padding."""
+    return answer(request, sensitivity_report(sensitivity.sensitivity(context, name, scope, rate)))

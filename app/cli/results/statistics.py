@@ -1,0 +1,160 @@
+"""Further statistics in a terminal: `podium scores`, `pass-at-k`, `sensitivity` and so on."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.context import podium
+from app.cli.output import AsJson
+from app.cli.results.report import print_report
+from app.errors import Invalid
+from app.reports.comparisons import items_report, pass_at_k_report
+from app.reports.medals_over_time import curves_report
+from app.reports.score_summaries import scores_report
+from app.reports.sensitivity import sensitivity_report
+from app.services.results import board, experiment_results, medals_over_time, score_summaries
+from app.services.results import sensitivity as sensitivities
+from app.services.results.medals_over_time import Axis
+from app.services.results.scope import Excluded, ResultFilter
+from app.statistics.attempts import RATES, Padding
+from app.statistics.percentiles import PERCENTILES
+
+Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
+Suite = Annotated[str, typer.Option(help="the suite; without: all competitions of its runs")]
+Paddings = Annotated[Padding, typer.Option(help="how missing results count")]
+Flags = Annotated[str, typer.Option(help="codes of flags to exclude, separated by commas")]
+HowExcluded = Annotated[
+    Excluded, typer.Option(help="leave flagged competitions out, or count failures")
+]
+Csv = Annotated[bool, typer.Option("--csv", help="print CSV, unrounded")]
+Parquet = Annotated[Path | None, typer.Option(help="write the rows of --csv to this Parquet file")]
+Rate = StrEnum("Rate", {name: name for name in RATES})  # type: ignore[misc]
+Convention = StrEnum("Convention", {name: name for name in PERCENTILES})  # type: ignore[misc]
+RateOption = Annotated[Rate, typer.Option(help="the outcome that counts as a success")]
+
+
+def scores(
+    experiment: Experiment,
+    against: Annotated[
+        str | None, typer.Option(help="another experiment: the probability to score higher")
+    ] = None,
+    suite: Suite = "",
+    padding: Paddings = Padding.NONE,
+    exclude_flags: Flags = "",
+    excluded: HowExcluded = Excluded.DROP,
+    percentile: Annotated[
+        Convention, typer.Option(help="the convention of the percentiles")
+    ] = Convention("mid-rank"),
+    target: Annotated[
+        float, typer.Option(min=0, max=100, help="the percentile of the optimality gap")
+    ] = 100.0,
+    as_json: AsJson = False,
+    csv: Csv = False,
+    parquet: Parquet = None,
+) -> None:
+    """Print an experiment's percentiles among the human teams: mean, IQM, profile and more."""
+    with podium() as context:
+        found = score_summaries.scores(
+            context, experiment, scope_of(suite, padding, exclude_flags, excluded),
+            convention=percentile.value, target=target, against=against,
+        )  # fmt: skip
+    print_report(scores_report(found), as_json=as_json, csv=csv, parquet=parquet)
+
+
+def pass_at_k(
+    experiment: Experiment,
+    k: Annotated[str, typer.Option("-k", help="one or several numbers with commas between")] = "1",
+    suite: Suite = "",
+    padding: Paddings = Padding.NONE,
+    exclude_flags: Flags = "",
+    excluded: HowExcluded = Excluded.DROP,
+    rate: RateOption = Rate("any_medal"),
+    as_json: AsJson = False,
+    csv: Csv = False,
+    parquet: Parquet = None,
+) -> None:
+    """Print the chance that the best of k attempts counts."""
+    parts = k.split(",")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise Invalid(f"-k takes whole numbers with commas between, as 1,2,3, not {k!r}.")
+    ks = tuple(sorted({int(part) for part in parts}))
+    with podium() as context:
+        scope = scope_of(suite, padding, exclude_flags, excluded)
+        found = experiment_results.pass_at_k(context, experiment, scope, ks, rate.value)
+    shown = pass_at_k_report(*found, rate.value)
+    print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
+
+
+def sensitivity(
+    experiment: Experiment,
+    suite: Suite = "",
+    padding: Paddings = Padding.NONE,
+    exclude_flags: Flags = "",
+    excluded: HowExcluded = Excluded.DROP,
+    rate: RateOption = Rate("any_medal"),
+    as_json: AsJson = False,
+    csv: Csv = False,
+    parquet: Parquet = None,
+) -> None:
+    """Print a rate without each flag and each competition, and with each padding."""
+    with podium() as context:
+        scope = scope_of(suite, padding, exclude_flags, excluded)
+        found = sensitivities.sensitivity(context, experiment, scope, rate.value)
+    print_report(sensitivity_report(found), as_json=as_json, csv=csv, parquet=parquet)
+
+
+def items(
+    suite: Annotated[str, typer.Argument(help="the suite")],
+    experiment: Annotated[
+        list[str], typer.Option(help="only these experiments; several times")
+    ] = [],  # noqa: B006
+    padding: Paddings = Padding.FAIL,
+    exclude_flags: Flags = "",
+    excluded: HowExcluded = Excluded.DROP,
+    rate: RateOption = Rate("any_medal"),
+    as_json: AsJson = False,
+    csv: Csv = False,
+    parquet: Parquet = None,
+) -> None:
+    """Print how well each competition of a suite separates the experiments."""
+    scope = scope_of(suite, padding, exclude_flags, excluded)
+    with podium() as context:
+        found = board.items(context, scope, rate.value, experiment)
+    shown = items_report(scope, *found, rate.value)
+    print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
+
+
+def curve(
+    experiment: Experiment,
+    axis: Annotated[Axis, typer.Option(help="what the medals are shown against")] = Axis.HOURS,
+    at: Annotated[
+        str, typer.Option(help="moments with commas between; without: spread evenly")
+    ] = "",
+    suite: Suite = "",
+    padding: Paddings = Padding.NONE,
+    exclude_flags: Flags = "",
+    excluded: HowExcluded = Excluded.DROP,
+    as_json: AsJson = False,
+    csv: Csv = False,
+    parquet: Parquet = None,
+) -> None:
+    """Print medals over hours, tokens or dollars, and the regret of each choice."""
+    try:
+        moments = tuple(sorted({float(part) for part in at.split(",") if part.strip()}))
+    except ValueError:
+        raise Invalid(f"--at takes numbers with commas between, as 1,2.5, not {at!r}.") from None
+    with podium() as context:
+        scope = scope_of(suite, padding, exclude_flags, excluded)
+        found = medals_over_time.curves(context, experiment, scope, axis, moments)
+    shown = curves_report(experiment, found)
+    print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
+
+
+def scope_of(suite: str, padding: Padding, exclude_flags: str, excluded: Excluded) -> ResultFilter:
+    """The attempts that count, from the options of a command."""
+    flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
+    return ResultFilter(suite or None, padding, flags, excluded)

@@ -1,0 +1,67 @@
+"""The report of how much a rate hangs on single choices."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from app.reports.medal_rates import ends
+from app.reports.report import Report
+from app.reports.result_context import context_document, footnotes
+from app.reports.tables import interval_cell, markdown_list, markdown_table
+from app.services.results.sensitivity import Choice, Sensitivity
+
+WORDS = {
+    Choice.FLAG: "without the flag {}",
+    Choice.COMPETITION: "without {}",
+    Choice.PADDING: "padding={}",
+}
+SHOWN = 10  # competitions in Markdown, those that change most
+
+
+def sensitivity_report(found: Sensitivity) -> Report:
+    """The rate as asked, and under each other choice."""
+    context = found.context
+    document = {
+        **context_document(context), "rate": found.rate, "mean": found.mean,
+        "competitions95": found.competitions95,
+        "variants": [asdict(one) for one in found.variants],
+    }  # fmt: skip
+    rows = []
+    for one in found.variants:
+        flat = asdict(one)
+        del flat["competitions95"]
+        rows.append(
+            {
+                "experiment": context.experiment.name, "rate": found.rate, "asked": found.mean,
+                **flat, **ends("competitions95", one.competitions95),
+            }
+        )  # fmt: skip
+
+    def markdown() -> str:
+        one_out = [one for one in found.variants if one.choice is Choice.COMPETITION]
+        hidden = one_out[SHOWN:]
+        lines = [["as asked", len(context.grid.competitions), f"{found.mean:.2f}", "",
+                  interval_cell(found.competitions95)]]  # fmt: skip
+        for one in found.variants:
+            if one in hidden:
+                continue
+            words = WORDS[one.choice].format(one.name)
+            if one.mean is None or one.change is None:
+                lines.append([words, "", "not known", "", one.refused or ""])
+            else:
+                lines.append([words, str(one.competitions), f"{one.mean:.2f}",
+                              f"{one.change:+.2f}", interval_cell(one.competitions95)])  # fmt: skip
+        table = markdown_table(
+            ["", "competitions", f"{found.rate} (%)", "change", "competitions like these: 95 %"],
+            lines,
+        )
+        notes = footnotes(context)
+        if hidden:
+            largest = max(abs(one.change or 0.0) for one in hidden)
+            notes.insert(
+                0, f"Leaving out one of the other {len(hidden)} competitions changes the rate by "
+                f"at most {largest:.2f} points."
+            )  # fmt: skip
+        return f"{table}\n{markdown_list(notes)}"
+
+    return Report(document, rows, markdown)

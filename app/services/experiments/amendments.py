@@ -1,0 +1,119 @@
+"""Amend experiments and withdraw imported results. What was before stays readable."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.domain.states import AmendmentKind
+from app.errors import Invalid, NotFound
+from app.services.experiments import experiments
+from app.services.runtime.context import Context
+from app.storage.queries import amendments
+from app.storage.queries import experiments as stored_experiments
+from app.storage.queries.amendments import AmendmentRecord
+
+
+def amend(
+    context: Context,
+    name: str,
+    changes: dict[str, Any],
+    *,
+    reason: str,
+    by: str | None,
+) -> AmendmentRecord:
+    """Change an experiment's agent, model, notes or resources; resources change one by one.
+
+    Raises:
+        NotFound: the experiment does not exist.
+        Invalid: nothing would change.
+    """
+
+    def record(session: Session) -> AmendmentRecord:
+        known = stored_experiments.get(session, name)
+        if known is None:
+            raise NotFound(f"There is no experiment {name!r}.")
+        new = dict(changes)
+        if "resources" in new:
+            new["resources"] = {**(known.resources or {}), **new["resources"]}
+        different = {key: value for key, value in new.items() if getattr(known, key) != value}
+        if not different:
+            raise Invalid("Nothing would change: give another agent, model, notes or resources.")
+        amendments.change_experiment(session, name, different)
+        return amendments.add(
+            session,
+            AmendmentRecord(
+                experiment=name,
+                kind=AmendmentKind.AMENDED,
+                before={key: getattr(known, key) for key in different},
+                after=different,
+                results=0,
+                reason=reason,
+                amended_by=by,
+                at=datetime.now(UTC),
+            ),
+        )
+
+    return context.database.write(record)
+
+
+def withdraw_imports(
+    context: Context,
+    name: str,
+    *,
+    competition: str | None,
+    seed: int | None,
+    reason: str,
+    by: str | None,
+) -> AmendmentRecord:
+    """Withdraw imported results: of one seed, of one competition, or all of them.
+
+    They are not counted any more, and corrected ones can be imported in their place. The
+    amendment keeps each of them as it was.
+
+    Raises:
+        NotFound: the experiment does not exist, or has no such imported result.
+    """
+
+    def record(session: Session) -> AmendmentRecord:
+        if stored_experiments.get(session, name) is None:
+            raise NotFound(f"There is no experiment {name!r}.")
+        taken = amendments.take_imported(session, name, competition=competition, seed=seed)
+        if not taken:
+            raise NotFound(f"The experiment {name!r} has no such imported result.")
+        before = [{**asdict(each), "imported_at": each.imported_at.isoformat()} for each in taken]
+        return amendments.add(
+            session,
+            AmendmentRecord(
+                experiment=name,
+                kind=AmendmentKind.WITHDRAWN,
+                before={"results": before},
+                after=None,
+                results=len(taken),
+                reason=reason,
+                amended_by=by,
+                at=datetime.now(UTC),
+            ),
+        )
+
+    return context.database.write(record)
+
+
+def history(
+    context: Context, name: str, after: str | None, limit: int
+) -> tuple[list[AmendmentRecord], str | None]:
+    """A page of an experiment's amendments, oldest first, and the next cursor.
+
+    Raises:
+        NotFound: the experiment does not exist.
+        Invalid: the cursor is not of this list.
+    """
+    experiments.find(context, name)
+    if after is not None and not (after.isdecimal() and len(after) < 19):
+        raise Invalid("cursor: it is not the next_cursor of a page of this list.")
+    with context.database.read() as session:
+        found = amendments.of_experiment(session, name, after=int(after or 0), limit=limit + 1)
+    return found[:limit], str(found[limit - 1].id) if len(found) > limit else None

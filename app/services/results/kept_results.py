@@ -1,0 +1,131 @@
+"""The results of many experiments, read once and kept while they do not change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from app.services.results.attempts import (
+    ExperimentResults,
+    add_graded,
+    add_import,
+    add_run,
+)
+from app.services.runtime.context import Context
+from app.storage.queries import brief_results, results
+from app.storage.queries.brief_results import BriefResult, Graded, ResultState
+
+ATTEMPT_BYTES = 150
+FEW = 50  # experiments named in a query; more are read with all others
+# A row's id is given when it is inserted and visible when it is committed. A transaction lasts far
+# less long than this, so that no row with an older id can appear any more.
+SETTLED_SECONDS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """An experiment's results. Equal versions mean equal results."""
+
+    results: ExperimentResults
+    version: Hashable
+
+
+def gather_many(
+    context: Context, names: Sequence[str] | None, *, archived: bool
+) -> dict[str, Gathered]:
+    """The results of these experiments (None: of all that have results), by experiment.
+
+    Only what is new since the last time is read: experiments with newly closed runs, and runs that
+    are open or being graded. `archived` as in `gather`.
+    """
+    with context.database.read() as session:
+        state = brief_results.result_state(session)
+        if names is None:
+            names = sorted(set(state.experiments) - (set() if archived else state.archived))
+        settled = _settled(context, session, state, names, archived)
+        live = _live(session, state, names, archived)
+    found = {}
+    for name in names:
+        own, version = settled[name]
+        rows = live.get(name, ())
+        if rows:
+            own = own.copy()
+            for row in rows:
+                add_run(own, row)
+        if rows or name in state.experiments:
+            found[name] = Gathered(own, (version, rows))
+        else:
+            found[name] = Gathered(ExperimentResults(), version)
+    return found
+
+
+def disclosures_of_all(context: Context, *, archived: bool) -> dict[str, dict[str, int]]:
+    """The number of disclosures by experiment and kind; those long ago are counted once."""
+    with context.database.read() as session:
+        shared = brief_results.result_state(session).shared
+        key = ("disclosures", archived)
+        last, totals = context.kept.get(key, shared) or (0, Counter())
+        moment = datetime.now(UTC) - timedelta(seconds=SETTLED_SECONDS)
+        until = max(last, brief_results.disclosures_until(session, moment))
+        older = brief_results.count_disclosures(session, after=last, until=until, archived=archived)
+        newer = brief_results.count_disclosures(session, after=until, until=None, archived=archived)
+    totals = totals + Counter(older)
+    context.kept.put(key, shared, (until, totals), 200 * len(totals) + 200)
+    found: dict[str, dict[str, int]] = {}
+    for (name, kind), count in (totals + Counter(newer)).items():
+        found.setdefault(name, {})[kind] = count
+    return found
+
+
+def _settled(
+    context: Context, session: Session, state: ResultState, names: Iterable[str], archived: bool
+) -> dict[str, tuple[ExperimentResults, Hashable]]:
+    """The results that cannot change, of each experiment, and their version."""
+    found: dict[str, tuple[ExperimentResults, Hashable]] = {}
+    stale: dict[str, Hashable] = {}
+    for name in names:
+        version = (state.experiments.get(name), state.shared)
+        kept = context.kept.get(("results", name, archived), version)
+        if kept is None:
+            stale[name] = version
+        else:
+            found[name] = (kept, version)
+    if not stale:
+        return found
+    read = {name: ExperimentResults() for name in stale}
+    named = sorted(stale) if len(stale) <= FEW else None
+    for row in brief_results.settled_results(session, named, state, archived=archived):
+        own = read.get(row.experiment)
+        if own is None:
+            continue
+        if isinstance(row, Graded):
+            add_graded(own, row)
+        else:
+            add_run(own, row)
+    for outcome in results.imported_outcomes(
+        session, experiments=named, archived=archived, with_archived_experiments=True
+    ):
+        if outcome[0] in read:
+            add_import(read[outcome[0]], outcome)
+    for name, own in read.items():
+        size = ATTEMPT_BYTES * (len(own.attempts) + len(own.pending)) + ATTEMPT_BYTES
+        context.kept.put(("results", name, archived), stale[name], own, size)
+        found[name] = (own, stale[name])
+    return found
+
+
+def _live(
+    session: Session, state: ResultState, names: Sequence[str], archived: bool
+) -> dict[str, tuple[BriefResult, ...]]:
+    """The runs that are open or being graded, by experiment."""
+    active = [name for name in names if name in state.open]
+    found: dict[str, list[BriefResult]] = {name: [] for name in active}
+    for start in range(0, len(active), FEW):
+        some = active[start : start + FEW]
+        for row in brief_results.live_results(session, some, state, archived=archived):
+            found[row.experiment].append(row)
+    return {name: tuple(rows) for name, rows in found.items()}

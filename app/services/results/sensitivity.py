@@ -1,0 +1,117 @@
+"""How much one rate of an experiment hangs on single choices: flags, competitions, padding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from app.errors import Conflict
+from app.services.results.scope import ResultContext, ResultFilter, result_context
+from app.services.runtime.context import Context
+from app.statistics.attempts import RATES, Grid, Padding
+from app.statistics.estimates import Interval
+from app.statistics.intervals import over_competitions
+
+PERCENT = 100.0
+
+
+class Choice(StrEnum):
+    """What is chosen differently."""
+
+    FLAG = "flag"  # competitions with this flag are left out
+    COMPETITION = "competition"  # this one is left out
+    PADDING = "padding"  # missing results count so
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The rate, in percent, under one other choice.
+
+    `change` is its difference to the rate as asked, in points. Where the rate cannot be told under
+    this choice, `refused` says why, and the numbers are None.
+    """
+
+    choice: Choice
+    name: str
+    competitions: int | None
+    mean: float | None
+    change: float | None
+    competitions95: Interval | None
+    refused: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """The rate as asked, and under each other choice: the largest changes of a kind first."""
+
+    context: ResultContext
+    rate: str
+    mean: float
+    competitions95: Interval | None
+    variants: list[Variant]
+
+
+def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -> Sensitivity:
+    """The rate without each flag and each competition, and with each padding.
+
+    Raises:
+        NotFound: the experiment or the suite does not exist.
+        AttemptsMissing: results are missing and the padding does not allow it.
+        LeaderboardsMissing: a competition has no medals to win.
+    """
+    asked, _ = result_context(context, name, filters)
+    at = RATES.index(rate)
+    mean, interval = _estimate(asked.grid, at, slice(None))
+
+    def variant(choice: Choice, label: str, count: Callable[[], Grid]) -> Variant:
+        try:
+            grid = count()
+        except Conflict as refusal:
+            return Variant(choice, label, None, None, None, None, refusal.detail)
+        other, ends = _estimate(grid, at, slice(None))
+        number = len(grid.competitions)
+        return Variant(choice, label, number, other, other - mean, ends, None)
+
+    def with_filter(changed: ResultFilter) -> Callable[[], Grid]:
+        return lambda: result_context(context, name, changed)[0].grid
+
+    variants = [
+        variant(
+            Choice.FLAG, code,
+            with_filter(replace(filters, exclude_flags=(*filters.exclude_flags, code))),
+        )
+        for code in sorted({code for _, code, _ in asked.flags} - set(filters.exclude_flags))
+    ]  # fmt: skip
+    variants += [_without(asked.grid, at, place, mean) for place in range(len(asked.grid.shares))]
+    variants += [
+        variant(Choice.PADDING, padding.value, with_filter(replace(filters, padding=padding)))
+        for padding in Padding
+        if padding is not filters.padding
+    ]
+    order = list(Choice)
+    variants.sort(key=lambda one: (order.index(one.choice), -abs(one.change or 0.0), one.name))
+    return Sensitivity(asked, rate, mean, interval, variants)
+
+
+def _without(grid: Grid, at: int, place: int, mean: float) -> Variant:
+    """The rate without one competition (the jackknife)."""
+    slug = grid.competitions[place]
+    rest = [other for other in range(len(grid.competitions)) if other != place]
+    if not rest:
+        reason = "It is the only competition."
+        return Variant(Choice.COMPETITION, slug, None, None, None, None, reason)
+    other, ends = _estimate(grid, at, rest)
+    return Variant(Choice.COMPETITION, slug, len(rest), other, other - mean, ends, None)
+
+
+def _estimate(grid: Grid, at: int, chosen: slice | list[int]) -> tuple[float, Interval | None]:
+    shares = grid.shares[chosen][:, [at]]
+    found = over_competitions(shares)
+    ends = None
+    if found is not None:
+        low, high = PERCENT * found.interval[:, 0]
+        ends = (float(low), float(high))
+    return PERCENT * float(np.mean(shares)), ends

@@ -1,0 +1,91 @@
+"""Amendments: what was changed or withdrawn, as it was before. Rows are only added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.states import AmendmentKind
+from app.storage.database.mapping import record, values
+from app.storage.database.models import Amendment, Experiment, ImportedGrade
+from app.storage.database.records import ImportedGradeRecord
+
+TABLE = Amendment.__table__
+EXPERIMENT = Experiment.__table__
+IMPORTED = ImportedGrade.__table__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmendmentRecord:
+    """One change of an experiment, or one withdrawal of `results` imported results.
+
+    `before` has the fields, or the withdrawn results, as they were; `after` the new fields, None
+    for a withdrawal. `amended_by` is a key's id; None for a command on the server.
+    """
+
+    id: int | None = None
+    experiment: str
+    kind: AmendmentKind
+    before: dict[str, Any]
+    after: dict[str, Any] | None
+    results: int
+    reason: str
+    amended_by: str | None
+    at: datetime
+
+
+def add(session: Session, new: AmendmentRecord) -> AmendmentRecord:
+    """Store an amendment."""
+    row = values(new)
+    del row["id"]
+    stored = session.execute(insert(TABLE).values(row).returning(TABLE)).one()
+    return record(AmendmentRecord, stored)
+
+
+def of_experiment(
+    session: Session, experiment: str, *, after: int, limit: int
+) -> list[AmendmentRecord]:
+    """The amendments of an experiment in their order, after the one with this id."""
+    query = (
+        select(TABLE)
+        .where(TABLE.c.experiment == experiment, TABLE.c.id > after)
+        .order_by(TABLE.c.id)
+        .limit(limit)
+    )
+    return [record(AmendmentRecord, row) for row in session.execute(query)]
+
+
+def withdrawn(session: Session) -> dict[str, int]:
+    """The number of withdrawn results, by experiment."""
+    query = (
+        select(TABLE.c.experiment, func.sum(TABLE.c.results))
+        .where(TABLE.c.kind == AmendmentKind.WITHDRAWN)
+        .group_by(TABLE.c.experiment)
+    )
+    return {name: int(count) for name, count in session.execute(query)}
+
+
+def change_experiment(session: Session, name: str, changes: dict[str, Any]) -> None:
+    """Overwrite fields of an experiment."""
+    session.execute(update(EXPERIMENT).where(EXPERIMENT.c.name == name).values(changes))
+
+
+def take_imported(
+    session: Session, experiment: str, *, competition: str | None, seed: int | None
+) -> list[ImportedGradeRecord]:
+    """Remove imported results of an experiment, and return them."""
+    conditions = [IMPORTED.c.experiment == experiment]
+    if competition is not None:
+        conditions.append(IMPORTED.c.competition == competition)
+    if seed is not None:
+        conditions.append(IMPORTED.c.seed == seed)
+    rows: Sequence[Any] = session.execute(
+        select(IMPORTED).where(*conditions).order_by(IMPORTED.c.id)
+    ).all()
+    session.execute(delete(IMPORTED).where(*conditions))
+    return [record(ImportedGradeRecord, row) for row in rows]

@@ -1,0 +1,82 @@
+"""Summaries of scores against SciPy, hand-worked cases, and formulas written anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from app.statistics.score_summaries import THRESHOLDS, probability_better, summarise
+
+
+def scores(competitions: int, attempts: int, seed: int) -> list[np.ndarray]:
+    random = np.random.default_rng(seed)
+    level = random.uniform(20, 95, competitions)
+    return [np.clip(random.normal(one, 12, attempts), 0, 100) for one in level]
+
+
+def test_a_case_worked_by_hand() -> None:
+    found = summarise([np.array([0.0, 100.0]), np.array([50.0, 90.0])], target=80.0)
+    assert found.mean.value == 60.0
+    assert found.median.value == 60.0
+    assert found.iqm.value == 70.0  # of 0, 50, 90, 100 the middle two
+    assert found.optimality_gap.value == pytest.approx((40 + 15) / 2)
+    shares = {one.above: one.share for one in found.profile}
+    assert (shares[0.0], shares[50.0], shares[90.0]) == (75.0, 50.0, 25.0)
+    assert (found.competitions, found.attempts) == (2, 4)
+    # Each competition's two attempts are drawn anew: its mean is 0, 50 or 100; 50, 70 or 90.
+    assert found.mean.runs95 == (25.0, 95.0)
+
+
+@pytest.mark.parametrize(("competitions", "attempts"), [(1, 2), (5, 3), (22, 4), (75, 3)])
+def test_summaries_agree_with_scipy(competitions: int, attempts: int) -> None:
+    given = scores(competitions, attempts, competitions)
+    found = summarise(given)
+    flat = np.concatenate(given)
+    assert found.mean.value == pytest.approx(flat.mean())
+    assert found.iqm.value == pytest.approx(stats.trim_mean(flat, 0.25))
+    assert found.median.value == pytest.approx(np.median([one.mean() for one in given]))
+    assert found.optimality_gap.value == pytest.approx(100 - flat.mean())
+    for at, point in zip(THRESHOLDS, found.profile, strict=True):
+        assert point.share == pytest.approx(100 * (flat > at).mean())
+        assert point.runs95[0] <= point.share <= point.runs95[1] + 1e-9
+    for one in (found.mean, found.median, found.iqm, found.optimality_gap):
+        low, high = one.runs95
+        assert low <= high
+
+
+def test_the_interval_of_the_mean_has_the_width_of_the_standard_error() -> None:
+    given = scores(40, 6, 3)
+    # A bootstrap's variance is that of the sample with n, not n - 1.
+    error = np.sqrt(sum(one.var() / len(one) for one in given)) / len(given)
+    low, high = summarise(given).mean.runs95
+    assert (high - low) / (2 * stats.norm.ppf(0.975) * error) == pytest.approx(1, abs=0.06)
+
+
+def test_the_probability_is_that_of_mann_and_whitney() -> None:
+    a, b = scores(9, 5, 1), [np.round(one, -1) for one in scores(9, 4, 2)]
+    a = [np.round(one, -1) for one in a]  # so that there are ties
+    expected = np.mean([
+        100 * stats.mannwhitneyu(x, y).statistic / (len(x) * len(y))
+        for x, y in zip(a, b, strict=True)
+    ])  # fmt: skip
+    found = probability_better(a, b)
+    assert found.value == pytest.approx(expected)
+    assert found.runs95[0] < found.value < found.runs95[1]
+    assert probability_better(b, a).value == pytest.approx(100 - expected)
+    assert probability_better(a, a).value == pytest.approx(50)
+
+
+def test_one_attempt_leaves_the_spread_of_runs_unknown() -> None:
+    found = summarise([np.array([10.0, 20.0]), np.array([90.0])])
+    assert found.mean.runs95 is None
+    assert all(one.runs95 is None for one in found.profile)
+    assert found.mean_bootstrap95 == (15.0, 90.0)
+    assert summarise([np.array([90.0])]).mean_bootstrap95 is None
+    assert probability_better([np.array([1.0])], [np.array([2.0])]).runs95 is None
+
+
+def test_the_same_scores_have_the_same_intervals() -> None:
+    assert summarise(scores(10, 3, 5)) == summarise(scores(10, 3, 5))
+    with pytest.raises(ValueError, match="same competitions"):
+        probability_better(scores(2, 2, 1), scores(3, 2, 1))
