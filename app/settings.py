@@ -127,6 +127,9 @@ class Settings(BaseSettings):
         description="a key for GET /metrics alone, at least 16 characters; without it, a "
         "researcher's or admin's key opens it",
     )
+    login_hours: float = Field(
+        12.0, gt=0, le=24 * 365, description="how long a login in a browser lasts"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="the least level of the lines in the log"
     )

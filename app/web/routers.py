@@ -1,0 +1,27 @@
+"""All pages, and errors as pages."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from app.web import (
+    boards,
+    compare,
+    competitions,
+    errors,
+    experiments,
+    login,
+    operations,
+    runs,
+    static_files,
+)
+
+
+def install(app: FastAPI) -> None:
+    """Add the pages to an application whose errors are problem documents already."""
+    for module in (login, experiments, compare, runs, competitions, boards, operations):
+        app.include_router(module.router)
+    for forms in (runs.forms, operations.forms):
+        app.include_router(forms)
+    app.include_router(static_files.router)
+    errors.install(app)
