@@ -46,6 +46,8 @@ class Podium(LazyGroup):
          "Print the medal rates of experiments, or one's success against baselines."),
         ("compare", "app.cli.results.report:compare",
          "Compare two experiments, or all pairs of several, over the same competitions."),
+        ("plot", "app.cli.plot:plot",
+         "Draw a picture of results into a file, with a caption of what was counted."),
         ("faults", "app.cli.operation.faults:faults",
          "List faults of gradings, latest first: why Podium could not grade a submission."),
         ("import", "app.cli.imports.commands:app", "Import competitions and results."),

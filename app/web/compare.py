@@ -64,7 +64,7 @@ def compare_experiments(
         )  # fmt: skip
     return page(
         request, caller, "compare.html", title=title, twin=twin, **form, why="", found=found,
-        sentence=comparison_sentence(a, b, found, rate),
+        sentence=comparison_sentence(a, b, found, rate), picture_query=f"?{urlencode(query)}",
         rows=_by_competition(first, second, rate),
     )  # fmt: skip
 
@@ -116,5 +116,5 @@ def show_medals_over_time(
     return page(
         request, caller, "medals_over_time.html", title=title,
         twin=f"{experiment}/medals-over-time?{chosen}", **form, why="",
-        found=found,
+        found=found, picture_query=f"?{chosen}",
     )  # fmt: skip

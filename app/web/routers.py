@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
+from app.pictures.renderer import Renderer
 from app.web import (
     boards,
     compare,
@@ -12,6 +13,7 @@ from app.web import (
     experiments,
     login,
     operations,
+    pictures,
     runs,
     static_files,
 )
@@ -19,9 +21,10 @@ from app.web import (
 
 def install(app: FastAPI) -> None:
     """Add the pages to an application whose errors are problem documents already."""
-    for module in (login, experiments, compare, runs, competitions, boards, operations):
+    for module in (login, experiments, compare, runs, competitions, boards, pictures, operations):
         app.include_router(module.router)
     for forms in (runs.forms, operations.forms):
         app.include_router(forms)
     app.include_router(static_files.router)
+    app.state.renderer = Renderer()
     errors.install(app)

@@ -108,6 +108,12 @@ TABLE = {
     "GET /suites": RESEARCHER,
     "GET /suites/{suite}": RESEARCHER,
     "GET /suites/{suite}/items": RESEARCHER,
+    "GET /suites/{suite}/medal-rates.{form}": RESEARCHER,
+    "GET /competitions/{slug}/leaderboard.{form}": RESEARCHER,
+    "GET /experiments/{name}/medals-over-time.{form}": RESEARCHER,
+    "GET /experiments/{name}/heat-map.{form}": RESEARCHER,
+    "GET /comparison.{form}": RESEARCHER,
+    "GET /cost.{form}": RESEARCHER,
     "GET /operations": ADMIN,
     "GET /operations/keys": ADMIN,
     "GET /operations/keys/{key_id}/revoke": ADMIN,
@@ -195,7 +201,8 @@ def test_every_route_asks_for_the_role_in_the_table(
     known = {
         "{run_id}": run.id, "{slug}": tiny.name, "{name}": run.document["experiment"],
         "{name:path}": "sample_submission.csv", "{submission_id}": "sub_x", "{key_id}": "key_x",
-        "{suite_name}": "mle-bench", "{suite}": "mle-bench", "{token}": "x", "{rest:path}": "x",
+        "{suite_name}": "mle-bench", "{suite}": "mle-bench", "{form}": "svg",
+        "{token}": "x", "{rest:path}": "x",
         "{competitionName}": tiny.name, "{fileName:path}": "sample_submission.csv",
         "{contentLength}": "1", "{modified}": "1",
     }  # fmt: skip

@@ -101,3 +101,21 @@ def test_the_counts_of_the_list_follow_the_rule_of_attempts(world: World) -> Non
     assert (found.timed, found.seconds) == (9, pytest.approx(9 * 60.5))
     assert (found.priced, found.cost_usd) == (9, pytest.approx(4.5))
     assert (listed.experiment.name, listed.imported, total) == ("first", False, 1)
+
+
+def test_the_numbers_of_a_picture_are_those_of_the_json(filled: Filled) -> None:
+    browser = visitor(filled.server, filled.researcher)
+    drawn = browser.get("/suites/tiny/medal-rates.vl.json").text
+    items = caller(filled.server).get("/v1/medal-rates?suite=tiny&padding=fail").json()["items"]
+
+    for item in items:
+        rates = item["groups"]["all"]
+        for number in (rates["any_medal"]["mean"], *(rates["any_medal"]["runs95"] or ())):
+            assert str(number) in drawn
+    answer = browser.get("/suites/tiny/medal-rates.svg")
+    assert answer.headers["Content-Type"] == "image/svg+xml"
+    again = browser.get(
+        "/suites/tiny/medal-rates.svg", headers={"If-None-Match": answer.headers["ETag"]}
+    )
+    assert again.status_code == 304
+    assert browser.get("/suites/tiny/medal-rates.gif").status_code == 404
