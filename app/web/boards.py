@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Key, any_caller
+from app.api.http.query_names import refuse_unknown_parameters
 from app.api.results import Rate
+from app.errors import Forbidden, Unauthorized
 from app.reports.medal_rates import board_columns
+from app.services.auth import Caller, require_researcher
 from app.services.results import board
 from app.services.results.experiment_results import GroupBy
 from app.services.results.scope import ResultFilter
@@ -18,6 +21,7 @@ from app.statistics.attempts import RATES, Padding
 from app.web.rendering import page
 
 router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS])
+public = APIRouter(include_in_schema=False)
 ROWS = 100
 SuiteName = Annotated[str, Path(max_length=100)]
 HowMissing = Annotated[Padding, Query()]
@@ -32,11 +36,28 @@ def list_suites(request: Request, context: Ctx, caller: Anyone) -> Response:
     )  # fmt: skip
 
 
-@router.get("/suites/{suite}", response_class=HTMLResponse)
+def board_reader(request: Request, context: Ctx, key: Key, suite: SuiteName) -> Caller | None:
+    """The researcher who reads a board; None for anybody else at a public board.
+
+    Raises:
+        Unauthorized, Forbidden: the board is not public, and the caller is no researcher.
+    """
+    try:
+        found = any_caller(request, context, key)
+        require_researcher(found)
+    except (Unauthorized, Forbidden):
+        if suite not in context.settings.public_suites:
+            raise
+        refuse_unknown_parameters(request)
+        return None
+    return found
+
+
+@public.get("/suites/{suite}", response_class=HTMLResponse)
 def show_board(
     request: Request,
     context: Ctx,
-    caller: Anyone,
+    caller: Annotated[Caller | None, Depends(board_reader)],
     suite: SuiteName,
     padding: HowMissing = Padding.FAIL,
     cursor: Cursor = None,
@@ -45,7 +66,11 @@ def show_board(
     scope = ResultFilter(suite, padding)
     found = board.experiment_board(context, scope, GroupBy.COMPLEXITY, after=cursor, limit=ROWS)
     columns = board_columns(list(dict.fromkeys(n for _, groups in found.rows for n in groups)))
-    twin = f"/v1/medal-rates?suite={quote(suite)}&padding={padding.value}&group_by=complexity"
+    twin = (
+        ""
+        if caller is None
+        else f"/v1/medal-rates?suite={quote(suite)}&padding={padding.value}&group_by=complexity"
+    )
     return page(
         request, caller, "board.html", title=f"Board of {suite}", twin=twin, suite=suite,
         padding=padding.value, paddings=[each.value for each in Padding], found=found,

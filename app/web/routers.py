@@ -23,8 +23,8 @@ def install(app: FastAPI) -> None:
     """Add the pages to an application whose errors are problem documents already."""
     for module in (login, experiments, compare, runs, competitions, boards, pictures, operations):
         app.include_router(module.router)
-    for forms in (runs.forms, operations.forms):
-        app.include_router(forms)
+    for router in (boards.public, runs.forms, operations.forms):
+        app.include_router(router)
     app.include_router(static_files.router)
     app.state.renderer = Renderer()
     errors.install(app)

@@ -29,7 +29,9 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     """A server with 3 experiments at 20 competitions, 3 seeds each."""
     home = tmp_path_factory.mktemp("pages")
     folders = write_competitions(home / "folders")
-    server = PodiumServer(home / "data", competitions_dir=home / "folders").start()
+    server = PodiumServer(
+        home / "data", competitions_dir=home / "folders", public_boards="open, other"
+    ).start()
     yield fill(server, folders)
     assert server.stop() == 0
 

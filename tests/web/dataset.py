@@ -54,6 +54,7 @@ def write_competitions(folder: Path, count: int = 20) -> list[Path]:
         folders.append(path)
     names = ", ".join(f'"{path.name}"' for path in folders)
     (folder / "suites.toml").write_text(
+        f'[suites.open]\ntitle = "Its board is public"\ncompetitions = [{names}]\n'
         f'[suites.tiny]\ntitle = "All of them"\ncompetitions = [{names}]\n'
     )
     return folders

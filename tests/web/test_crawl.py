@@ -130,3 +130,22 @@ def check_page(answer: httpx.Response) -> None:
         assert forbidden not in text, f"{answer.url}: {forbidden}"
     assert "<script>alert" not in text, answer.url
     assert len(answer.content) < 150_000, answer.url
+
+
+def test_a_public_board_shows_its_rows_and_leads_nowhere_else(filled: Filled) -> None:
+    nobody = visitor(filled.server)
+    of_a_run = visitor(filled.server)
+    of_a_run.headers["Authorization"] = f"Bearer {filled.run}"
+
+    for reader in (nobody, of_a_run):
+        board = reader.get("/suites/open")
+        assert board.status_code == 200
+        assert "careful-agent" in board.text
+        assert "/experiments/" not in board.text
+        assert "run_" not in board.text
+        assert "Not counted" not in board.text
+        check_page(board)
+    assert nobody.get("/suites/open?padded=fail").status_code == 422
+    for path in ("/suites/tiny", "/suites/open/items", "/suites/open/medal-rates.svg",
+                 "/v1/medal-rates?suite=open", "/suites"):  # fmt: skip
+        assert nobody.get(path).status_code == 401, path

@@ -119,7 +119,8 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
     order = (*COMPLEXITIES, NO_COMPLEXITY)
     rows.sort(key=lambda row: (order.index(row.complexity), row.competition))
     shown = [count for (slug, _), count in counts.items() if slug in slugs]
-    return HeatMap(summarize(context, about, shown), seeds, tuple(rows))
+    (summary,) = summarize(context, [(about, shown)])
+    return HeatMap(summary, seeds, tuple(rows))
 
 
 def _count(

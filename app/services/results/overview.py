@@ -20,7 +20,7 @@ from app.storage.queries import overview
 from app.storage.queries.overview import CompetitionCounts, ListedExperiment
 
 COUNTED = ("gold", "silver", "bronze", "above_median", "valid")
-MEDALS = ("gold", "silver", "bronze")
+SUMMED = CompetitionCounts._fields[3:]
 POLICIES = ("none", "validity", "public", "full")
 STORED_SORTS = tuple(overview.SORTS)
 COMPUTED_SORTS = ("any_medal", *COUNTED, "percentile", "seconds", "cost_usd", "runs")
@@ -118,64 +118,98 @@ def _summaries(
     by_name: dict[str, list[CompetitionCounts]] = {one.experiment.name: [] for one in found}
     for each in counts:
         by_name[each.experiment].append(each)
-    return [summarize(context, one, by_name[one.experiment.name]) for one in found]
+    return summarize(context, [(one, by_name[one.experiment.name]) for one in found])
 
 
 def summarize(
-    context: Context, listed: ListedExperiment, counts: Sequence[CompetitionCounts]
-) -> ExperimentSummary:
-    """The numbers of an experiment from its counts."""
-    ids = {one.version_id for one in counts if one.version_id is not None}
-    versions = [context.catalogue.version(each) for each in ids]
-    flags = {flag["code"] for one in versions for flag in one.document.get("flags") or ()}
-    has_boards = all(one.leaderboard is not None for one in versions)
-    rates, interval = _rates(counts) if has_boards else (None, None)
-    placed, timed = sum(one.placed for one in counts), sum(one.timed for one in counts)
-    priced = sum(one.priced for one in counts)
-    return ExperimentSummary(
-        experiment=listed.experiment,
-        competitions=len({one.competition for one in counts}),
-        runs=sum(one.runs for one in counts),
-        counted=sum(one.counted for one in counts),
-        open=sum(one.open for one in counts),
-        rates=rates,
-        interval=interval,
-        percentile=sum(one.percentiles for one in counts) / placed if placed else None,
-        seconds=sum(one.seconds for one in counts) / timed if timed else None,
-        cost_usd=sum(one.cost_usd for one in counts) if priced else None,
-        priced=priced,
-        policies={
-            name: total
-            for name in POLICIES
-            if (total := sum(getattr(one, f"policy_{name}") for one in counts))
-        },
-        disclosed=listed.disclosed,
-        imported=listed.imported,
-        flags=tuple(sorted(flags)),
-        has_boards=has_boards,
-    )
+    context: Context, found: Sequence[tuple[ListedExperiment, Sequence[CompetitionCounts]]]
+) -> list[ExperimentSummary]:
+    """The numbers of experiments from their counts."""
+    ids = {one.version_id for _, counts in found for one in counts if one.version_id is not None}
+    versions = {each: context.catalogue.version(each) for each in ids}
+    flags_of = {
+        each: [flag["code"] for flag in version.document.get("flags") or ()]
+        for each, version in versions.items()
+    }
+    with_board = {each for each, version in versions.items() if version.leaderboard is not None}
+    tables = [_table(counts) for _, counts in found]
+    intervals = _intervals(tables)
+    summaries = []
+    for (listed, counts), table, interval in zip(found, tables, intervals, strict=True):
+        names = [one.version_id for one in counts if one.version_id is not None]
+        has_boards = with_board.issuperset(names)
+        totals = dict.fromkeys(SUMMED, 0)
+        if counts:
+            columns = list(zip(*counts, strict=True))[-len(SUMMED) :]
+            totals = {name: sum(each) for name, each in zip(SUMMED, columns, strict=True)}
+        summaries.append(
+            ExperimentSummary(
+                experiment=listed.experiment,
+                competitions=len({one.competition for one in counts}),
+                runs=totals["runs"],
+                counted=totals["counted"],
+                open=totals["open"],
+                rates=_rates(table) if has_boards and table else None,
+                interval=interval if has_boards else None,
+                percentile=totals["percentiles"] / totals["placed"] if totals["placed"] else None,
+                seconds=totals["seconds"] / totals["timed"] if totals["timed"] else None,
+                cost_usd=totals["cost_usd"] if totals["priced"] else None,
+                priced=totals["priced"],
+                policies={
+                    name: totals[f"policy_{name}"] for name in POLICIES if totals[f"policy_{name}"]
+                },
+                disclosed=listed.disclosed,
+                imported=listed.imported,
+                flags=tuple(sorted({code for each in names for code in flags_of[each]})),
+                has_boards=has_boards,
+            )
+        )
+    return summaries
 
 
-def _rates(
-    counts: Sequence[CompetitionCounts],
-) -> tuple[Mapping[str, float] | None, Interval | None]:
-    """The means over competitions of the shares of their results, and any_medal's interval."""
+def _table(counts: Sequence[CompetitionCounts]) -> list[list[int]]:
+    """For each competition with results: their number, those with a medal, and `COUNTED`.
+
+    The order is by number, for a mean over competitions has no order.
+    """
     sums: dict[str, list[int]] = {}
     for one in counts:
-        row = [one.counted, *(getattr(one, name) for name in COUNTED)]
-        known = sums.setdefault(one.competition, [0] * len(row))
-        sums[one.competition] = [a + b for a, b in zip(known, row, strict=True)]
-    table = np.array([row for row in sums.values() if row[0]], dtype=float)
-    if not len(table):
-        return None, None
-    attempts = table[:, 0].astype(np.int64)
-    wins = table[:, 1:]
-    medals = wins[:, : len(MEDALS)].sum(axis=1)
-    shares = np.column_stack([medals, wins]) / attempts[:, None]
-    means = 100.0 * shares.mean(axis=0)
-    found = over_runs(shares[:, :1], attempts)
-    interval = None
-    if found is not None:
-        low, high = 100.0 * found.interval[:, 0]
-        interval = (float(low), float(high))
-    return dict(zip(("any_medal", *COUNTED), means.tolist(), strict=True)), interval
+        medals = one.gold + one.silver + one.bronze
+        row = [one.counted, medals, one.gold, one.silver, one.bronze, one.above_median, one.valid]
+        known = sums.get(one.competition)
+        if known is not None:  # another version of the competition
+            row = [a + b for a, b in zip(known, row, strict=True)]
+        sums[one.competition] = row
+    return sorted(row for row in sums.values() if row[0])
+
+
+def _rates(table: list[list[int]]) -> Mapping[str, float]:
+    """The means over competitions of the shares of their results, in percent."""
+    names = ("any_medal", *COUNTED)
+    return {
+        name: 100.0 * sum(row[at] / row[0] for row in table) / len(table)
+        for at, name in enumerate(names, 1)
+    }
+
+
+def _intervals(tables: Sequence[list[list[int]]]) -> list[Interval | None]:
+    """The interval of any medal of each table.
+
+    Experiments with as many results at each competition, which are nearly all, share a calculation.
+    """
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for number, table in enumerate(tables):
+        alike.setdefault(tuple(row[0] for row in table), []).append(number)
+    found: list[Interval | None] = [None] * len(tables)
+    for attempts, members in alike.items():
+        if not attempts:
+            continue
+        count = np.array(attempts, dtype=np.int64)
+        medals = np.array([[row[1] for row in tables[each]] for each in members], dtype=float).T
+        uncertainty = over_runs(medals / count[:, None], count)
+        if uncertainty is None:
+            continue
+        low, high = (100.0 * uncertainty.interval).tolist()
+        for at, each in enumerate(members):
+            found[each] = (low[at], high[at])
+    return found
