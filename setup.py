@@ -10,6 +10,10 @@ BUNDLED = ("competitions", "migrations")
 setup(
     packages=[*find_packages(include=["app*"]), *(f"app.{name}" for name in BUNDLED)],
     package_dir={f"app.{name}": name for name in BUNDLED},
-    package_data={"app": ["py.typed"], **{f"app.{name}": ["**/*"] for name in BUNDLED}},
+    package_data={
+        "app": ["py.typed"],
+        "app.web": ["templates/*", "static/*", "static/vendor/*"],
+        **{f"app.{name}": ["**/*"] for name in BUNDLED},
+    },
     exclude_package_data={f"app.{name}": ["**/__pycache__/*"] for name in BUNDLED},
 )

@@ -41,17 +41,20 @@ from app.api.http.body_limit import BodyLimit
 from app.api.http.event_stream import StreamLimit
 from app.api.http.head_requests import HeadRequests
 from app.api.http.request_log import RequestRecorder
+from app.api.http.security_headers import SecurityHeaders
 from app.api.imports import grading_reports, mlagentbench_results
 from app.errors import PodiumError
 from app.kaggle_api.deps import open_state
 from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
 from app.services.grading import recovery
+from app.services.login import open_logins
 from app.services.operations import bootstrap
 from app.services.runtime import environment
 from app.services.runtime.context import Context, lock_data_directory, open_context
 from app.services.submissions.batch_receiver import open_batch_receiver
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
+from app.web import routers as pages
 from app.worker.loop import NoWorker, Worker
 from app.worker.sweeper import run_sweeper
 
@@ -98,6 +101,7 @@ def create_app(
         loop = asyncio.get_running_loop()
         app.state.shutdown = lambda: loop.call_soon_threadsafe(context.notifications.close)
         app.state.kaggle = open_state(context)
+        app.state.logins = open_logins(context)
         thread.start()
         # Without requests few things can end the server but the file it grades.
         await run_in_threadpool(worker.wait_for_suspects, SUSPECTS_SECONDS)
@@ -146,8 +150,10 @@ def create_app(
         app.include_router(router)
     app.state.streams = StreamLimit(settings.event_streams)
     problems.install(app)
+    pages.install(app)
     app.add_middleware(BodyLimit)
     app.add_middleware(HeadRequests)
+    app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestRecorder)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app

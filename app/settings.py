@@ -127,6 +127,12 @@ class Settings(BaseSettings):
         description="a key for GET /metrics alone, at least 16 characters; without it, a "
         "researcher's or admin's key opens it",
     )
+    login_hours: float = Field(
+        12.0, gt=0, le=24 * 365, description="how long a login in a browser lasts"
+    )
+    public_boards: str = Field(
+        "", description="suites, with commas between them, whose boards need no login"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="the least level of the lines in the log"
     )
@@ -151,6 +157,11 @@ class Settings(BaseSettings):
     def max_upload_bytes(self) -> int:
         """Largest body accepted, counted after unpacking."""
         return self.max_upload_mb * MEGABYTE
+
+    @property
+    def public_suites(self) -> frozenset[str]:
+        """The suites whose boards need no login."""
+        return frozenset(name.strip() for name in self.public_boards.split(",") if name.strip())
 
     @property
     def queues(self) -> bool:

@@ -30,6 +30,7 @@ from benchmarks import (
     http,
     memory,
     metric_py,
+    pages,
     soak,
     statistics,
     times,
@@ -42,6 +43,7 @@ BENCHMARKS: dict[str, Callable[..., None]] = {
     "distributed": distributed.main,
     "http": http.main,
     "memory": memory.main,
+    "pages": pages.main,
     "statistics": statistics.main,
 }
 

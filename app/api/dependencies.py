@@ -20,6 +20,7 @@ from app.services.auth import (
     require_no_harness,
     require_researcher,
 )
+from app.services.login import COOKIE, Logins
 from app.services.runtime.context import Context
 
 
@@ -29,6 +30,13 @@ async def context(request: Request) -> Context:
     return found
 
 
+def logins_of(request: Request) -> Logins:
+    """The logins of this application."""
+    found: Logins = request.app.state.logins
+    return found
+
+
+READS = frozenset({"GET", "HEAD"})
 KEY_SCHEME = "key"  # its name in the OpenAPI document
 
 
@@ -60,8 +68,15 @@ Key = Annotated[
 
 
 def any_caller(request: Request, context: Ctx, key: Key) -> Caller:
-    """The holder of the request's key; the request has no query parameter unknown to its route."""
-    found = identify(context, key)
+    """The holder of the request's key; the request has no query parameter unknown to its route.
+
+    A browser that is logged in may read (GET) with its cookie instead of a key.
+    """
+    cookie = request.cookies.get(COOKIE)
+    if key is None and cookie and request.method in READS:
+        found = logins_of(request).read(context, cookie)
+    else:
+        found = identify(context, key)
     note_caller(request.scope, found.key_id, found.role.value)
     refuse_unknown_parameters(request)
     return found

@@ -60,6 +60,8 @@ class Podium(LazyGroup):
          "Print medals over hours, tokens or dollars, and the regret of each choice."),
         ("plan", "app.cli.results.plan:plan",
          "Print what difference so many seeds and competitions can detect."),
+        ("plot", "app.cli.plot:plot",
+         "Draw a picture of results into a file, with a caption of what was counted."),
         ("faults", "app.cli.operation.faults:faults",
          "List faults of gradings, latest first: why Podium could not grade a submission."),
         ("import", "app.cli.imports.commands:app", "Import competitions and results."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 import time
 from typing import Any
 
@@ -11,10 +10,9 @@ from itsdangerous import BadData, URLSafeSerializer
 
 from app.errors import Forbidden
 from app.services.runtime.context import Context
-from app.storage.queries.operation import secrets as stored_secrets
+from app.services.runtime.shared_secret import shared_secret
 
 NAME = "url-secret"
-SECRET_BYTES = 32
 MAX_TOKEN_LENGTH = 4096
 REFUSAL = "This address was not made by this service. Run your command again for a new one."
 
@@ -57,9 +55,4 @@ class SignedUrls:
 
 def secret_of(context: Context) -> bytes:
     """The secret that all servers of this database share, made at its first use."""
-    with context.database.read() as session:
-        known = stored_secrets.find(session, NAME)
-    if known is not None:
-        return known
-    offered = secrets.token_bytes(SECRET_BYTES)
-    return context.database.write(lambda session: stored_secrets.keep_first(session, NAME, offered))
+    return shared_secret(context, NAME)

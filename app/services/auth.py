@@ -15,7 +15,7 @@ from app.errors import Forbidden, NotFound, RunArchived, Unauthorized
 from app.services.runtime.context import Context
 from app.services.runtime.run_clock import start_clocks
 from app.services.runtime.run_lookup import existing_run, no_run
-from app.storage.database.records import KeyRecord, RunRecord
+from app.storage.database.records import KeyHolder, KeyRecord, RunRecord
 from app.storage.queries import keys
 from app.storage.queries.ids import new_id
 
@@ -82,6 +82,23 @@ def authenticate(session: Session, key: str | None) -> Caller:
     # The database finds the row by its digest. The comparison here takes constant time.
     if holder is None or not hmac.compare_digest(holder.key.digest, digest):
         raise Unauthorized(f"This key is not known here. {HOW_TO}")
+    return _live(holder)
+
+
+def authenticate_login(session: Session, key_id: str) -> Caller:
+    """The caller who logged in with the key of this id.
+
+    Raises:
+        Unauthorized, RunArchived: as `authenticate`.
+    """
+    holder = keys.get_key(session, key_id)
+    if holder is None:
+        raise Unauthorized("The key of this login is not known here any more. Log in again.")
+    return _live(holder)
+
+
+def _live(holder: KeyHolder) -> Caller:
+    """The holder of a key, if the key is still valid."""
     record = holder.key
     if record.revoked_at is not None:
         raise Unauthorized("This key was revoked. Ask whoever runs this Podium for a new one.")

@@ -18,9 +18,10 @@ from tests.api.conftest import Podium
 
 # PUBLIC needs no key; SIGNED needs an address that Podium signed; ANY needs a valid key of any
 # role but a harness's, EVERY of all roles, HARNESS a harness's, a researcher's or an admin's; the
-# others need the key of that role, and an admin's key always serves.
+# others need the key of that role, and an admin's key always serves. LOGIN is a form of a page:
+# without the cookie of a login, it is refused with 401 whatever key is sent.
 PUBLIC, SIGNED, ANY, RESEARCHER, ADMIN = "public", "signed", "any", "researcher", "admin"
-EVERY, HARNESS = "every", "harness"
+EVERY, HARNESS, LOGIN = "every", "harness", "login"
 CALLS = "competitions.CompetitionApiService"
 REST = "/api/v1/competitions"
 TABLE = {
@@ -96,6 +97,35 @@ TABLE = {
     "GET /v1/suites/{suite_name}": RESEARCHER,
     "GET /v1/suites/{suite_name}/items": RESEARCHER,
     "POST /validate": ANY,
+    # Pages. Forms are sent with the cookie of a login, so a key alone opens none of them.
+    "GET /login": PUBLIC,
+    "POST /login": LOGIN,
+    "POST /logout": PUBLIC,
+    "GET /static/{name}": PUBLIC,
+    "GET /favicon.ico": PUBLIC,
+    "GET /": RESEARCHER,
+    "GET /experiments/{name}": RESEARCHER,
+    "GET /experiments/{name}/medals-over-time": RESEARCHER,
+    "GET /compare": RESEARCHER,
+    "GET /runs/{run_id}": RESEARCHER,
+    "GET /runs/{run_id}/close": RESEARCHER,
+    "POST /runs/{run_id}/close": LOGIN,
+    "GET /submissions/{submission_id}": RESEARCHER,
+    "GET /competitions": RESEARCHER,
+    "GET /competitions/{slug}": RESEARCHER,
+    "GET /suites": RESEARCHER,
+    "GET /suites/{suite}": RESEARCHER,
+    "GET /suites/{suite}/items": RESEARCHER,
+    "GET /suites/{suite}/medal-rates.{form}": RESEARCHER,
+    "GET /competitions/{slug}/leaderboard.{form}": RESEARCHER,
+    "GET /experiments/{name}/medals-over-time.{form}": RESEARCHER,
+    "GET /experiments/{name}/heat-map.{form}": RESEARCHER,
+    "GET /comparison.{form}": RESEARCHER,
+    "GET /cost.{form}": RESEARCHER,
+    "GET /operations": ADMIN,
+    "GET /operations/keys": ADMIN,
+    "GET /operations/keys/{key_id}/revoke": ADMIN,
+    "POST /operations/keys/{key_id}/revoke": LOGIN,
     # Kaggle's calls. Each is there twice: below /api/v1 and below /v1.
     "POST /security.OAuthService/IntrospectToken": PUBLIC,  # the key is in the body
     "POST /api.v1.DiagnosticsService/Hello": ANY,
@@ -179,7 +209,8 @@ def test_every_route_asks_for_the_role_in_the_table(
     known = {
         "{run_id}": run.id, "{slug}": tiny.name, "{name}": run.document["experiment"],
         "{name:path}": "sample_submission.csv", "{submission_id}": "sub_x", "{key_id}": "key_x",
-        "{suite_name}": "mle-bench", "{token}": "x", "{rest:path}": "x",
+        "{suite_name}": "mle-bench", "{suite}": "mle-bench", "{form}": "svg",
+        "{token}": "x", "{rest:path}": "x",
         "{competitionName}": tiny.name, "{fileName:path}": "sample_submission.csv",
         "{contentLength}": "1", "{modified}": "1",
     }  # fmt: skip
@@ -194,6 +225,9 @@ def test_every_route_asks_for_the_role_in_the_table(
         method = "POST" if method == "ANY" else method
         where = f"{method} {path}"
         assert (status(nobody, method, address) == 401) == (wanted not in (PUBLIC, SIGNED)), where
+        if wanted is LOGIN:
+            assert status(podium.admin, method, address) == 401, where
+            continue
         as_run = status(run.client, method, address)
         as_harness = status(harness, method, address)
         as_researcher = status(researcher, method, address)

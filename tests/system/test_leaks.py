@@ -197,6 +197,10 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
                  f"/v1/experiments/{experiment}/outcomes", f"/v1/competitions/{slug}/results",
                  "/v1/experiments", "/openapi.json", "/SKILL.md", "/llms.txt"):  # fmt: skip
         ask("GET", path)
+    for page in ("/", f"/experiments/{experiment}", f"/experiments/{experiment}/medals-over-time",
+                 f"/runs/{run.id}", f"/submissions/{sent}", f"/competitions/{slug}",
+                 "/competitions", "/compare", "/operations"):  # fmt: skip
+        ask("GET", page, headers={"Accept": "text/html"})
     ask("POST", f"/v1/runs/{run.id}/reported-scores", json={"score": 1, "evidence": {"file": "f"}})
     evaluated = f"/v1/experiments/{experiment}/mlagentbench-results?competition={slug}"
     ask("POST", evaluated, content=b"{}")

@@ -110,6 +110,13 @@ def page(
     return found[:limit], found[limit - 1].id if len(found) > limit else None
 
 
+def find(context: Context, key_id: str) -> KeyRecord | None:
+    """The holder of the key with this id; None if there is no such key."""
+    with context.database.read() as session:
+        found = keys.get_key(session, key_id)
+    return None if found is None else found.key
+
+
 def revoke(context: Context, key_id: str) -> KeyRecord:
     """Revoke a key at once. A key that was revoked keeps its first time.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Table, and_, case, func, select
+from sqlalchemy import ColumnElement, Select, Table, and_, case, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
@@ -109,9 +109,15 @@ def run_results(
 
     The rows are read in parts while the session is open, so that memory use stays small.
     """
-    run_conditions = _conditions(RUN, experiments, competition, archived=archived or bool(run))
+    run_conditions = conditions(RUN, experiments, competition, archived=archived or bool(run))
     if run is not None:
         run_conditions.append(RUN.c.id == run)
+    for rows in session.execute(run_query(run_conditions)).partitions(ROWS_AT_ONCE):
+        yield from map(RunResult._make, rows)
+
+
+def run_query(run_conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    """A query for the runs under these conditions, with the columns of `RunResult`."""
     state = SUBMISSION.c.state
     waits = state.in_([SubmissionState.QUEUED, SubmissionState.GRADING])
     graded = case((state == SubmissionState.GRADED, SUBMISSION.c.id))
@@ -136,33 +142,36 @@ def run_results(
         .scalar_subquery()
     )
     final = SUBMISSION.alias("final")
-    query = (
-        select(
-            RUN.c.experiment,
-            RUN.c.competition,
-            RUN.c.seed,
-            RUN.c.id,
-            RUN.c.state,
-            RUN.c.feedback,
-            RUN.c.failure,
-            RUN.c.version_id,
-            func.coalesce(sent.c.sent, 0),
-            func.coalesce(sent.c.waiting, 0),
-            func.coalesce(sent.c.failed, 0),
-            final.c.id,
-            final.c.state,
-            GRADE.c.score,
-            GRADE.c.medal,
-            GRADE.c.above_median,
-            GRADE.c.better,
-            GRADE.c.equal,
-            GRADE.c.worse,
-            reported,
-            IMPORTED_RUN.c.run_id.is_not(None),
-            RUN.c.created_at,
-            RUN.c.started_at,
-            RUN.c.closed_at,
-        )
+    columns = (
+        RUN.c.experiment,
+        RUN.c.competition,
+        RUN.c.seed,
+        RUN.c.id,
+        RUN.c.state,
+        RUN.c.feedback,
+        RUN.c.failure,
+        RUN.c.version_id,
+        func.coalesce(sent.c.sent, 0),
+        func.coalesce(sent.c.waiting, 0),
+        func.coalesce(sent.c.failed, 0),
+        final.c.id,
+        final.c.state,
+        GRADE.c.score,
+        GRADE.c.medal,
+        GRADE.c.above_median,
+        GRADE.c.better,
+        GRADE.c.equal,
+        GRADE.c.worse,
+        reported,
+        IMPORTED_RUN.c.run_id.is_not(None),
+        RUN.c.created_at,
+        RUN.c.started_at,
+        RUN.c.closed_at,
+    )
+    names = RunResult._fields
+    return (
+        select(*(column.label(name) for column, name in zip(columns, names, strict=True)))
+        .select_from(RUN)
         .join(IMPORTED_RUN, IMPORTED_RUN.c.run_id == RUN.c.id, isouter=True)
         .join(sent, sent.c.run_id == RUN.c.id, isouter=True)
         .join(final, final.c.id == func.coalesce(RUN.c.selected_id, sent.c.last), isouter=True)
@@ -173,8 +182,6 @@ def run_results(
         )
         .where(*run_conditions)
     )
-    for rows in session.execute(query).partitions(ROWS_AT_ONCE):
-        yield from map(RunResult._make, rows)
 
 
 def imported_results(
@@ -189,8 +196,8 @@ def imported_results(
     `archived` as in `run_results`.
     """
     columns = [IMPORTED.c[name] for name in ImportedResult._fields]
-    conditions = _conditions(IMPORTED, experiments, competition, archived=archived)
-    query = select(*columns).where(*conditions)
+    shown = conditions(IMPORTED, experiments, competition, archived=archived)
+    query = select(*columns).where(*shown)
     return [ImportedResult._make(row) for row in session.execute(query).all()]
 
 
@@ -206,9 +213,9 @@ def imported_outcomes(
     Statistics read 100,000 of them at once; a class for each row took half of their time.
     `archived` as in `run_results`; experiments alone are not left out `with_archived_experiments`.
     """
-    conditions = _conditions(IMPORTED, experiments, None, archived=archived)
+    shown = conditions(IMPORTED, experiments, None, archived=archived)
     if with_archived_experiments and experiments is None:
-        conditions = [] if archived else archive.is_shown(
+        shown = [] if archived else archive.is_shown(
             IMPORTED, experiment_named=True, competition_named=False
         )  # fmt: skip
     query = select(
@@ -219,7 +226,7 @@ def imported_outcomes(
         IMPORTED.c.valid,
         IMPORTED.c.medal,
         IMPORTED.c.above_median,
-    ).where(*conditions)
+    ).where(*shown)
     for rows in session.execute(query).partitions(ROWS_AT_ONCE):
         yield from rows
 
@@ -269,7 +276,7 @@ def exposure_totals(
     query = (
         select(RUN.c.experiment, DISCLOSURE.c.kind, func.count())
         .join(RUN, RUN.c.id == DISCLOSURE.c.run_id)
-        .where(*_conditions(RUN, experiments, None, archived=archived))
+        .where(*conditions(RUN, experiments, None, archived=archived))
         .group_by(RUN.c.experiment, DISCLOSURE.c.kind)
     )
     found: dict[str, dict[str, int]] = {}
@@ -278,16 +285,17 @@ def exposure_totals(
     return found
 
 
-def _conditions(
+def conditions(
     table: Table, experiments: Sequence[str] | None, competition: str | None, *, archived: bool
-) -> list[Any]:
+) -> list[ColumnElement[bool]]:
+    """The conditions on rows of `run` or `imported_grade` for `run_results` and its siblings."""
     named = {
         "experiment_named": experiments is not None,
         "competition_named": competition is not None,
     }
-    conditions: list[Any] = [] if archived else archive.is_shown(table, **named)
+    found: list[ColumnElement[bool]] = [] if archived else archive.is_shown(table, **named)
     if experiments is not None:
-        conditions.append(table.c.experiment.in_(experiments))
+        found.append(table.c.experiment.in_(experiments))
     if competition is not None:
-        conditions.append(table.c.competition == competition)
-    return conditions
+        found.append(table.c.competition == competition)
+    return found

@@ -1,0 +1,187 @@
+"""The pictures of results: which numbers each kind shows, and what its caption says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.domain.wording import counted
+from app.pictures.picture import Picture
+from app.services.results.board import Board
+from app.services.results.cells import HeatMap
+from app.services.results.competition_results import CompetitionResult
+from app.services.results.medals_over_time import Curves
+from app.services.results.overview import ExperimentSummary
+from app.services.results.scope import ResultContext
+from app.services.runtime.catalogue import CatalogueEntry
+from app.statistics.attempts import RATES
+from app.statistics.comparison import Comparison
+
+MOST_PLACES = 400  # of a board that are drawn
+MOST_SERIES = 7  # experiments with a colour of their own
+OTHERS = "others"
+MEDALS = ("gold", "silver", "bronze")
+
+
+def medal_rates_picture(board: Board, suite: str) -> Picture:
+    """The medals of each experiment of a board, with the interval of any medal."""
+    rows = []
+    for context, groups in board.rows:
+        rates = groups["all"].rates
+        low, high = rates["any_medal"].runs95 or (None, None)
+        rows.append(
+            {
+                "experiment": context.experiment.name,
+                "any_medal": rates["any_medal"].mean,
+                "low": low,
+                "high": high,
+                **{medal: rates[medal].mean for medal in MEDALS},
+            }
+        )
+    seeds = sorted({len(context.grid.seeds) for context, _ in board.rows})
+    missing = sum(len(context.missing) for context, _ in board.rows)
+    return Picture(
+        "medal-rates",
+        f"Medals at {suite}",
+        f"{counted(len(rows), 'experiment')}, {counted(len(board.competitions), 'competition')}, "
+        f"seeds: {_span(seeds)}. Point and line: any medal and its 95 % interval for these "
+        f"competitions, run again. {_missing(missing)}{_left_out(board.absent)}",
+        {"rows": rows},
+    )
+
+
+def leaderboard_picture(entry: CatalogueEntry, attempts: Sequence[CompetitionResult]) -> Picture:
+    """The human leaderboard of a competition, and all attempts on it."""
+    board, metric = entry.leaderboard, entry.competition.metric
+    scores = (board.scores or ()) if board else ()
+    step = max(1, len(scores) // MOST_PLACES)
+    drawn = [
+        {"place": place, "score": score}
+        for place, score in enumerate(scores, 1)
+        if place % step == 0 or place in (1, len(scores))
+    ]
+    lines = [] if board is None else [
+        {"line": name, "score": getattr(board.lines, name)}
+        for name in (*MEDALS, "median")
+        if getattr(board.lines, name) is not None
+    ]  # fmt: skip
+    placed = [one for one in attempts if one.score is not None and one.better is not None]
+    names = list(dict.fromkeys(one.experiment for one in placed))[:MOST_SERIES]
+    points = [
+        {
+            "experiment": one.experiment if one.experiment in names else OTHERS,
+            "place": (one.better or 0) + 1,
+            "score": one.score,
+        }
+        for one in placed
+    ]
+    teams = board.teams if board else None
+    direction = "higher" if metric.higher_is_better else "lower"
+    return Picture(
+        "leaderboard",
+        f"{entry.competition.title}: attempts on the human leaderboard",
+        f"{counted(teams or 0, 'team')}; {counted(len(placed), 'attempt')} with a place of "
+        f"{len(attempts)}; version {entry.version.number}. {direction.capitalize()} is better.",
+        {
+            "board": drawn,
+            "medal_lines": lines,
+            "attempts": points,
+            "metric": f"{metric.name} ({direction} is better)",
+        },
+    )
+
+
+def medals_over_time_picture(name: str, found: Curves) -> Picture:
+    """Any medal after each number of hours, tokens or dollars, for four choices."""
+    rows = [
+        {"choice": choice.value, "at": point.at, "any_medal": point.any_medal}
+        for choice, points in found.points.items()
+        for point in points
+    ]
+    without = f" {found.left_out} runs reported no {found.axis.value}." if found.left_out else ""
+    return Picture(
+        "medals-over-time",
+        f"Medals over {found.axis.value}: {name}",
+        f"{counted(found.runs, 'run')}; all competitions weigh the same. "
+        f"{_missing(len(found.missing))}{without}",
+        {"rows": rows, "axis": found.axis.value},
+    )
+
+
+def comparison_picture(
+    a: ResultContext, b: ResultContext, found: Comparison, rate: str, sentence: str
+) -> Picture:
+    """Two experiments' shares at each competition."""
+    at = RATES.index(rate)
+    ours, theirs = (100.0 * one.grid.shares[:, at] for one in (a, b))
+    rows = [
+        {"competition": slug, "a": float(x), "b": float(y)}
+        for slug, x, y in zip(a.grid.competitions, ours, theirs, strict=True)
+    ]
+    rows.sort(key=lambda row: (row["b"] - row["a"], row["competition"]))  # type: ignore[operator]
+    seeds = sorted({len(a.grid.seeds), len(b.grid.seeds)})
+    return Picture(
+        "comparison",
+        f"{a.experiment.name} and {b.experiment.name}",
+        f"{sentence} Seeds: {_span(seeds)}. {_missing(len(a.missing) + len(b.missing))}",
+        {"rows": rows, "a": a.experiment.name, "b": b.experiment.name,
+         "rate": rate.replace("_", " ")},
+    )  # fmt: skip
+
+
+def cost_picture(found: Sequence[ExperimentSummary]) -> Picture:
+    """The medals of experiments against what a run of each cost."""
+    rows = []
+    for one in found:
+        if one.rates is None or not one.cost_usd or not one.priced:
+            continue
+        low, high = one.interval or (None, None)
+        rows.append(
+            {
+                "experiment": one.experiment.name,
+                "cost": one.cost_usd / one.priced,
+                "any_medal": one.rates["any_medal"],
+                "low": low,
+                "high": high,
+            }
+        )
+    return Picture(
+        "cost",
+        "Medals against cost",
+        f"{counted(len(rows), 'experiment')} with a reported cost and a rate, of {len(found)}. "
+        "Each over its own competitions; 95 % interval for these competitions, run again.",
+        {"rows": rows},
+    )
+
+
+def heat_map_picture(name: str, found: HeatMap) -> Picture:
+    """What came of each run of an experiment."""
+    rows = [
+        {"competition": row.competition, "seed": cell.seed, "state": cell.state.value}
+        for row in found.rows
+        for cell in row.cells
+    ]
+    counts = ", ".join(
+        f"{count} {state.value.replace('_', ' ')}" for state, count in found.counts.items()
+    )
+    return Picture(
+        "heat-map",
+        name,
+        f"{counted(len(found.rows), 'competition')}, {counted(len(found.seeds), 'seed')}: "
+        f"{counts}.",
+        {"rows": rows},
+    )
+
+
+def _span(numbers: Sequence[int]) -> str:
+    if not numbers:
+        return "none"
+    first, last = numbers[0], numbers[-1]
+    return str(first) if first == last else f"{first} to {last}"
+
+
+def _missing(count: int) -> str:
+    return "Nothing is missing." if count == 0 else f"{counted(count, 'result')} missing."
+
+
+def _left_out(absent: Sequence[tuple[str, str]]) -> str:
+    return f" {counted(len(absent), 'experiment')} not counted." if absent else ""

@@ -1,0 +1,82 @@
+"""Render pictures in a process of their own, one at a time, and keep the latest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import threading
+from typing import Any, Literal
+
+from cachetools import LRUCache
+
+from app.errors import PodiumError, Unavailable
+from app.pictures.picture import Picture
+
+Format = Literal["svg", "png", "pdf", "vl.json"]
+MEDIA_TYPES: dict[str, str] = {
+    "svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf",
+    "vl.json": "application/json",
+}  # fmt: skip
+KEPT_BYTES = 32 * 1024 * 1024
+SECONDS = 90.0  # of one rendering
+WAITING_SECONDS = 60.0  # for the renderings before it
+
+
+class RenderingFailed(PodiumError):
+    """A picture could not be rendered."""
+
+
+class Renderer:
+    """Renders for one process of Podium. The same data is rendered once, by its digest."""
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._kept: LRUCache[str, bytes] = LRUCache(KEPT_BYTES, getsizeof=len)
+        self._lock = threading.Lock()
+
+    def render(self, picture: Picture, form: Format) -> tuple[bytes, str]:
+        """The picture's bytes, and the digest of what they show.
+
+        Raises:
+            Unavailable: too many pictures are waiting.
+            RenderingFailed: the process ended without a picture.
+        """
+        request = json.dumps(
+            {"kind": picture.kind, "format": form, "data": picture.data}, sort_keys=True
+        ).encode()
+        digest = hashlib.sha256(request).hexdigest()
+        found = self._known(digest)
+        if found is not None:
+            return found, digest
+        if not self._turn.acquire(timeout=WAITING_SECONDS):
+            raise Unavailable("Other pictures are being rendered; try again.")
+        try:
+            found = self._known(digest)  # the one before may have been the same
+            if found is None:
+                found = _run(request)
+        finally:
+            self._turn.release()
+        with self._lock:
+            if len(found) <= KEPT_BYTES:
+                self._kept[digest] = found
+        return found, digest
+
+    def _known(self, digest: str) -> bytes | None:
+        with self._lock:
+            return self._kept.get(digest)
+
+
+def _run(request: bytes) -> bytes:
+    command = [sys.executable, "-m", "app.pictures.program"]
+    try:
+        done = subprocess.run(  # noqa: S603 (our own program)
+            command, input=request, capture_output=True, timeout=SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise RenderingFailed(f"The picture took more than {SECONDS:.0f} seconds.") from None
+    if done.returncode != 0:
+        why: Any = done.stderr.decode(errors="replace")[-2000:]
+        raise RenderingFailed(f"The renderer ended with status {done.returncode}: {why}")
+    return done.stdout

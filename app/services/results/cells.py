@@ -1,0 +1,168 @@
+"""One experiment, competition by competition and seed by seed: the cells of its heat map."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.states import RunState
+from app.services.results.attempts import COMPLEXITIES, attempt_of_import, attempt_of_run
+from app.services.results.overview import ExperimentSummary, listed, summarize
+from app.services.runtime.archival import suite_slugs
+from app.services.runtime.context import Context
+from app.statistics.attempts import Attempt
+from app.storage.queries import results
+from app.storage.queries.overview import CompetitionCounts
+from app.storage.queries.results import RunResult
+
+NO_COMPLEXITY = "other"
+
+
+class CellState(StrEnum):
+    """What one run came to. A medal, or why there is none."""
+
+    GOLD = "gold"
+    SILVER = "silver"
+    BRONZE = "bronze"
+    ABOVE_MEDIAN = "above_median"
+    VALID = "valid"  # graded, no medal, not above the median
+    REJECTED = "rejected"  # files were sent, and none was valid
+    NOTHING = "nothing"  # the run ended without a file
+    FAILED = "failed"  # Podium's or the competition's fault
+    PENDING = "pending"  # open, or being graded
+    MISSING = "missing"  # there is no run
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One competition and seed. `run` is None for an imported result and for no run."""
+
+    state: CellState
+    seed: int
+    run: str | None = None
+    score: float | None = None
+    better: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CompetitionRow:
+    """A competition's cells, by seed. `title` and `flags` are empty if it was not imported."""
+
+    competition: str
+    title: str
+    complexity: str
+    flags: tuple[str, ...]
+    cells: tuple[Cell, ...]
+
+    @property
+    def medals(self) -> int:
+        """The number of cells with a medal."""
+        return sum(cell.state in (CellState.GOLD, CellState.SILVER, CellState.BRONZE)
+                   for cell in self.cells)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    """An experiment's cells, by complexity and competition."""
+
+    summary: ExperimentSummary
+    seeds: tuple[int, ...]
+    rows: tuple[CompetitionRow, ...]
+
+    @property
+    def groups(self) -> list[tuple[str, list[CompetitionRow]]]:
+        """The rows by complexity, the easiest first."""
+        levels = dict.fromkeys(row.complexity for row in self.rows)
+        return [(each, [row for row in self.rows if row.complexity == each]) for each in levels]
+
+    @property
+    def counts(self) -> dict[CellState, int]:
+        """The number of cells in each state, in the order of the states; zeros are absent."""
+        states = [cell.state for row in self.rows for cell in row.cells]
+        return {state: states.count(state) for state in CellState if state in states}
+
+
+def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
+    """The cells of an experiment at its own competitions, or at those of a suite.
+
+    Raises:
+        NotFound: the experiment or the suite does not exist.
+    """
+    about = listed(context, name)
+    wanted = suite_slugs(context, suite)
+    found: dict[tuple[str, int], Cell] = {}
+    versions: dict[str, int] = {}
+    counts: dict[tuple[str, int], CompetitionCounts] = {}
+    with context.database.read() as session:
+        for run in results.run_results(session, experiments=[name]):
+            attempt, key = attempt_of_run(run), (run.competition, run.seed)
+            versions[run.competition] = run.version_id
+            state = _state(attempt, sent=run.sent)
+            found[key] = Cell(state, run.seed, run.run, run.score, run.better)
+            counts[key] = _count(name, run.competition, attempt, run)
+        imported = results.imported_results(session, experiments=[name]) if about.imported else []
+    for one in imported:
+        attempt, key = attempt_of_import(one), (one.competition, one.seed)
+        found[key] = Cell(_state(attempt, sent=int(one.made)), one.seed, None, one.score)
+        counts[key] = _count(name, one.competition, attempt, None)
+    slugs = {slug for slug, _ in found} if wanted is None else wanted
+    found = {key: cell for key, cell in found.items() if key[0] in slugs}
+    seeds = tuple(sorted({seed for _, seed in found}))
+    levels = _complexities(context)
+    rows = [
+        _row(context, slug, versions.get(slug), levels.get(slug, NO_COMPLEXITY), [
+            found.get((slug, seed), Cell(CellState.MISSING, seed)) for seed in seeds
+        ])
+        for slug in sorted(slugs)
+    ]  # fmt: skip
+    order = (*COMPLEXITIES, NO_COMPLEXITY)
+    rows.sort(key=lambda row: (order.index(row.complexity), row.competition))
+    shown = [count for (slug, _), count in counts.items() if slug in slugs]
+    (summary,) = summarize(context, [(about, shown)])
+    return HeatMap(summary, seeds, tuple(rows))
+
+
+def _count(
+    experiment: str, slug: str, attempt: Attempt | str, run: RunResult | None
+) -> CompetitionCounts:
+    """What `overview.competition_counts` would count for one run, without its usage."""
+    zeros = CompetitionCounts(experiment, slug, run.version_id if run else None, 1, *[0] * 17)
+    known: dict[str, float] = {}
+    if isinstance(attempt, Attempt):
+        _, gold, silver, bronze, above, valid, _ = (int(each) for each in attempt.outcomes)
+        known |= {"counted": 1, "gold": gold, "silver": silver, "bronze": bronze}
+        known |= {"above_median": above, "valid": valid}
+    if run is not None:
+        known |= {"open": int(run.state == RunState.OPEN), f"policy_{run.feedback.value}": 1}
+        better, equal, worse = run.better, run.equal, run.worse
+        if better is not None and equal is not None and worse is not None:
+            teams = better + equal + worse
+            known |= {"placed": 1, "percentiles": 100.0 * (teams - better) / teams}
+    return zeros._replace(**known)  # type: ignore[arg-type]
+
+
+def _complexities(context: Context) -> dict[str, str]:
+    suites = context.catalogue.suites()
+    return {slug: level for level in COMPLEXITIES for slug in suites.get(f"mle-bench-{level}", ())}
+
+
+def _row(
+    context: Context, slug: str, version_id: int | None, level: str, cells: Sequence[Cell]
+) -> CompetitionRow:
+    if version_id is None:
+        return CompetitionRow(slug, "", level, (), tuple(cells))
+    version = context.catalogue.version(version_id)
+    complexity = version.document.get("complexity") or level
+    flags = tuple(flag["code"] for flag in version.document.get("flags") or ())
+    return CompetitionRow(slug, version.title, complexity, flags, tuple(cells))
+
+
+def _state(attempt: Attempt | str, *, sent: int) -> CellState:
+    if isinstance(attempt, str):
+        return CellState.FAILED if attempt == "grading failed" else CellState.PENDING
+    if attempt.medal is not None:
+        return CellState(attempt.medal.value)
+    if attempt.valid:
+        return CellState.ABOVE_MEDIAN if attempt.above_median else CellState.VALID
+    return CellState.REJECTED if sent else CellState.NOTHING

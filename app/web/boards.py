@@ -1,0 +1,96 @@
+"""Suites: the board of the experiments at one, and its competitions as items of a test."""
+
+from __future__ import annotations
+
+from typing import Annotated
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Key, any_caller
+from app.api.http.query_names import refuse_unknown_parameters
+from app.api.results import Rate
+from app.errors import Forbidden, Unauthorized
+from app.reports.medal_rates import board_columns
+from app.services.auth import Caller, require_researcher
+from app.services.results import board
+from app.services.results.experiment_results import GroupBy
+from app.services.results.scope import ResultFilter
+from app.statistics.attempts import RATES, Padding
+from app.web.rendering import page
+
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS])
+public = APIRouter(include_in_schema=False)
+ROWS = 100
+SuiteName = Annotated[str, Path(max_length=100)]
+HowMissing = Annotated[Padding, Query()]
+
+
+@router.get("/suites", response_class=HTMLResponse)
+def list_suites(request: Request, context: Ctx, caller: Anyone) -> Response:
+    """The suites."""
+    return page(
+        request, caller, "suites.html", title="Suites", twin="/v1/competitions",
+        suites=sorted(context.catalogue.suites().items()),
+    )  # fmt: skip
+
+
+def board_reader(request: Request, context: Ctx, key: Key, suite: SuiteName) -> Caller | None:
+    """The researcher who reads a board; None for anybody else at a public board.
+
+    Raises:
+        Unauthorized, Forbidden: the board is not public, and the caller is no researcher.
+    """
+    try:
+        found = any_caller(request, context, key)
+        require_researcher(found)
+    except (Unauthorized, Forbidden):
+        if suite not in context.settings.public_suites:
+            raise
+        refuse_unknown_parameters(request)
+        return None
+    return found
+
+
+@public.get("/suites/{suite}", response_class=HTMLResponse)
+def show_board(
+    request: Request,
+    context: Ctx,
+    caller: Annotated[Caller | None, Depends(board_reader)],
+    suite: SuiteName,
+    padding: HowMissing = Padding.FAIL,
+    cursor: Cursor = None,
+) -> Response:
+    """The board of a suite: experiments by their rate of medals."""
+    scope = ResultFilter(suite, padding)
+    found = board.experiment_board(context, scope, GroupBy.COMPLEXITY, after=cursor, limit=ROWS)
+    columns = board_columns(list(dict.fromkeys(n for _, groups in found.rows for n in groups)))
+    twin = (
+        ""
+        if caller is None
+        else f"/v1/medal-rates?suite={quote(suite)}&padding={padding.value}&group_by=complexity"
+    )
+    return page(
+        request, caller, "board.html", title=f"Board of {suite}", twin=twin, suite=suite,
+        padding=padding.value, paddings=[each.value for each in Padding], found=found,
+        columns=columns, size=len(context.catalogue.suite(suite)), is_first=cursor is None,
+    )  # fmt: skip
+
+
+@router.get("/suites/{suite}/items", response_class=HTMLResponse)
+def show_items(
+    request: Request,
+    context: Ctx,
+    caller: Anyone,
+    suite: SuiteName,
+    rate: Rate = "any_medal",
+    padding: HowMissing = Padding.FAIL,
+) -> Response:
+    """The competitions of a suite as items: which separate the experiments, and which do not."""
+    names, items, absent = board.items(context, ResultFilter(suite, padding), rate)
+    twin = f"/v1/suites/{quote(suite, safe='')}/items?rate={rate}&padding={padding.value}"
+    return page(
+        request, caller, "items.html", title=f"Items of {suite}", twin=twin, suite=suite,
+        rate=rate, rates=RATES, items=items, names=names, absent=absent, padding=padding.value,
+    )  # fmt: skip

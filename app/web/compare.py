@@ -1,0 +1,120 @@
+"""Two experiments beside each other, and one experiment's medals over time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx
+from app.api.results import Rate
+from app.errors import PodiumError
+from app.reports.comparison_sentence import comparison_sentence
+from app.services.experiments import experiments
+from app.services.results import board, medals_over_time
+from app.services.results.medals_over_time import Axis
+from app.services.results.scope import ResultContext, ResultFilter
+from app.statistics.attempts import RATES, Padding
+from app.web.boards import HowMissing
+from app.web.experiments import ExperimentPath, Suite
+from app.web.rendering import page
+
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS])
+Name = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
+OFFERED = 500  # names in the form
+
+
+@router.get("/compare", response_class=HTMLResponse)
+def compare_experiments(
+    request: Request,
+    context: Ctx,
+    caller: Anyone,
+    a: Name = "",
+    b: Name = "",
+    suite: Suite = "",
+    rate: Rate = "any_medal",
+    padding: HowMissing = Padding.AVAILABLE,
+) -> Response:
+    """Two experiments, paired over competitions; without both names, the form for them."""
+    offered, _ = experiments.page(context, None, OFFERED)
+    form: dict[str, Any] = {
+        "names": [one.name for one in offered], "a": a, "b": b, "suite": suite, "rate": rate,
+        "rates": RATES, "padding": padding.value, "paddings": [each.value for each in Padding],
+        "suites": sorted(context.catalogue.suites()),
+    }  # fmt: skip
+    if not a or not b or a == b:
+        why = "Choose two different experiments." if a and a == b else ""
+        return page(
+            request, caller, "compare.html", title="Compare", twin="/v1/experiments",
+            **form, why=why, found=None,
+        )  # fmt: skip
+    query = {"a": a, "b": b, "suite": suite, "rate": rate, "padding": padding.value}
+    twin = f"/v1/compare?{urlencode({name: value for name, value in query.items() if value})}"
+    title = f"{a} and {b}"
+    try:
+        first, second, found = board.compare(
+            context, a, b, ResultFilter(suite or None, padding), rate
+        )
+    except PodiumError as refusal:  # the form stays, so that another choice is one step away
+        return page(
+            request, caller, "compare.html", title=title, twin="/v1/experiments",
+            status=refusal.status, **form, why=refusal.detail, found=None,
+        )  # fmt: skip
+    return page(
+        request, caller, "compare.html", title=title, twin=twin, **form, why="", found=found,
+        sentence=comparison_sentence(a, b, found, rate), picture_query=f"?{urlencode(query)}",
+        rows=_by_competition(first, second, rate),
+    )  # fmt: skip
+
+
+def _by_competition(
+    a: ResultContext, b: ResultContext, rate: str
+) -> list[tuple[str, float, float, float]]:
+    """Each competition with both shares in percent and their difference, the greatest first."""
+    at = RATES.index(rate)
+    ours, theirs = (100.0 * one.grid.shares[:, at] for one in (a, b))
+    rows = [
+        (slug, float(x), float(y), float(x - y))
+        for slug, x, y in zip(a.grid.competitions, ours, theirs, strict=True)
+    ]
+    return sorted(rows, key=lambda row: (-row[3], row[0]))
+
+
+@router.get("/experiments/{name}/medals-over-time", response_class=HTMLResponse)
+def show_medals_over_time(
+    request: Request,
+    context: Ctx,
+    caller: Anyone,
+    name: ExperimentPath,
+    axis: Axis = Axis.HOURS,
+    suite: Suite = "",
+    padding: HowMissing = Padding.FAIL,
+) -> Response:
+    """Medals after each number of hours, tokens or dollars, under four ways to choose."""
+    experiment = f"/v1/experiments/{quote(name, safe='')}"
+    query = {"axis": axis.value, "padding": padding.value, "suite": suite}
+    chosen = urlencode({name: value for name, value in query.items() if value})
+    form: dict[str, Any] = {
+        "name": name, "axis": axis.value, "axes": [each.value for each in Axis], "suite": suite,
+        "suites": sorted(context.catalogue.suites()), "padding": padding.value,
+        "paddings": [each.value for each in Padding],
+    }  # fmt: skip
+    title = f"Medals over {axis.value}: {name}"
+    experiments.find(context, name)
+    try:
+        found = medals_over_time.curves(
+            context, name, ResultFilter(suite or None, padding), axis, ()
+        )
+    except PodiumError as refusal:
+        return page(
+            request, caller, "medals_over_time.html", title=title,
+            twin=experiment, status=refusal.status, **form,
+            why=refusal.detail, found=None,
+        )  # fmt: skip
+    return page(
+        request, caller, "medals_over_time.html", title=title,
+        twin=f"{experiment}/medals-over-time?{chosen}", **form, why="",
+        found=found, picture_query=f"?{chosen}",
+    )  # fmt: skip

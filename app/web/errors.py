@@ -1,0 +1,70 @@
+"""Errors as pages, for browsers: what is wrong, and what to do. Programs get problem documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+
+from app.web.login import login_page
+from app.web.rendering import page
+
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+# Below these addresses programs call, and every error is a problem document.
+FOR_PROGRAMS = (
+    "/v1/", "/api/", "/validate", "/health", "/readyz", "/metrics", "/problems/", "/openapi.json",
+    "/SKILL.md", "/llms.txt",
+)  # fmt: skip
+ADVICE = {
+    HTTPStatus.FORBIDDEN: "Log in with another key, or ask whoever runs this Podium.",
+    HTTPStatus.NOT_FOUND: "The name may be mistyped, or it was archived since this address was "
+    "made. The lists above have all that is here.",
+    HTTPStatus.METHOD_NOT_ALLOWED: "Open the page first, and send the form from there.",
+    HTTPStatus.CONFLICT: "Choose other settings on the page before this one.",
+    HTTPStatus.UNPROCESSABLE_ENTITY: "Correct the address, or begin again from the lists above.",
+    HTTPStatus.SERVICE_UNAVAILABLE: "Nothing is lost. Open the page again in some seconds.",
+}
+
+
+def install(app: FastAPI) -> None:
+    """Let every error handler of this application answer browsers with a page."""
+    for kind, handler in list(app.exception_handlers.items()):
+        app.add_exception_handler(kind, _for_browsers(handler))  # type: ignore[arg-type]
+
+
+def wants_page(request: Request) -> bool:
+    """Whether a browser asks for a page, and not a program for a document."""
+    accepts = "text/html" in request.headers.get("Accept", "")
+    return accepts and not request.url.path.startswith(FOR_PROGRAMS)
+
+
+def _for_browsers(handler: Handler) -> Handler:
+    async def handle(request: Request, error: Exception) -> Response:
+        answer = await handler(request, error)
+        return _page(request, answer) if wants_page(request) else answer
+
+    return handle
+
+
+def _page(request: Request, answer: Response) -> Response:
+    problem: dict[str, Any] = json.loads(bytes(answer.body))
+    status = HTTPStatus(problem["status"])
+    if status is HTTPStatus.UNAUTHORIZED:
+        query = f"?{request.url.query}" if request.url.query else ""
+        target = f"{request.url.path}{query}" if request.method == "GET" else "/"
+        first = not request.cookies and "Authorization" not in request.headers
+        why = "" if first else problem["detail"]
+        shown = login_page(request, target, why, status)
+        shown.headers["WWW-Authenticate"] = answer.headers["WWW-Authenticate"]
+        return shown
+    shown = page(
+        request, None, "error.html", title=problem["title"], status=status,
+        detail=problem["detail"], code=int(status), advice=ADVICE.get(status, ""),
+        request_id=problem.get("request_id", ""),
+    )  # fmt: skip
+    if "retry-after" in answer.headers:
+        shown.headers["Retry-After"] = answer.headers["retry-after"]
+    return shown

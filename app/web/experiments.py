@@ -1,0 +1,62 @@
+"""The list of experiments, and one experiment competition by competition."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+from urllib.parse import quote
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi.responses import HTMLResponse
+
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx
+from app.services.results import cells, overview
+from app.web.paging import Paging
+from app.web.rendering import page
+
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS])
+PAGE = 100
+Words = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
+Suite = Annotated[str, Query(max_length=100, pattern=r"^[^\x00]*$")]
+ExperimentPath = Annotated[str, Path(max_length=200)]
+Sort = Literal[
+    "name", "agent", "model", "created", "any_medal", "gold", "silver", "bronze", "above_median",
+    "valid", "percentile", "seconds", "cost_usd", "runs",
+]  # fmt: skip
+ASCENDING = ("name", "agent", "model")  # texts begin with A, numbers with the greatest
+
+
+@router.get("/", response_class=HTMLResponse)
+def list_experiments(
+    request: Request,
+    context: Ctx,
+    caller: Anyone,
+    q: Words = "",
+    sort: Sort = "created",
+    order: Literal["", "up", "down"] = "",
+    page_number: Annotated[int, Query(ge=1, le=100_000, alias="page")] = 1,
+) -> Response:
+    """Experiments with their rates."""
+    descending = (sort not in ASCENDING) if not order else order == "down"
+    start = Paging(page_number, PAGE, 0).offset
+    found, total = overview.page(
+        context, q=q.strip(), sort=sort, descending=descending, limit=PAGE, offset=start
+    )
+    return page(
+        request, caller, "experiments.html", title="Experiments", twin="/v1/experiments",
+        found=found, q=q, sort=sort, descending=descending, ascending=ASCENDING,
+        paging=Paging(page_number, PAGE, total),
+    )  # fmt: skip
+
+
+@router.get("/experiments/{name}", response_class=HTMLResponse)
+def show_experiment(
+    request: Request, context: Ctx, caller: Anyone, name: ExperimentPath, suite: Suite = ""
+) -> Response:
+    """An experiment: each competition and seed, and what came of it."""
+    found = cells.heat_map(context, name, suite or None)
+    twin = f"/v1/experiments/{quote(name, safe='')}"
+    return page(
+        request, caller, "experiment.html", title=name, twin=twin, found=found,
+        experiment=found.summary.experiment, suite=suite,
+        suites=sorted(context.catalogue.suites()),
+    )  # fmt: skip

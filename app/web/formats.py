@@ -1,0 +1,137 @@
+"""How pages write numbers, times and addresses: the filters of the templates."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from urllib.parse import quote
+
+NONE = "–"
+MINUTE, HOUR = 60, 3600
+KILOBYTE = 1000
+
+
+def percent(value: float | None) -> str:
+    """A number in percent, with one decimal.
+
+    >>> percent(33.333), percent(None)
+    ('33.3', '–')
+    """
+    return NONE if value is None else f"{value:.1f}"
+
+
+def interval(value: tuple[float, float] | None) -> str:
+    """An interval in percent.
+
+    >>> interval((1.26, 20.0))
+    '1.3 to 20.0'
+    """
+    return NONE if value is None else f"{value[0]:.1f} to {value[1]:.1f}"
+
+
+def signed(value: float | None) -> str:
+    """A difference in percentage points, with its sign.
+
+    >>> signed(3.21), signed(-0.5), signed(0.0)
+    ('+3.2', '-0.5', '0.0')
+    """
+    return NONE if value is None else f"{value:+.1f}" if value else "0.0"
+
+
+def number(value: float | None) -> str:
+    """A score or another number, to six significant digits. The JSON has all of them.
+
+    >>> number(0.123456789), number(12), number(None)
+    ('0.123457', '12', '–')
+    """
+    return NONE if value is None else f"{value:.6g}"
+
+
+def count(value: int | None) -> str:
+    """A whole number, with commas between thousands.
+
+    >>> count(3242)
+    '3,242'
+    """
+    return NONE if value is None else f"{value:,}"
+
+
+def dollars(value: float | None) -> str:
+    """An amount of money.
+
+    >>> dollars(1234.5)
+    '1,234.50'
+    """
+    return NONE if value is None else f"{value:,.2f}"
+
+
+def when(value: datetime | None) -> str:
+    """A time, in UTC, to the second.
+
+    >>> when(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+    '2026-01-02 03:04:05'
+    """
+    return NONE if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def duration(seconds: float | None) -> str:
+    """A time span in the two largest units.
+
+    >>> duration(3725), duration(61.2), duration(0.25)
+    ('1 h 2 min', '1 min 1 s', '0.2 s')
+    """
+    if seconds is None:
+        return NONE
+    if seconds < MINUTE:
+        return f"{seconds:.1f} s"
+    if seconds < HOUR:
+        return f"{int(seconds // MINUTE)} min {int(seconds % MINUTE)} s"
+    return f"{int(seconds // HOUR):,} h {int(seconds % HOUR // MINUTE)} min"
+
+
+def size(value: float) -> str:
+    """A number of bytes.
+
+    >>> size(999), size(12_300), size(5_200_000_000)
+    ('999 B', '12.3 kB', '5.2 GB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < KILOBYTE or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:,.1f} {unit}"
+        value /= KILOBYTE
+    raise AssertionError("the loop returns")
+
+
+def place(better: int | None) -> str:
+    """The place of a score on the board.
+
+    >>> place(11)
+    '12'
+    """
+    return NONE if better is None else f"{better + 1:,}"
+
+
+def words(value: str) -> str:
+    """A name of the API as words.
+
+    >>> words("above_median")
+    'above median'
+    """
+    return value.replace("_", " ")
+
+
+def segment(value: str) -> str:
+    """A text as one segment of a path.
+
+    >>> segment("a b/c")
+    'a%20b%2Fc'
+    """
+    return quote(value, safe="")
+
+
+FILTERS = {
+    function.__name__: function
+    for function in (
+        percent, interval, signed, number, count, dollars, when, duration, size, place, words,
+        segment,
+    )
+}  # fmt: skip

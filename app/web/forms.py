@@ -1,0 +1,74 @@
+"""Who may send a form: a browser that is logged in here, from a page of this Podium."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from fastapi import Depends, Form, Request
+
+from app.api.dependencies import Ctx, logins_of
+from app.api.http.request_log import note_caller
+from app.errors import Forbidden, Unauthorized
+from app.services.auth import Caller, require_admin, require_researcher
+from app.services.login import COOKIE
+
+FROM_ELSEWHERE = (
+    "This form was not sent from a page of this Podium, so nothing was done. Open the page again "
+    "and send the form from there."
+)
+Token = Annotated[str, Form(max_length=200)]
+
+
+def refuse_other_sites(request: Request) -> None:
+    """Refuse a form that a page of another site sent. Browsers say where a form comes from.
+
+    Raises:
+        Forbidden: another site sent it.
+    """
+    site = request.headers.get("Sec-Fetch-Site", "same-origin")
+    sender = request.headers.get("Origin")
+    if sender is not None and sender != "null":
+        same = urlsplit(sender).netloc == request.headers.get("Host", "")
+    else:
+        same = sender is None
+    if site not in ("same-origin", "none") or not same:
+        raise Forbidden(FROM_ELSEWHERE)
+
+
+def form_caller(request: Request, context: Ctx, token: Token = "") -> Caller:
+    """The researcher or admin who sent a form, with the cookie of a login and the form's token.
+
+    Raises:
+        Unauthorized: nobody is logged in.
+        Forbidden: the form is from elsewhere.
+    """
+    cookie = request.cookies.get(COOKIE, "")
+    if not cookie:
+        raise Unauthorized("Nobody is logged in here.")
+    logins = logins_of(request)
+    caller = logins.read(context, cookie)
+    note_caller(request.scope, caller.key_id, caller.role.value)
+    refuse_other_sites(request)
+    if not hmac.compare_digest(logins.form_token(cookie), token):
+        raise Forbidden(FROM_ELSEWHERE)
+    require_researcher(caller)
+    return caller
+
+
+FormCaller = Annotated[Caller, Depends(form_caller)]
+
+
+def form_admin(caller: FormCaller) -> None:
+    """Refuse a form of somebody who is not admin."""
+    require_admin(caller)
+
+
+ADMIN_FORM = Depends(form_admin)
+
+
+def form_token(request: Request) -> str:
+    """The token for the forms of a page; empty for a caller without a login."""
+    cookie = request.cookies.get(COOKIE, "")
+    return logins_of(request).form_token(cookie) if cookie else ""

@@ -1,0 +1,39 @@
+"""Pages of a list, by number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Query
+
+PageNumber = Annotated[int, Query(ge=1, le=100_000, description="which part of the list")]
+
+
+@dataclass(frozen=True, slots=True)
+class Paging:
+    """Which part of a list is shown. Numbers of pages begin with 1."""
+
+    number: int
+    size: int
+    total: int
+
+    @property
+    def first(self) -> int:
+        """The number of the first item shown, from 1; 0 on an empty page."""
+        return min(self.total, (self.number - 1) * self.size + 1)
+
+    @property
+    def last(self) -> int:
+        """The number of the last item shown."""
+        return min(self.total, self.number * self.size)
+
+    @property
+    def offset(self) -> int:
+        """The number of items before the first one shown."""
+        return (self.number - 1) * self.size
+
+    @property
+    def pages(self) -> int:
+        """The number of pages, at least 1."""
+        return max(1, -(-self.total // self.size))

@@ -1,0 +1,85 @@
+"""Fill templates. Every value is escaped; no text of a user becomes markup."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from app.services.auth import Caller
+from app.web.formats import FILTERS
+
+# Pages have no script and no style of their own, and ask no other host for anything.
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; {scripts}form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+STATIC_FILES = {"podium.css": "text/css", "icon.svg": "image/svg+xml"}
+
+
+@lru_cache(maxsize=1)
+def environment() -> Environment:
+    """The templates of the package, compiled when they are first used."""
+    found = Environment(
+        loader=PackageLoader("app.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= FILTERS
+    found.globals["static"] = {name: address_of(name) for name in STATIC_FILES}
+    return found
+
+
+def address_of(name: str) -> str:
+    """The address of a static file; it changes with the file, so that browsers may keep it."""
+    return f"/static/{name}?v={_digest(name)}"
+
+
+@lru_cache(maxsize=len(STATIC_FILES))
+def static_bytes(name: str) -> bytes:
+    """The content of a static file of the package."""
+    return (resources.files("app.web") / "static" / name).read_bytes()
+
+
+@lru_cache(maxsize=len(STATIC_FILES))
+def _digest(name: str) -> str:
+    return hashlib.sha256(static_bytes(name)).hexdigest()[:12]
+
+
+def page(
+    request: Request,
+    caller: Caller | None,
+    template: str,
+    *,
+    title: str,
+    twin: str = "",
+    status: int = 200,
+    **values: Any,
+) -> HTMLResponse:
+    """A page. `twin` is the address of the same facts as JSON."""
+
+    def link(**changes: object) -> str:
+        """The address of this page with other parameters; None removes one."""
+        kept = {name: value for name, value in request.query_params.items() if name not in changes}
+        query = kept | {name: value for name, value in changes.items() if value is not None}
+        return f"{request.url.path}?{urlencode(query)}" if query else request.url.path
+
+    text = (
+        environment()
+        .get_template(template)
+        .render(title=title, twin=twin, caller=caller, link=link, here=request.url.path, **values)
+    )
+    headers = {
+        "Content-Security-Policy": POLICY.format(scripts=""),
+        "Cache-Control": "no-store",
+        "Referrer-Policy": "same-origin",
+    }
+    return HTMLResponse(text, status, headers)

@@ -1,0 +1,30 @@
+"""All pages, and errors as pages."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI
+
+from app.pictures.renderer import Renderer
+from app.web import (
+    boards,
+    compare,
+    competitions,
+    errors,
+    experiments,
+    login,
+    operations,
+    pictures,
+    runs,
+    static_files,
+)
+
+
+def install(app: FastAPI) -> None:
+    """Add the pages to an application whose errors are problem documents already."""
+    for module in (login, experiments, compare, runs, competitions, boards, pictures, operations):
+        app.include_router(module.router)
+    for router in (boards.public, runs.forms, operations.forms):
+        app.include_router(router)
+    app.include_router(static_files.router)
+    app.state.renderer = Renderer()
+    errors.install(app)

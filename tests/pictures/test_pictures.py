@@ -1,0 +1,104 @@
+"""Every kind of picture, from its data to bytes that viewers read."""
+
+from __future__ import annotations
+
+import json
+import time
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import pytest
+
+from app.pictures.charts import CHARTS, chart
+from app.pictures.picture import Picture
+from app.pictures.program import render
+from app.pictures.renderer import Renderer, RenderingFailed
+from tests.web.dataset import EVIL_NAME
+
+RATE = {"any_medal": 50.0, "low": 30.0, "high": 70.0, "gold": 20.0, "silver": 20.0, "bronze": 10.0}
+VALUES: dict[str, dict[str, Any]] = {
+    "medal-rates": {"rows": [{"experiment": "a", **RATE}, {"experiment": EVIL_NAME, **RATE,
+                                                           "low": None, "high": None}]},
+    "leaderboard": {
+        "metric": "rmse", "board": [{"place": 1, "score": 0.1}, {"place": 2, "score": 0.2}],
+        "medal_lines": [{"line": "gold", "score": 0.1}],
+        "attempts": [{"experiment": EVIL_NAME, "place": 2, "score": 0.15}],
+    },
+    "medals-over-time": {"axis": "hours", "rows": [
+        {"choice": "last", "at": 1.0, "any_medal": 10.0},
+        {"choice": "oracle", "at": 1.0, "any_medal": 20.0}]},
+    "comparison": {"a": "one", "b": EVIL_NAME, "rate": "any medal", "rows": [
+        {"competition": "bikes", "a": 100.0, "b": 0.0}]},
+    "cost": {"rows": [{"experiment": EVIL_NAME, "cost": 1.5, "any_medal": 40.0, "low": None,
+                       "high": None}]},
+    "heat-map": {"rows": [{"competition": "bikes", "seed": seed, "state": state}
+                          for seed, state in enumerate(("gold", "failed", "missing", "nothing"))]},
+}  # fmt: skip
+LEADER = {"metric": "m", "board": [], "medal_lines": [], "attempts": []}
+EMPTY = {"leaderboard": LEADER, "comparison": {"a": "x", "b": "y", "rate": "r", "rows": []},
+         "medals-over-time": {"axis": "hours", "rows": []}}  # fmt: skip
+
+
+def picture(kind: str, values: dict[str, Any]) -> Picture:
+    return Picture(kind, f"A title of {EVIL_NAME}", "5 seeds & <b>1</b> missing. " * 9, values)
+
+
+def test_every_kind_has_an_example_here() -> None:
+    assert set(VALUES) == set(CHARTS)
+
+
+@pytest.mark.parametrize("kind", sorted(CHARTS))
+def test_a_specification_is_valid_and_has_its_numbers_and_caption(kind: str) -> None:
+    data = picture(kind, VALUES[kind]).data
+
+    found = json.dumps(chart(kind, data).to_dict(), ensure_ascii=False)  # to_dict validates
+
+    for row in VALUES[kind].get("rows", VALUES[kind].get("attempts", [])):
+        for value in row.values():
+            assert json.dumps(value, ensure_ascii=False) in found
+    assert "5 seeds" in found
+    assert "http" not in found.replace("https://vega.github.io/schema", "")
+
+
+@pytest.mark.parametrize("kind", sorted(CHARTS))
+@pytest.mark.parametrize("filled", [True, False])
+def test_an_svg_is_xml_with_its_words_and_without_scripts(kind: str, filled: bool) -> None:
+    values = VALUES[kind] if filled else EMPTY.get(kind, {"rows": []})
+    data = picture(kind, values).data
+
+    root = ET.fromstring(render(kind, "svg", data))
+
+    space = "{http://www.w3.org/2000/svg}"
+    assert root.find(f"{space}title").text == data["title"]
+    assert root.find(f"{space}desc").text.startswith("5 seeds & <b>1</b> missing")
+    names = {each.tag.removeprefix(space) for each in root.iter()}
+    assert names <= {"svg", "title", "desc", "g", "path", "text", "tspan", "rect", "line", "defs",
+                     "clipPath", "linearGradient", "stop"}  # fmt: skip
+
+
+def test_the_other_forms_are_what_they_are_called() -> None:
+    data = picture("cost", VALUES["cost"]).data
+
+    assert render("cost", "png", data).startswith(b"\x89PNG")
+    assert render("cost", "pdf", data).startswith(b"%PDF")
+    schema = json.loads(render("cost", "vl.json", data))["$schema"]
+    assert "vega-lite" in schema
+
+
+def test_the_same_picture_is_rendered_once_and_another_anew() -> None:
+    renderer = Renderer()
+    one = picture("cost", VALUES["cost"])
+
+    first = renderer.render(one, "svg")
+    started = time.perf_counter()
+    again = [renderer.render(one, "svg") for _ in range(20)]
+
+    assert time.perf_counter() - started < 1.0  # a process takes at least half a second each
+    assert set(again) == {first}
+    other = picture("cost", {"rows": []})
+    assert renderer.render(other, "svg")[1] != first[1]
+
+
+def test_a_renderer_that_ends_early_is_podiums_fault() -> None:
+    with pytest.raises(RenderingFailed, match="status 1"):
+        Renderer().render(Picture("no-such-kind", "t", "c", {}), "svg")

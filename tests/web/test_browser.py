@@ -1,0 +1,180 @@
+"""The pages in a real Chromium: what somebody sees, clicks and can read with a screen reader."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.server import PodiumServer
+from tests.web.conftest import caller
+from tests.web.dataset import EVIL_NAME, Filled
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+AXE = Axe()
+DARK = 6  # pages whose colours are checked in the dark: the first have all there are
+
+
+@contextlib.contextmanager
+def reader(browser: Browser, server: PodiumServer, **options: object) -> Iterator[Page]:
+    """A page of a fresh browser that fails on console errors and requests to other hosts."""
+    context = browser.new_context(
+        base_url=server.url, **{"viewport": {"width": 1400, "height": 900}, **options}
+    )
+    errors: list[str] = []
+    page = context.new_page()
+    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    host = urlsplit(server.url).netloc
+
+    def check(request: object) -> None:
+        asked = urlsplit(request.url)  # type: ignore[attr-defined]
+        if asked.scheme not in ("data", "about") and asked.netloc != host:
+            errors.append(f"a request left the server: {request.url}")  # type: ignore[attr-defined]
+
+    page.on("request", check)
+    yield page
+    # Chromium reports the status of a page that is an error; the tests ask for those on purpose.
+    assert [e for e in errors if "Failed to load resource" not in e] == []
+    context.close()
+
+
+def log_in(page: Page, key: str) -> None:
+    page.goto("/login")
+    page.get_by_label("Key of a researcher or an admin").fill(key)
+    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/")
+
+
+def addresses(filled: Filled) -> list[str]:
+    run = next(run for run in filled.runs if len(run["sent"]) > 1)
+    rejected = next(
+        sent
+        for run in filled.runs
+        for sent in run["sent"]
+        if caller(filled.server).get(f"/v1/submissions/{sent}").json()["state"] == "rejected"
+    )
+    evil = quote(EVIL_NAME, safe="")
+    return [
+        "/", "/?sort=any_medal", f"/?q={quote('<script>')}", "/experiments/careful-agent",
+        f"/experiments/{evil}", "/experiments/careful-agent?suite=tiny",
+        "/experiments/careful-agent/medals-over-time?padding=available",
+        f"/compare?a=careful-agent&b={evil}", "/compare", f"/runs/{run['id']}",
+        f"/runs/{run['id']}/close", f"/submissions/{run['sent'][-1]}", f"/submissions/{rejected}",
+        "/competitions", "/competitions/tiny-00", "/suites", "/suites/tiny", "/suites/tiny/items",
+        "/operations", "/operations/keys", "/experiments/none", "/login",
+    ]  # fmt: skip
+
+
+def check_access(page: Page, where: str) -> None:
+    """No violation of axe-core's rules, and nothing wider than the window."""
+    found = AXE.run(page)
+    assert found.violations_count == 0, f"{where}:\n{found.generate_report()}"
+    check_width(page, where)
+
+
+def check_width(page: Page, where: str) -> None:
+    """Nothing is wider than the window but tables, which scroll."""
+    width = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert width <= 0, f"{where} is {width} pixels too wide"
+
+
+def test_every_page_can_be_read(chromium: Browser, filled: Filled, tmp_path: Path) -> None:
+    with reader(chromium, filled.server) as page:
+        log_in(page, filled.admin)
+        for number, address in enumerate(addresses(filled)):
+            page.goto(address)
+            check_access(page, address)
+            page.screenshot(path=tmp_path / f"page-{number:02}.png")
+
+
+def test_the_colours_of_the_dark_can_be_read(chromium: Browser, filled: Filled) -> None:
+    with reader(chromium, filled.server, color_scheme="dark") as page:
+        log_in(page, filled.admin)
+        for address in addresses(filled)[:DARK]:
+            page.goto(address)
+            found = AXE.run(page, options={"runOnly": ["color-contrast", "link-in-text-block"]})
+            assert found.violations_count == 0, f"{address}:\n{found.generate_report()}"
+
+
+def test_no_page_is_wider_than_a_phone(chromium: Browser, filled: Filled) -> None:
+    with reader(chromium, filled.server, viewport={"width": 360, "height": 740}) as page:
+        log_in(page, filled.admin)
+        for address in addresses(filled):
+            page.goto(address)
+            check_width(page, address)
+
+
+def test_every_page_of_an_empty_podium_can_be_read(chromium: Browser, empty: PodiumServer) -> None:
+    with reader(chromium, empty) as page:
+        log_in(page, empty.key)
+        for address in ("/", "/competitions", "/suites", "/compare", "/operations",
+                        "/operations/keys"):  # fmt: skip
+            page.goto(address)
+            check_access(page, address)
+
+
+def test_a_run_key_is_refused_with_a_word_of_why(chromium: Browser, filled: Filled) -> None:
+    with reader(chromium, filled.server) as page:
+        page.goto("/")
+        page.get_by_label("Key of a researcher or an admin").fill(filled.run)
+        page.keyboard.press("Enter")
+        assert "a run's key reaches only its own run" in page.get_by_role("alert").inner_text()
+
+
+def test_sort_and_filter(chromium: Browser, filled: Filled) -> None:
+    with reader(chromium, filled.server, java_script_enabled=False) as page:
+        log_in(page, filled.researcher)
+
+        page.get_by_role("link", name="Any medal").click()
+        down = rates(page)
+        page.get_by_role("link", name="Any medal").click()
+        up = rates(page)
+        page.get_by_label("Name, agent or model").fill("QUICK agent")
+        page.get_by_role("button", name="Filter").click()
+
+        assert down == sorted(down, reverse=True)
+        assert up == down[::-1]
+        assert len(set(down)) > 1
+        assert page.locator("tbody tr").count() == 1
+        assert page.get_by_role("link", name="quick agent & co").is_visible()
+
+
+def rates(page: Page) -> list[float]:
+    texts = page.locator("tbody td b").all_inner_texts()
+    return [float(text) for text in texts]
+
+
+def test_from_the_board_to_a_submission_by_links_and_without_scripts(
+    chromium: Browser, filled: Filled
+) -> None:
+    with reader(chromium, filled.server, java_script_enabled=False) as page:
+        log_in(page, filled.researcher)
+        page.get_by_role("link", name="Boards").click()
+        page.get_by_role("link", name="Board of tiny").click()
+        page.get_by_role("link", name="careful-agent").click()
+        page.locator("a.cell.gold, a.cell.silver, a.cell.bronze").first.click()
+        page.locator("tbody th a").last.click()
+
+        assert page.locator("main").get_by_text("place").first.is_visible()
+        assert urlsplit(page.url).path.startswith("/submissions/sub_")
+        page.get_by_role("button", name="Log out").click()
+        page.wait_for_url("**/login")
+        page.go_back()
+        assert page.get_by_label("Key of a researcher or an admin").is_visible()
+
+
+def test_a_page_prints(chromium: Browser, filled: Filled, tmp_path: Path) -> None:
+    with reader(chromium, filled.server) as page:
+        log_in(page, filled.researcher)
+        page.goto("/experiments/careful-agent")
+        page.emulate_media(media="print")
+
+        assert not page.get_by_role("button", name="Log out").is_visible()
+        assert page.pdf(path=tmp_path / "page.pdf", format="A4").startswith(b"%PDF")

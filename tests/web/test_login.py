@@ -1,0 +1,158 @@
+"""Who gets in, for how long, and which forms are refused."""
+
+from __future__ import annotations
+
+import re
+
+import httpx
+import pytest
+
+from tests.web.conftest import caller, visitor
+from tests.web.dataset import Filled
+
+TOKEN = re.compile(r'name="token" value="([0-9a-f]+)"')
+
+
+def test_a_page_asks_a_stranger_for_a_key_and_then_shows_itself(filled: Filled) -> None:
+    stranger = visitor(filled.server)
+
+    asked = stranger.get("/suites?a=b")
+    answer = stranger.post("/login", data={"key": filled.researcher, "next": "/suites"})
+
+    assert asked.status_code == 401
+    assert 'name="next" value="/suites?a=b"' in asked.text
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/suites")
+    assert stranger.get("/suites").status_code == 200
+
+
+def test_the_cookie_is_out_of_reach_and_does_not_hold_the_key(filled: Filled) -> None:
+    answer = visitor(filled.server).post("/login", data={"key": f" {filled.researcher}\n"})
+
+    cookie = answer.headers["Set-Cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    assert filled.researcher not in cookie
+
+
+@pytest.mark.parametrize(
+    ("key", "status", "why"),
+    [
+        ("", 401, "Type the key"),
+        ("pod_admin_wrong", 401, "not known here"),
+        ("run", 403, "reaches only its own run"),
+        ("harness", 403, "needs another key"),
+    ],
+)
+def test_other_keys_are_refused_with_the_reason(
+    filled: Filled, key: str, status: int, why: str
+) -> None:
+    key = {"run": filled.run, "harness": filled.harness}.get(key, key)
+
+    answer = visitor(filled.server).post("/login", data={"key": key})
+
+    assert answer.status_code == status
+    assert why in answer.text
+    assert "Set-Cookie" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "target", ["//evil.example", "https://evil.example", "/\\evil.example", ""]
+)
+def test_a_login_never_leads_to_another_site(filled: Filled, target: str) -> None:
+    data = {"key": filled.researcher, "next": target}
+
+    assert visitor(filled.server).post("/login", data=data).headers["Location"] == "/"
+
+
+def test_a_login_ends_with_its_key_and_with_the_log_out(filled: Filled) -> None:
+    admin = caller(filled.server)
+    made = admin.post("/v1/keys", json={"role": "researcher", "name": "soon gone"}).json()
+    first, second = (visitor(filled.server, made["key"]) for _ in range(2))
+
+    first.post("/logout")
+    assert first.get("/").status_code == 401
+    assert second.get("/").status_code == 200
+    assert admin.delete(f"/v1/keys/{made['id']}").status_code in (200, 204)
+    refused = second.get("/")
+
+    assert refused.status_code == 401
+    assert "revoked" in refused.text
+    assert second.get("/v1/experiments").status_code == 401
+
+
+def test_a_forged_or_foreign_cookie_opens_nothing(filled: Filled) -> None:
+    good = visitor(filled.server, filled.researcher).cookies["podium_login"]
+    for cookie in ("x", good[:-2] + "AA", good.split(".")[0], "a" * 5000):
+        client = visitor(filled.server)
+        client.cookies.set("podium_login", cookie)
+        assert client.get("/").status_code == 401, cookie
+
+
+def test_the_cookie_reads_and_never_writes(filled: Filled) -> None:
+    browser = visitor(filled.server, filled.admin)
+
+    assert browser.get("/v1/experiments").status_code == 200
+    body = {"name": "by-cookie", "agent": "a", "model": "m"}
+    assert browser.post("/v1/experiments", json=body).status_code == 401
+    assert browser.delete("/v1/keys/key_x").status_code == 401
+
+
+def run_to_close(filled: Filled) -> str:
+    admin = caller(filled.server)
+    name = f"to-close-{admin.get('/v1/experiments').json()['items'].__len__()}"
+    admin.post("/v1/experiments", json={"name": name, "agent": "a", "model": "m"})
+    body = {"experiment": name, "competition": filled.slugs[0], "seed": 0}
+    run: str = admin.post("/v1/runs", json=body).json()["id"]
+    return run
+
+
+def state_of(filled: Filled, run: str) -> str:
+    state: str = caller(filled.server).get(f"/v1/runs/{run}").json()["state"]
+    return state
+
+
+def test_a_form_needs_its_token_and_a_page_of_this_podium(filled: Filled) -> None:
+    run = run_to_close(filled)
+    browser = visitor(filled.server, filled.researcher)
+    token = form_token(browser, f"/runs/{run}/close")
+    address = f"/runs/{run}/close"
+
+    assert browser.post(address).status_code == 403
+    assert browser.post(address, data={"token": "0" * 64}).status_code == 403
+    other = form_token(visitor(filled.server, filled.admin), address)
+    assert browser.post(address, data={"token": other}).status_code == 403
+    for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"},
+                    {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):  # fmt: skip
+        refused = browser.post(address, data={"token": token}, headers=headers)
+        assert refused.status_code == 403, headers
+    assert state_of(filled, run) == "open"
+
+    assert browser.post(address, data={"token": token}).status_code == 303
+    assert state_of(filled, run) == "closed"
+
+
+def test_two_tabs_may_send_the_same_form(filled: Filled) -> None:
+    run = run_to_close(filled)
+    browser = visitor(filled.server, filled.researcher)
+    tokens = [form_token(browser, f"/runs/{run}/close") for _ in range(2)]
+
+    for token in tokens:
+        assert browser.post(f"/runs/{run}/close", data={"token": token}).status_code == 303
+
+
+def test_only_admins_revoke_keys(filled: Filled) -> None:
+    made = caller(filled.server).post("/v1/keys", json={"role": "researcher"}).json()
+    address = f"/operations/keys/{made['id']}/revoke"
+    researcher, admin = (visitor(filled.server, key) for key in (filled.researcher, filled.admin))
+    token = form_token(researcher, f"/runs/{filled.runs[0]['id']}/close")
+
+    assert researcher.get(address).status_code == 403
+    assert researcher.post(address, data={"token": token}).status_code == 403
+    assert admin.post(address, data={"token": form_token(admin, address)}).status_code == 303
+    assert visitor(filled.server).post("/login", data={"key": made["key"]}).status_code == 401
+
+
+def form_token(browser: httpx.Client, address: str) -> str:
+    found = TOKEN.search(browser.get(address).text)
+    assert found is not None
+    return found[1]

@@ -1,0 +1,121 @@
+"""The numbers on pages are those of their JSON twins."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from app.services.results.attempts import attempt_of_run
+from app.statistics.attempts import Attempt
+from app.storage.queries import overview, results
+from tests.storage.make import World, add_grade, add_run, make_grade
+from tests.web.conftest import caller, visitor
+from tests.web.dataset import Filled
+
+CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.DOTALL)
+TAGS = re.compile(r"<[^>]+>")
+RATES = ("any_medal", "gold", "silver", "bronze", "above_median")
+
+
+def row_of(text: str, link: str) -> list[str]:
+    """The texts of the cells of the row with this link in its heading."""
+    row = text.split(f'href="{link}"')[1].split("</tr>")[0]
+    return [TAGS.sub("", cell).strip() for cell in CELL.findall(row)]
+
+
+def test_the_rates_of_the_list_are_those_of_the_json(filled: Filled) -> None:
+    text = visitor(filled.server, filled.researcher).get("/").text
+
+    for name in ("careful-agent", "quick agent & co"):
+        address = "/v1/experiments/" + name.replace(" ", "%20").replace("&", "%26")
+        found = caller(filled.server).get(f"{address}/medal-rates?padding=available").json()
+        rates = found["groups"]["all"]
+        cells = row_of(text, address.removeprefix("/v1"))
+        shown = [cells[2], *cells[4:8]]
+        assert shown == [f"{rates[rate]['mean']:.1f}" for rate in RATES]
+        low, high = rates["any_medal"]["runs95"]
+        assert f"95 % interval {low:.1f} to {high:.1f}" in text
+        assert cells[9] == f"{rates['valid_submission']['mean']:.1f}"
+        assert cells[12] == str(len(found["missing"]))
+
+
+def test_the_cells_of_the_heat_map_are_the_attempts_of_the_json(filled: Filled) -> None:
+    text = visitor(filled.server, filled.researcher).get("/experiments/careful-agent").text
+
+    for slug in filled.slugs[:10]:
+        items = caller(filled.server).get(f"/v1/competitions/{slug}/results").json()["items"]
+        for one in items:
+            if one["experiment"] == "careful-agent" and one["medal"]:
+                cell = f'<a class="cell {one["medal"]}" href="/runs/{one["run"]}"'
+                assert cell in text
+    rates = caller(filled.server).get(
+        "/v1/experiments/careful-agent/medal-rates?padding=available"
+    )  # fmt: skip
+    assert f"<b>{rates.json()['groups']['all']['any_medal']['mean']:.1f} %</b>" in text
+
+
+def test_the_board_has_the_order_and_numbers_of_the_json(filled: Filled) -> None:
+    text = visitor(filled.server, filled.researcher).get("/suites/tiny").text
+    items = caller(filled.server).get("/v1/medal-rates?suite=tiny&padding=fail").json()["items"]
+
+    at = [text.index(f"<b>{one['groups']['all']['any_medal']['mean']:.1f}</b>") for one in items]
+    assert at == sorted(at)
+
+
+@pytest.fixture
+def world(database: object) -> World:
+    from tests.storage.make import make_world
+
+    return make_world(database)  # type: ignore[arg-type]
+
+
+def test_the_counts_of_the_list_follow_the_rule_of_attempts(world: World) -> None:
+    """Every combination of a run's state and submissions, on both databases."""
+    seed = 10
+    for state in ("open", "closed"):
+        for sent in ([], ["queued"], ["failed"], ["rejected"], ["graded"], ["graded", "rejected"],
+                     ["rejected", "queued"], ["graded", "failed"], ["grading"]):  # fmt: skip
+            seed += 1
+            usage = {"seconds": 60.5, "cost_usd": 0.5} if seed % 2 else None
+            run = add_run(
+                world.database, world.version, "first", seed=seed, state=state, usage=usage
+            )
+            for each in sent:
+                one = World(world.database, world.version, run, run).submit(state=each)
+                if each == "graded":
+                    grade = make_grade(one, medal="gold", better=1, equal=1, worse=8,
+                                       above_median=True)  # fmt: skip
+                    world.database.write(lambda s, grade=grade: add_grade(s, grade))
+    with world.database.read() as session:
+        runs = list(results.run_results(session, experiments=["first"]))
+        (found,) = overview.competition_counts(session, ["first"])
+        (listed,), total = overview.list_experiments(session, name="first", limit=5)
+    attempts = [one for one in map(attempt_of_run, runs) if isinstance(one, Attempt)]
+
+    assert (found.runs, found.counted) == (len(runs), len(attempts))
+    assert found.gold == sum(one.outcomes[1] for one in attempts) > 0
+    assert found.valid == sum(one.valid for one in attempts)
+    assert found.above_median == sum(one.above_median for one in attempts)
+    assert found.percentiles == pytest.approx(90.0 * found.placed)
+    assert (found.timed, found.seconds) == (9, pytest.approx(9 * 60.5))
+    assert (found.priced, found.cost_usd) == (9, pytest.approx(4.5))
+    assert (listed.experiment.name, listed.imported, total) == ("first", False, 1)
+
+
+def test_the_numbers_of_a_picture_are_those_of_the_json(filled: Filled) -> None:
+    browser = visitor(filled.server, filled.researcher)
+    drawn = browser.get("/suites/tiny/medal-rates.vl.json").text
+    items = caller(filled.server).get("/v1/medal-rates?suite=tiny&padding=fail").json()["items"]
+
+    for item in items:
+        rates = item["groups"]["all"]
+        for number in (rates["any_medal"]["mean"], *(rates["any_medal"]["runs95"] or ())):
+            assert str(number) in drawn
+    answer = browser.get("/suites/tiny/medal-rates.svg")
+    assert answer.headers["Content-Type"] == "image/svg+xml"
+    again = browser.get(
+        "/suites/tiny/medal-rates.svg", headers={"If-None-Match": answer.headers["ETag"]}
+    )
+    assert again.status_code == 304
+    assert browser.get("/suites/tiny/medal-rates.gif").status_code == 404
