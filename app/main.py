@@ -128,6 +128,7 @@ def create_app(
         version=__version__,
         description=DESCRIPTION,
         lifespan=lifespan,
+        docs_url=None,  # app/web/reference.py
         redoc_url=None,
     )
     # Routes are matched in order: the most frequent come first.

@@ -14,6 +14,7 @@ from app.web import (
     login,
     operations,
     pictures,
+    reference,
     runs,
     static_files,
 )
@@ -25,6 +26,7 @@ def install(app: FastAPI) -> None:
         app.include_router(module.router)
     for router in (boards.public, runs.forms, operations.forms):
         app.include_router(router)
-    app.include_router(static_files.router)
+    for router in (static_files.router, reference.router):
+        app.include_router(router)
     app.state.renderer = Renderer()
     errors.install(app)

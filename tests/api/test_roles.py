@@ -27,7 +27,7 @@ REST = "/api/v1/competitions"
 TABLE = {
     "GET /openapi.json": PUBLIC,
     "GET /docs": PUBLIC,
-    "GET /docs/oauth2-redirect": PUBLIC,
+    "GET /docs/{name}": PUBLIC,
     "GET /healthz": PUBLIC,
     "GET /readyz": PUBLIC,
     "GET /metrics": RESEARCHER,

@@ -178,3 +178,14 @@ def test_a_page_prints(chromium: Browser, filled: Filled, tmp_path: Path) -> Non
 
         assert not page.get_by_role("button", name="Log out").is_visible()
         assert page.pdf(path=tmp_path / "page.pdf", format="A4").startswith(b"%PDF")
+
+
+def test_the_reference_needs_no_other_host(
+    chromium: Browser, empty: PodiumServer, tmp_path: Path
+) -> None:
+    with reader(chromium, empty) as page:
+        page.goto("/docs")
+        page.locator('[data-path="/v1/medal-rates"]').click()
+        page.locator('tr[data-param-name="padding"]').wait_for()
+        page.screenshot(path=tmp_path / "reference.png")
+        assert page.title() == "Podium: API reference"
