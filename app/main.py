@@ -17,15 +17,11 @@ from fastapi.openapi.utils import get_openapi
 
 from app import __version__
 from app.api import (
-    amendments,
-    archive,
     competitions,
     create_submission,
     events,
     experiments,
-    faults,
     grade,
-    keys,
     reported_scores,
     results,
     runs,
@@ -36,6 +32,7 @@ from app.api import (
     success,
     suites,
 )
+from app.api.administration import amendments, archive, faults, keys
 from app.api.http import problems
 from app.api.http.body_limit import BodyLimit
 from app.api.http.event_stream import StreamLimit

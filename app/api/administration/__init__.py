@@ -1,0 +1,1 @@
+"""Routes by which admins keep order: archives, amendments, faults and keys."""
