@@ -51,7 +51,7 @@ def form_caller(request: Request, context: Ctx, token: Token = "") -> Caller:
     caller = logins.read(context, cookie)
     note_caller(request.scope, caller.key_id, caller.role.value)
     refuse_other_sites(request)
-    if not hmac.compare_digest(logins.form_token(cookie), token):
+    if not hmac.compare_digest(logins.form_token(cookie).encode(), token.encode(errors="replace")):
         raise Forbidden(FROM_ELSEWHERE)
     require_researcher(caller)
     return caller
