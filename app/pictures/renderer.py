@@ -22,6 +22,8 @@ MEDIA_TYPES: dict[str, str] = {
 KEPT_BYTES = 32 * 1024 * 1024
 SECONDS = 90.0  # of one rendering
 WAITING_SECONDS = 60.0  # for the renderings before it
+MAX_AT_ONCE = 5  # one is rendered and the others wait, each in a thread that submissions need too
+BUSY = "Other pictures are being rendered; try again in a minute."
 
 
 class RenderingFailed(PodiumError):
@@ -33,6 +35,7 @@ class Renderer:
 
     def __init__(self) -> None:
         self._turn = threading.Lock()
+        self._places = threading.BoundedSemaphore(MAX_AT_ONCE)
         self._kept: LRUCache[str, bytes] = LRUCache(KEPT_BYTES, getsizeof=len)
         self._lock = threading.Lock()
 
@@ -50,18 +53,25 @@ class Renderer:
         found = self._known(digest)
         if found is not None:
             return found, digest
-        if not self._turn.acquire(timeout=WAITING_SECONDS):
-            raise Unavailable("Other pictures are being rendered; try again.")
+        if not self._places.acquire(blocking=False):
+            raise Unavailable(BUSY)
         try:
-            found = self._known(digest)  # the one before may have been the same
-            if found is None:
-                found = _run(request)
+            found = self._rendered(digest, request)
         finally:
-            self._turn.release()
+            self._places.release()
         with self._lock:
             if len(found) <= KEPT_BYTES:
                 self._kept[digest] = found
         return found, digest
+
+    def _rendered(self, digest: str, request: bytes) -> bytes:
+        if not self._turn.acquire(timeout=WAITING_SECONDS):
+            raise Unavailable(BUSY)
+        try:
+            # The one before may have been the same.
+            return self._known(digest) or _run(request)
+        finally:
+            self._turn.release()
 
     def _known(self, digest: str) -> bytes | None:
         with self._lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import json
 import time
 import xml.etree.ElementTree as ET
@@ -9,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from app.errors import Unavailable
 from app.pictures.charts import CHARTS, chart
 from app.pictures.picture import Picture
 from app.pictures.program import render
-from app.pictures.renderer import Renderer, RenderingFailed
+from app.pictures.renderer import BUSY, MAX_AT_ONCE, Renderer, RenderingFailed
 from tests.web.dataset import EVIL_NAME
 
 RATE = {"any_medal": 50.0, "low": 30.0, "high": 70.0, "gold": 20.0, "silver": 20.0, "bronze": 10.0}
@@ -102,3 +104,21 @@ def test_the_same_picture_is_rendered_once_and_another_anew() -> None:
 def test_a_renderer_that_ends_early_is_podiums_fault() -> None:
     with pytest.raises(RenderingFailed, match="status 1"):
         Renderer().render(Picture("no-such-kind", "t", "c", {}), "svg")
+
+
+def test_many_pictures_at_once_wait_in_few_threads() -> None:
+    renderer = Renderer()
+
+    def draw(number: int) -> str:
+        try:
+            renderer.render(picture("cost", {"rows": [], "number": number}), "vl.json")
+        except Unavailable as error:
+            return error.detail
+        return "drawn"
+
+    with concurrent.futures.ThreadPoolExecutor(MAX_AT_ONCE + 3) as threads:
+        came = list(threads.map(draw, range(MAX_AT_ONCE + 3)))
+
+    assert came.count("drawn") >= MAX_AT_ONCE
+    assert came.count(BUSY) >= 1
+    assert draw(99) == "drawn"
