@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.baseline import Judgement, improvement, judge, succeeds
@@ -46,6 +46,7 @@ def test_improvement_is_the_difference_over_the_size_of_the_baseline(score, base
     assert improvement(score, baseline, higher_is_better=up) == expected
 
 
+@settings(deadline=None)
 @given(SCORES, SCORES.filter(bool))
 def test_turning_the_direction_turns_the_sign(score, baseline):
     up = improvement(score, baseline, **UP)
@@ -70,6 +71,7 @@ def test_against_a_baseline_of_0_success_is_being_strictly_better():
     assert judge(0.001, 0.0, 0.3, **DOWN) == Judgement(None, False)
 
 
+@settings(deadline=None)
 @given(SCORES.filter(lambda s: abs(s) > 1e-300), st.sampled_from([UP, DOWN]))
 def test_success_against_0_is_success_against_baselines_that_come_near_it(score, direction):
     near = judge(score, 5e-324, 0.3, **direction).success

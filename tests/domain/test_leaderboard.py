@@ -3,7 +3,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.leaderboard import Leaderboard, MedalLines
@@ -136,6 +136,7 @@ def test_it_refuses_an_empty_board():
         Leaderboard.full([], higher_is_better=True)
 
 
+@settings(deadline=None)
 @given(scores_of_boards, st.integers(-60, 60), st.booleans(), st.sampled_from(MedalRule))
 def test_a_standing_equals_counting_the_teams_one_by_one(scores, numerator, higher, rule):
     score = numerator / 7
@@ -149,6 +150,7 @@ def test_a_standing_equals_counting_the_teams_one_by_one(scores, numerator, high
     assert standing.worse == len(scores) - standing.better - standing.equal
 
 
+@settings(deadline=None)
 @given(scores_of_boards, st.integers(-60, 60), st.booleans(), st.sampled_from(MedalRule))
 def test_a_medal_is_won_exactly_by_those_no_worse_than_the_last_winner(
     scores, numerator, higher, rule
@@ -168,6 +170,7 @@ def test_a_medal_is_won_exactly_by_those_no_worse_than_the_last_winner(
     assert medal is expected
 
 
+@settings(deadline=None)
 @given(scores_of_boards, st.booleans())
 def test_the_order_of_the_scores_does_not_matter(scores, higher):
     board = Leaderboard.full(scores, higher_is_better=higher)
@@ -176,6 +179,7 @@ def test_the_order_of_the_scores_does_not_matter(scores, higher):
     assert (board.lines, board.scores) == (turned.lines, turned.scores)
 
 
+@settings(deadline=None)
 @given(scores_of_boards, st.integers(-60, 60))
 def test_both_directions_are_each_others_mirror(scores, numerator):
     up = Leaderboard.full(scores, higher_is_better=True).standing(numerator / 7)

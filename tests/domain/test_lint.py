@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.leaderboard import Leaderboard, MedalLines
@@ -212,6 +212,7 @@ def test_a_finding_has_a_form_for_json():
     }
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(-40, 40).map(float), min_size=1, max_size=60),
     st.booleans(),

@@ -5,7 +5,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.leaderboard import Leaderboard
@@ -64,6 +64,7 @@ def test_it_finds_the_published_lines_of_a_real_board(board):
     )
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=1, max_value=10**7))
 def test_it_equals_the_rule_in_fractions_for_any_number_of_teams(teams):
     places = medal_places(teams, MedalRule.KAGGLE)
@@ -95,11 +96,13 @@ def test_the_two_rules_differ_below_ten_teams_only(teams, kaggle, mle_bench):
     assert medal_places(teams, MedalRule.MLE_BENCH) == MedalPlaces(*mle_bench)
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=10, max_value=10**6))
 def test_the_two_rules_agree_from_ten_teams_on(teams):
     assert medal_places(teams, MedalRule.KAGGLE) == medal_places(teams, MedalRule.MLE_BENCH)
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=1, max_value=10**6), st.sampled_from(MedalRule))
 def test_a_better_medal_never_has_more_places(teams, rule):
     places = medal_places(teams, rule)

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.domain.leaderboard import Standing
@@ -53,6 +53,7 @@ def written(answer) -> bytes:
     return write_reply(ID, answer, CacheCounts(hits=3), retire=True)
 
 
+@settings(deadline=None)
 @given(answers)
 def test_an_answer_is_read_as_it_was_written(answer):
     reply = read(Reply, written(answer))
@@ -60,6 +61,7 @@ def test_an_answer_is_read_as_it_was_written(answer):
     assert reply.answer.result() == answer
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=200) | st.text().map(str.encode) | st.just(b"[" * 100_000))
 def test_garbage_is_no_message(data):
     for model in (Reply, JobResult):
@@ -74,6 +76,7 @@ documents = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(answers, st.data())
 def test_a_message_of_which_any_part_was_replaced_is_read_as_that_or_not_at_all(answer, data):
     document = json.loads(written(answer))

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
@@ -45,6 +45,7 @@ def test_nominal_95_percent_covers_93_to_98(
         assert (high - low).min() > 0
 
 
+@settings(deadline=None)
 @given(st.integers(2, 8), st.integers(2, 6), st.integers(0, 10**6))
 def test_standard_errors_agree_with_the_formulas(k: int, n: int, number: int) -> None:
     attempts = random_attempts(k, n, random.Random(number))

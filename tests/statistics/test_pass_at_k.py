@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.errors import Invalid
@@ -16,6 +16,7 @@ from app.statistics.pass_at_k import pass_at_k, passes
 from tests.statistics.make import attempt, random_attempts
 
 
+@settings(deadline=None)
 @given(st.integers(1, 9).flatmap(lambda n: st.tuples(
     st.just(n), st.integers(0, n), st.integers(1, n))))  # fmt: skip
 def test_it_is_the_share_of_choices_with_a_success(case: tuple[int, int, int]) -> None:
@@ -24,6 +25,7 @@ def test_it_is_the_share_of_choices_with_a_success(case: tuple[int, int, int]) -
     assert pass_at_k(n, c, k) == pytest.approx(sum(map(any, choices)) / len(choices), abs=1e-12)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 200).flatmap(lambda n: st.tuples(
     st.just(n), st.integers(0, n), st.integers(1, n))))  # fmt: skip
 def test_it_is_the_published_product(case: tuple[int, int, int]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import percentileofscore
 
@@ -25,6 +25,7 @@ def counts(board: list[float], score: float) -> tuple[int, int, int]:
     return found.better, found.equal, found.worse
 
 
+@settings(deadline=None)
 @given(BOARDS)
 def test_conventions_on_a_board(case) -> None:
     board, score = case

@@ -7,7 +7,7 @@ import statistics
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
@@ -63,6 +63,7 @@ def test_one_competition_has_no_spread_over_competitions() -> None:
     assert found.rates["any_medal"].sem == pytest.approx(50.0)
 
 
+@settings(deadline=None)
 @given(SMALL)
 def test_mean_sem_and_interval_agree_with_others(case: tuple[int, int, int]) -> None:
     competitions, seeds, number = case
@@ -84,6 +85,7 @@ def test_mean_sem_and_interval_agree_with_others(case: tuple[int, int, int]) -> 
             assert one.ci95 == pytest.approx(DescrStatsW(shares).tconfint_mean(0.05), abs=1e-7)
 
 
+@settings(deadline=None)
 @given(SMALL, st.randoms(use_true_random=False))
 def test_the_order_of_attempts_changes_nothing(case, chance) -> None:
     competitions, seeds, number = case
@@ -94,6 +96,7 @@ def test_the_order_of_attempts_changes_nothing(case, chance) -> None:
     assert medal_rates(make_grid(shuffled, names(shuffled)), resamples=50) == first
 
 
+@settings(deadline=None)
 @given(SMALL, st.randoms(use_true_random=False))
 def test_seeds_by_other_numbers_change_nothing_but_their_order(case, chance) -> None:
     competitions, seeds, number = case
@@ -108,6 +111,7 @@ def test_seeds_by_other_numbers_change_nothing_but_their_order(case, chance) -> 
         assert after[rate].mean == pytest.approx(before[rate].mean)
 
 
+@settings(deadline=None)
 @given(SMALL, st.randoms(use_true_random=False))
 def test_padding_never_raises_a_rate(case, chance) -> None:
     competitions, seeds, number = case
