@@ -39,12 +39,10 @@ ROWS = 3
 def sample(column: Column[Any], kind: str, number: int) -> Any:
     """A value that is hard to convert. Other tables refer to the keys of the first row."""
     words = getattr(column.type, "enums", None)
-    if words and column.primary_key:
-        return words[number]
-    if column.foreign_keys or column.primary_key or column.name in UNIQUE:
-        return number + 1 if kind == "integer" else f"k{number}"
     if words:
         return words[number % len(words)]
+    if column.foreign_keys or column.primary_key or column.name in UNIQUE:
+        return number + 1 if kind == "integer" else f"k{number}"
     if column.nullable and number == ROWS - 1:
         return None
     return SAMPLES[kind][number]
