@@ -41,8 +41,13 @@ class Resources(Body):
     gpu_kind: Line | None = None
     memory_gb: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     internet: bool | None = None
+    # It came later than the others: clients that do not know it never see it.
     cost_usd: float | None = Field(
-        default=None, ge=0, allow_inf_nan=False, description="dollars of a run, as stated"
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description="dollars of a run, as stated; left out if nobody stated it",
+        exclude_if=lambda value: value is None,
     )
 
 

@@ -20,6 +20,8 @@ UV = str(Path(sys.executable).with_name("uv"))
 INSPECT_AI = "inspect-ai==0.3.285"
 DAY = "2026-11-15"  # packages of PyPI that are newer are not installed
 WITHOUT_REGISTRY = "PODIUM_TEST_WITHOUT_REGISTRY"
+# They run in environments of their own, and import packages that are not here.
+collect_ignore = ["harbor_driver.py", "inspect_driver.py"]
 
 
 @contextlib.contextmanager
