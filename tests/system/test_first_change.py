@@ -21,7 +21,11 @@ def checkout(tmp_path: Path) -> Path:
     """A copy of the repository, with the packages that are installed here."""
     copy = tmp_path / "podium"
     shutil.copytree(ROOT, copy, ignore=LEFT_OUT, symlinks=True)
-    (copy / ".venv").symlink_to(ROOT / ".venv")
+    (copy / ".venv").mkdir()
+    (copy / ".venv" / "bin").symlink_to(ROOT / ".venv" / "bin")
+    # Newer than the copied lock files, so that make installs nothing into the repository's packages.
+    for mark in ("installed", "installed-dev"):
+        (copy / ".venv" / mark).touch()
     return copy
 
 
