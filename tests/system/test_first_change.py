@@ -23,7 +23,7 @@ def checkout(tmp_path: Path) -> Path:
     shutil.copytree(ROOT, copy, ignore=LEFT_OUT, symlinks=True)
     (copy / ".venv").mkdir()
     (copy / ".venv" / "bin").symlink_to(ROOT / ".venv" / "bin")
-    # Newer than the copied lock files, so that make installs nothing into the repository's packages.
+    # Newer than the copied lock files, so that make installs nothing into these packages.
     for mark in ("installed", "installed-dev"):
         (copy / ".venv" / mark).touch()
     return copy
