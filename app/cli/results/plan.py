@@ -9,7 +9,16 @@ import typer
 from app.cli.context import podium
 from app.cli.output import AsJson
 from app.cli.results.report import print_report
-from app.cli.results.statistics import Csv, Paddings, Parquet, Rate, RateOption, Suite, scope_of
+from app.cli.results.statistics import (
+    Csv,
+    Paddings,
+    Parquet,
+    Rate,
+    RateOption,
+    Suite,
+    scope_of,
+    whole_numbers,
+)
 from app.errors import Invalid
 from app.reports.planning import plan_report
 from app.services.results.planning import from_experiments, from_spread
@@ -48,7 +57,7 @@ def plan(
     """
     if (between is None) != (within is None) or (between is not None and experiments):
         raise Invalid("Give either two experiments, or --between and --within together.")
-    counts, numbers = _numbers("--competitions", competitions), _numbers("--seeds", seeds)
+    counts, numbers = whole_numbers("--competitions", competitions), whole_numbers("--seeds", seeds)
     if between is not None and within is not None:
         spread = Spread(between, within)
         found = from_spread(spread, counts, numbers, power=power, rate=rate.value)
@@ -61,10 +70,3 @@ def plan(
                 context, experiments, scope, counts, numbers, power=power, rate=rate.value
             )
     print_report(plan_report(found), as_json=as_json, csv=csv, parquet=parquet)
-
-
-def _numbers(option: str, text: str) -> list[int]:
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not all(part.isdecimal() and len(part) < 7 for part in parts):
-        raise Invalid(f"{option} takes whole numbers with commas between, as 3,5,8, not {text!r}.")
-    return [int(part) for part in parts]

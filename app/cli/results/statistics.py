@@ -23,6 +23,7 @@ from app.services.results.scope import Excluded, ResultFilter
 from app.statistics.attempts import RATES, Padding
 from app.statistics.percentiles import PERCENTILES
 
+LONGEST_NUMBER = 6  # digits
 Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
 Suite = Annotated[str, typer.Option(help="the suite; without: all competitions of its runs")]
 Paddings = Annotated[Padding, typer.Option(help="how missing results count")]
@@ -78,10 +79,9 @@ def pass_at_k(
     parquet: Parquet = None,
 ) -> None:
     """Print the chance that the best of k attempts counts."""
-    parts = k.split(",")
-    if not all(part.strip().isdecimal() for part in parts):
-        raise Invalid(f"-k takes whole numbers with commas between, as 1,2,3, not {k!r}.")
-    ks = tuple(sorted({int(part) for part in parts}))
+    ks = tuple(sorted(set(whole_numbers("-k", k))))
+    if not ks:
+        raise Invalid("-k takes a whole number, or several with commas between, as 1,2,3.")
     with podium() as context:
         scope = scope_of(suite, padding, exclude_flags, excluded)
         found = experiment_results.pass_at_k(context, experiment, scope, ks, rate.value)
@@ -158,3 +158,11 @@ def scope_of(suite: str, padding: Padding, exclude_flags: str, excluded: Exclude
     """The attempts that count, from the options of a command."""
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
     return ResultFilter(suite or None, padding, flags, excluded)
+
+
+def whole_numbers(option: str, text: str) -> list[int]:
+    """The numbers of an option like `--seeds 1,2,3`."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not all(part.isdecimal() and len(part) <= LONGEST_NUMBER for part in parts):
+        raise Invalid(f"{option} takes whole numbers with commas between, as 3,5,8, not {text!r}.")
+    return [int(part) for part in parts]

@@ -16,7 +16,7 @@ from app.services.results.attempts import (
     add_run,
 )
 from app.services.runtime.context import Context
-from app.storage.queries import brief_results, results
+from app.storage.queries import brief_results, exposure, results
 from app.storage.queries.brief_results import BriefResult, Graded, ResultState
 
 ATTEMPT_BYTES = 150
@@ -70,9 +70,9 @@ def disclosures_of_all(context: Context, *, archived: bool) -> dict[str, dict[st
         key = ("disclosures", archived)
         last, totals = context.kept.get(key, shared) or (0, Counter())
         moment = datetime.now(UTC) - timedelta(seconds=SETTLED_SECONDS)
-        until = max(last, brief_results.disclosures_until(session, moment))
-        older = brief_results.count_disclosures(session, after=last, until=until, archived=archived)
-        newer = brief_results.count_disclosures(session, after=until, until=None, archived=archived)
+        until = max(last, exposure.disclosures_until(session, moment))
+        older = exposure.count_disclosures(session, after=last, until=until, archived=archived)
+        newer = exposure.count_disclosures(session, after=until, until=None, archived=archived)
     totals = totals + Counter(older)
     context.kept.put(key, shared, (until, totals), 200 * len(totals) + 200)
     found: dict[str, dict[str, int]] = {}

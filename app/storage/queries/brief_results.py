@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Integer, Text, and_, case, func, or_, select, type_coerce
@@ -18,7 +17,6 @@ from app.domain.states import ArchivalKind, RunState, SubmissionState
 from app.storage.database.models import (
     Amendment,
     Archival,
-    Disclosure,
     Grade,
     ImportedGrade,
     ImportedRun,
@@ -36,7 +34,6 @@ IMPORTED_RUN = ImportedRun.__table__
 REPORTED = ReportedScore.__table__
 ARCHIVAL = Archival.__table__
 AMENDMENT = Amendment.__table__
-DISCLOSURE = Disclosure.__table__
 WAITING = (SubmissionState.QUEUED, SubmissionState.GRADING)
 ROWS_AT_ONCE = 5000
 RUNS_AT_ONCE = 500
@@ -271,35 +268,3 @@ def _brief(session: Session, conditions: Sequence[Any]) -> Iterator[BriefResult]
         .where(*conditions)
     )
     yield from map(BriefResult._make, session.execute(query).all())
-
-
-def disclosures_until(session: Session, moment: datetime) -> int:
-    """The id of the last disclosure before this moment; 0 if there is none."""
-    query = (
-        select(DISCLOSURE.c.id)
-        .where(DISCLOSURE.c.at < moment)
-        .order_by(DISCLOSURE.c.id.desc())
-        .limit(1)
-    )
-    return session.execute(query).scalar() or 0
-
-
-def count_disclosures(
-    session: Session, *, after: int, until: int | None, archived: bool
-) -> dict[tuple[str, str], int]:
-    """The number of disclosures by (experiment, kind), of those with an id in this range.
-
-    Archived runs, and those at archived competitions, count only with `archived`.
-    """
-    query = (
-        select(RUN.c.experiment, DISCLOSURE.c.kind, func.count())
-        .join(RUN, RUN.c.id == DISCLOSURE.c.run_id)
-        .where(DISCLOSURE.c.id > after)
-        .group_by(RUN.c.experiment, DISCLOSURE.c.kind)
-    )
-    if until is not None:
-        query = query.where(DISCLOSURE.c.id <= until)
-    if not archived:
-        conditions = archive.is_shown(RUN, experiment_named=True, competition_named=False)
-        query = query.where(*conditions)
-    return {(name, kind): int(count) for name, kind, count in session.execute(query)}

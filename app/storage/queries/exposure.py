@@ -8,11 +8,13 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.models import Disclosure
+from app.storage.database.models import Disclosure, Run
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS_KINDS, DisclosureRecord
 from app.storage.database.upsert import insert_if_new
+from app.storage.queries import archive
 
 TABLE = Disclosure.__table__
+RUN = Run.__table__
 ALL_KINDS = DISCLOSURE_KINDS + HARNESS_KINDS
 
 
@@ -78,3 +80,30 @@ def totals(session: Session, run_id: str) -> dict[str, int]:
     )
     found = {kind: int(count) for kind, count in session.execute(query)}
     return {kind: found.get(kind, 0) for kind in ALL_KINDS}
+
+
+def disclosures_until(session: Session, moment: datetime) -> int:
+    """The id of the last disclosure before this moment; 0 if there is none."""
+    query = select(TABLE.c.id).where(TABLE.c.at < moment).order_by(TABLE.c.id.desc()).limit(1)
+    return session.execute(query).scalar() or 0
+
+
+def count_disclosures(
+    session: Session, *, after: int, until: int | None, archived: bool
+) -> dict[tuple[str, str], int]:
+    """The number of disclosures by (experiment, kind), of those with an id in this range.
+
+    Archived runs, and those at archived competitions, count only with `archived`.
+    """
+    query = (
+        select(RUN.c.experiment, TABLE.c.kind, func.count())
+        .join(RUN, RUN.c.id == TABLE.c.run_id)
+        .where(TABLE.c.id > after)
+        .group_by(RUN.c.experiment, TABLE.c.kind)
+    )
+    if until is not None:
+        query = query.where(TABLE.c.id <= until)
+    if not archived:
+        conditions = archive.is_shown(RUN, experiment_named=True, competition_named=False)
+        query = query.where(*conditions)
+    return {(name, kind): int(count) for name, kind, count in session.execute(query)}
