@@ -94,8 +94,8 @@ def test_the_time_of_an_answer_does_not_tell_the_score(
     quick, slow = (np.quantile([s for n, s in known if n is near], 0.25) for near in (True, False))
     assert quick < slow - 0.001  # a clock can tell
     steps = [(is_near, round(seconds / STEP)) for is_near, seconds in times]
-    assert 0.45 <= auc(steps) <= 0.55
     # The standard error of an AUC of equal times is 0.024 here: four of them.
+    assert 0.4 <= auc(steps) <= 0.6
     assert 0.4 <= auc(times) <= 0.6
     assert np.median([seconds for _, seconds in times]) > STEP
 

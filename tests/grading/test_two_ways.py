@@ -24,7 +24,10 @@ KINDS = {
     ),
 }
 # Metrics whose answers are 0 and 1, whatever is predicted.
-BINARY = {"roc_auc_score", "log_loss", "probabilistic_f1_score"}
+BINARY = {
+    "average_precision_score", "brier_score_loss", "log_loss", "probabilistic_f1_score",
+    "roc_auc_score",
+}  # fmt: skip
 
 
 def case(name: str):

@@ -44,9 +44,13 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
     assert server.stop() == 0
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """Debian's Chromium. A machine without it fails here: nothing else shows that pages work."""
+    """Debian's Chromium. A machine without it fails here: nothing else shows that pages work.
+
+    It ends with its module: until then Playwright's event loop counts as running in this thread,
+    and other tests of this process could not run one of their own.
+    """
     from playwright.sync_api import sync_playwright
 
     if not Path(CHROMIUM).exists():
