@@ -103,3 +103,43 @@ def test_a_failing_prepare_leaves_what_was_prepared_before(
     assert "Usecols do not match columns" in failed.stderr
     assert sorted(Path(made["folder"]).rglob("*")) == before
     assert [p.name for p in Path(made["folder"]).parent.iterdir()] == [bike.name]
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["files", "archive"])
+def test_mle_benchs_competition_is_prepared_for_grading_only(
+    podium: Command, tmp_path: Path, packed: bool
+) -> None:
+    slug = "aerial-cactus-identification"
+    shutil.copytree(BIKE.parent / slug, tmp_path / "competitions" / slug)
+    raw = tmp_path / "raw" / slug
+    raw.mkdir(parents=True)
+    images = [f"c{number}.jpg" for number in range(50)]
+    lines = [f"{image},{number % 2}" for number, image in enumerate(images)]
+    (raw / "train.csv").write_text("\n".join(["id,has_cactus", *lines]))
+    if packed:
+        shutil.make_archive(str(raw), "zip", raw)
+        shutil.rmtree(raw)
+
+    whole = podium("prepare", slug, "--raw", raw.parent)
+    done = podium("prepare", slug, "--raw", raw.parent, "--grading-only")
+
+    assert whole.returncode == 1
+    assert "The raw files have no train/c" in whole.stderr
+    assert done.returncode == 0, done.stderr
+    made = tmp_path / "data" / "prepared" / slug
+    assert sorted(file.name for file in (made / "public").iterdir()) == [
+        "sample_submission.csv", "train.csv",
+    ]  # fmt: skip
+    checked = podium("check", made)
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    imported = podium("import", "folder", made)
+    assert imported.returncode == 0, imported.stderr
+
+
+def test_grading_only_is_refused_where_nothing_can_be_left_out(
+    podium: Command, bike: Path, raw: Path
+) -> None:
+    done = podium("prepare", bike.name, "--raw", raw, "--grading-only")
+
+    assert done.returncode != 0
+    assert "Leave out --grading-only" in done.stderr

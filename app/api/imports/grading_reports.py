@@ -14,8 +14,9 @@ from pydantic import BaseModel
 from app.api.dependencies import FOR_RESEARCHERS, Ctx
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
-from app.services.results import grading_reports
-from app.services.results.grading_reports import ReportSource
+from app.services.imports import grading_reports
+from app.services.imports.grading_reports import ReportSource
+from app.services.results import exported_report
 from app.settings import MEGABYTE
 
 router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
@@ -98,5 +99,5 @@ async def import_report(
 )
 def export_report(context: Ctx, name: Name, seed: Seed = 0) -> Response:
     """The results of one seed as MLE-bench writes them: a grading_report.json."""
-    document = grading_reports.export_report(context, name, seed)
+    document = exported_report.export_report(context, name, seed)
     return Response(json.dumps(document, indent=2), media_type="application/json")

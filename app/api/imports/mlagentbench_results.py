@@ -13,8 +13,8 @@ from app.api.dependencies import FOR_RESEARCHERS, Ctx
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
 from app.api.imports.grading_reports import MAX_REPORT_BYTES, ImportedReportsOut, Name
-from app.services.results import mlagentbench_results
-from app.services.results.mlagentbench_results import EvaluationFile
+from app.services.imports import mlagentbench_results
+from app.services.imports.mlagentbench_results import EvaluationFile
 
 router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
 BODY: dict[str, Any] = {

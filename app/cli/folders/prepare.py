@@ -23,7 +23,17 @@ Raw = Annotated[
 ]
 
 
-def prepare(slugs: Slugs, raw: Raw, as_json: AsJson = False) -> None:
+def prepare(
+    slugs: Slugs,
+    raw: Raw,
+    grading_only: Annotated[
+        bool,
+        typer.Option(
+            "--grading-only", help="leave out images and the like, which only agents need"
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Make public and private files from raw files with a competition's own prepare.py.
 
     The result is in the data directory, below `prepared`. This command imports nothing.
@@ -33,7 +43,9 @@ def prepare(slugs: Slugs, raw: Raw, as_json: AsJson = False) -> None:
     folders = folders_in(settings.competitions_dir, slugs)
     for folder in folders:
         with err.status(f"{folder.name}: preparing"):
-            made = prepare_one(folder, raw, settings.data_dir, alone=len(folders) == 1)
+            made = prepare_one(
+                folder, raw, settings.data_dir, alone=len(folders) == 1, grading_only=grading_only
+            )
         done.append({"slug": folder.name, "folder": made})
         if not as_json:
             line = f"{folder.name}: prepared. To import it: podium import folder {made}"

@@ -20,11 +20,11 @@ class ImportCommands(LazyGroup):
         ("archive", "app.cli.imports.folders:archive", "Import archives of competition folders."),
         ("mle-bench", "app.cli.imports.mle_bench:mle_bench",
          "Import competitions from MLE-bench's prepared data; none of its code is run."),
-        ("grading-report", "app.cli.results.report:import_grading_report",
+        ("grading-report", "app.cli.imports.results:import_grading_report",
          "Import a grading report of MLE-bench into an experiment, which is made if it is new."),
-        ("run-groups", "app.cli.results.report:import_run_groups",
+        ("run-groups", "app.cli.imports.results:import_run_groups",
          "Import complete experiments of MLE-bench: each run group becomes a seed."),
-        ("mlagentbench-results", "app.cli.results.success:import_mlagentbench_results",
+        ("mlagentbench-results", "app.cli.imports.results:import_mlagentbench_results",
          "Import a task's evaluated runs into an experiment; all of them, or none."),
     )  # fmt: skip
 

@@ -1,19 +1,18 @@
-"""`podium report`, and the import of grading reports and run groups."""
+"""`podium report` and `podium compare`."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markdown import Markdown
 
 from app.cli.context import podium
-from app.cli.output import AsJson, err, out, print_json
-from app.cli.results.mismatches import print_mismatches
+from app.cli.output import AsJson, out, print_json
 from app.cli.results.success import KnownBaselines, Starter, Threshold
 from app.errors import Invalid
 from app.reports.comparisons import comparison_report, simultaneous_report
@@ -22,10 +21,8 @@ from app.reports.medal_rates import board_report, medal_rates_report
 from app.reports.report import Report
 from app.reports.success_rates import success_report
 from app.reports.tables import to_csv, to_parquet
-from app.services.results import board, experiment_results, grading_reports, success_rates
+from app.services.results import board, experiment_results, success_rates
 from app.services.results.experiment_results import GroupBy
-from app.services.results.grading_reports import ImportedReports, ReportSource
-from app.services.results.run_groups import ImportedExperiment, import_groups
 from app.services.results.scope import Excluded, ResultFilter
 from app.services.results.success_rates import (
     Baselines,
@@ -34,8 +31,6 @@ from app.services.results.success_rates import (
     has_only_baselines,
 )
 from app.statistics.attempts import RATES, Padding
-
-Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
 
 
 def report(
@@ -168,72 +163,3 @@ def print_report(shown: Report, *, as_json: bool, csv: bool, parquet: Path | Non
         out.print(Markdown(shown.markdown()))
     else:
         sys.stdout.write(shown.markdown())
-
-
-def import_grading_report(
-    experiment: Experiment,
-    file: Annotated[Path, typer.Argument(help="a grading_report.json", exists=True)],
-    seed: Annotated[int, typer.Option(help="the seed of these results")] = 0,
-    repeats: Annotated[
-        bool, typer.Option("--repeats", help="a competition that occurs again gets the next seed")
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Import a grading report of MLE-bench into an experiment, which is made if it is new."""
-    with podium(creates=True) as context:
-        grading_reports.create_if_new(context, experiment)
-        sources = [ReportSource(file.read_bytes())]
-        imported = grading_reports.import_reports(
-            context, experiment, sources, seed=seed, repeats=repeats
-        )
-    if as_json:
-        print_json(asdict(imported))
-    else:
-        _print_summary(experiment, imported)
-
-
-def import_run_groups(
-    table: Annotated[Path, typer.Argument(help="run_group_experiments.csv", exists=True)],
-    runs: Annotated[Path, typer.Argument(help="the directory of run groups", exists=True)],
-    experiment: Annotated[list[str], typer.Option(help="only these experiments")] = [],  # noqa: B006
-    as_json: AsJson = False,
-) -> None:
-    """Import complete experiments of MLE-bench: each run group becomes a seed.
-
-    Groups that cannot be read are listed and skipped. The status is 1 if an experiment has no
-    group that can be imported.
-    """
-    with podium(creates=True) as context:
-        found = import_groups(context, table, runs, experiment)
-    if as_json:
-        print_json([_group_document(one) for one in found])
-    else:
-        for one in found:
-            _print_imported(one)
-    if any(one.reports is None for one in found):
-        raise typer.Exit(1)
-
-
-def _print_imported(one: ImportedExperiment) -> None:
-    for problem in one.problems:
-        err.print(f"{one.experiment}: {problem}", markup=False, highlight=False)
-    if one.reports is None:
-        err.print(f"{one.experiment}: nothing was imported", markup=False, highlight=False)
-    else:
-        _print_summary(one.experiment, one.reports)
-
-
-def _group_document(one: ImportedExperiment) -> dict[str, Any]:
-    document = asdict(one)
-    document["taken"] = document.pop("reports")
-    return document
-
-
-def _print_summary(experiment: str, imported: ImportedReports) -> None:
-    seeds = ", ".join(map(str, imported.seeds))
-    out.print(
-        f"{experiment}: {imported.imported} results imported, {imported.unchanged} before; "
-        f"seeds {seeds}; {len(imported.mismatches)} mismatches",
-        markup=False, highlight=False,
-    )  # fmt: skip
-    print_mismatches(imported.mismatches)

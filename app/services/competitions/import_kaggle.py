@@ -22,7 +22,12 @@ from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.importers.kaggle_source import About, KaggleSource, is_podium
 from app.services.competitions.import_folder import MAX_FILES, Imported, Progress, import_folder
-from app.services.competitions.prepare import PREPARE, run_prepare
+from app.services.competitions.prepare import (
+    PREPARE,
+    prepare_as_mle_bench,
+    reads_archives,
+    run_prepare,
+)
 from app.services.runtime.context import Context
 
 COPIES = 3  # of the data on disk at the same time: the archive, unpacked, and prepared
@@ -127,6 +132,9 @@ def _prepare(
     """Copy the folder and let its prepare.py process the archive. Returns the copy."""
     slug = folder.name
     prepared, raw = scratch / slug, scratch / "raw"
+    if reads_archives(folder) and zipfile.is_zipfile(archive):
+        log_step(f"{slug}: preparing")
+        return prepare_as_mle_bench(folder, archive, scratch)
     if zipfile.is_zipfile(archive):
         log_step(f"{slug}: unpacking")
         try:
@@ -140,6 +148,8 @@ def _prepare(
         raw.mkdir(parents=True)
         shutil.copy2(archive, raw)
     log_step(f"{slug}: preparing")
+    if reads_archives(folder):
+        return prepare_as_mle_bench(folder, raw, scratch)
     run_prepare(folder, raw, prepared)
     return prepared
 

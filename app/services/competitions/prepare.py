@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -9,30 +10,30 @@ import sys
 import tempfile
 from pathlib import Path
 
-from app.errors import BadCompetition, NotFound
+from app.errors import BadCompetition, Invalid, NotFound
 from app.importers.archive import unpack_files
+from app.importers.mle_bench import Sources, assemble
 
 PREPARE = "prepare.py"
 MAX_BYTES = 1 << 40  # the user's own data: limited only by the disk
 MAX_FILES = 10_000_000
-# prepare.py runs in its own process, because it may use much memory and import anything.
-_RUN = (
-    "import importlib.util, pathlib, sys\n"
-    "spec = importlib.util.spec_from_file_location('prepare', sys.argv[1])\n"
-    "module = importlib.util.module_from_spec(spec)\n"
-    "spec.loader.exec_module(module)\n"
-    "module.prepare(*map(pathlib.Path, sys.argv[2:]))\n"
-)
+# The function of a prepare.py that reads the raw files where they lie, an archive too, and that
+# writes files as MLE-bench lays them out.
+PREPARE_FILES = "prepare_files"
 
 
-def prepare(folder: Path, raw: Path, data_dir: Path, *, alone: bool) -> Path:
+def prepare(
+    folder: Path, raw: Path, data_dir: Path, *, alone: bool, grading_only: bool = False
+) -> Path:
     """Prepare the competition of `folder` from the files in `raw`. Returns the folder to import.
 
     The raw files are in `raw/SLUG` or `raw/SLUG.zip`; or in `raw` itself if the competition is the
     only one (`alone`). Files that were prepared before are replaced after everything succeeded.
+    With `grading_only`, a prepare.py that reads `RawFiles` leaves out what only agents need.
 
     Raises:
         NotFound: prepare.py or the raw files are missing.
+        Invalid: `grading_only`, and the prepare.py cannot leave anything out.
         BadCompetition: the archive cannot be unpacked, or prepare.py failed.
     """
     slug = folder.name
@@ -46,10 +47,18 @@ def prepare(folder: Path, raw: Path, data_dir: Path, *, alone: bool) -> Path:
     target = data_dir.resolve() / "prepared" / slug
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".preparing-", dir=target.parent) as scratch:
-        if raw_files.is_file():
-            raw_files = _unpacked(raw_files, Path(scratch, "raw"))
-        prepared = Path(scratch, slug)
-        run_prepare(folder, raw_files, prepared)
+        if reads_archives(folder):
+            prepared = prepare_as_mle_bench(folder, raw_files, Path(scratch), grading_only)
+        elif grading_only:
+            raise Invalid(
+                f"{slug} cannot be prepared for grading only: its {PREPARE} has no function "
+                f"{PREPARE_FILES}. Leave out --grading-only."
+            )
+        else:
+            if raw_files.is_file():
+                raw_files = _unpacked(raw_files, Path(scratch, "raw"))
+            prepared = Path(scratch, slug)
+            run_prepare(folder, raw_files, prepared)
         shutil.rmtree(target, ignore_errors=True)
         prepared.rename(target)
     return target
@@ -64,11 +73,47 @@ def run_prepare(folder: Path, raw: Path, prepared: Path) -> None:
     shutil.copytree(folder, prepared, ignore=shutil.ignore_patterns("public", "private"))
     for part in ("public", "private"):
         (prepared / part).mkdir()
-    arguments = [
-        str(p) for p in (prepared / PREPARE, raw, prepared / "public", prepared / "private")
-    ]
+    _run(folder, raw, prepared)
+
+
+def reads_archives(folder: Path) -> bool:
+    """Whether the folder's prepare.py reads the raw files where they lie, an archive too."""
+    return PREPARE_FILES in _functions(folder / PREPARE)
+
+
+def prepare_as_mle_bench(
+    folder: Path, raw: Path, scratch: Path, grading_only: bool = False
+) -> Path:
+    """Let prepare.py write files as MLE-bench does, and make a folder to import of them.
+
+    `raw` is the folder of the raw files, or the archive of them.
+
+    Raises:
+        BadCompetition: prepare.py failed; gives the last line of its error output.
+    """
+    prepared = scratch / "mle-bench" / folder.name / "prepared"
+    for part in ("public", "private"):
+        (prepared / part).mkdir(parents=True)
+    _run(folder, raw, prepared, grading_only=grading_only)
+    return assemble(folder, Sources(scratch / "mle-bench"), scratch).folder
+
+
+def _functions(file: Path) -> set[str]:
+    """The names of the functions of a Python file, which is not run; none of a broken one."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        return set()
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def _run(folder: Path, raw: Path, prepared: Path, *, grading_only: bool = False) -> None:
+    """Run prepare.py in a process of its own, with directories for what it makes."""
+    arguments = [str(path.resolve()) for path in (folder / PREPARE, raw, prepared)]
+    places = [f"{arguments[2]}/{part}" for part in ("public", "private")]
+    flags = ["--grading-only"] if grading_only else []
     ran = subprocess.run(  # noqa: S603 (a prepare.py is trusted as its folder is: see docs/operations.md)
-        [sys.executable, "-B", "-c", _RUN, *arguments],
+        [sys.executable, "-B", "-m", "app.preparation.run", *arguments[:2], *places, *flags],
         capture_output=True, text=True, check=False, cwd=prepared.parent,
         env={k: v for k, v in os.environ.items() if not k.startswith(("KAGGLE", "PODIUM"))},
     )  # fmt: skip

@@ -15,7 +15,7 @@ from app.domain.states import ReportedScoreKind, RunState
 from app.errors import Conflict, NotFound
 from app.importers.grading_report import Mismatch
 from app.importers.mlagentbench_results import EvaluatedRun, read_evaluation
-from app.services.results.grading_reports import UNKNOWN_MODEL
+from app.services.imports.grading_reports import UNKNOWN_MODEL
 from app.services.runtime.context import Context
 from app.storage.database.records import (
     ExperimentRecord,

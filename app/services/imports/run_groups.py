@@ -10,7 +10,7 @@ from pathlib import Path
 from app.errors import BadReport, Conflict, NotFound
 from app.importers.grading_report import read_report
 from app.importers.run_groups import read_run_groups
-from app.services.results.grading_reports import (
+from app.services.imports.grading_reports import (
     ImportedReports,
     ReportSource,
     create_if_new,

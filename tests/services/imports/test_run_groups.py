@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.services.results.run_groups import _sources
+from app.services.imports.run_groups import _sources
 
 REPORT = b'[{"competition_id": "leaf-classification", "score": null}]'
 

@@ -1,0 +1,119 @@
+"""`podium import grading-report`, `run-groups` and `mlagentbench-results`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.context import podium
+from app.cli.imports.mismatches import print_mismatches
+from app.cli.output import AsJson, err, out, print_json
+from app.services.imports import grading_reports, mlagentbench_results
+from app.services.imports.grading_reports import ImportedReports, ReportSource
+from app.services.imports.mlagentbench_results import EvaluationFile
+from app.services.imports.run_groups import ImportedExperiment, import_groups
+
+Experiment = Annotated[str, typer.Argument(help="the experiment's name; made if it is new")]
+
+
+def import_grading_report(
+    experiment: Experiment,
+    file: Annotated[Path, typer.Argument(help="a grading_report.json", exists=True)],
+    seed: Annotated[int, typer.Option(help="the seed of these results")] = 0,
+    repeats: Annotated[
+        bool, typer.Option("--repeats", help="a competition that occurs again gets the next seed")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import a grading report of MLE-bench into an experiment, which is made if it is new."""
+    with podium(creates=True) as context:
+        grading_reports.create_if_new(context, experiment)
+        sources = [ReportSource(file.read_bytes())]
+        imported = grading_reports.import_reports(
+            context, experiment, sources, seed=seed, repeats=repeats
+        )
+    if as_json:
+        print_json(asdict(imported))
+    else:
+        _print_summary(experiment, imported)
+
+
+def import_run_groups(
+    table: Annotated[Path, typer.Argument(help="run_group_experiments.csv", exists=True)],
+    runs: Annotated[Path, typer.Argument(help="the directory of run groups", exists=True)],
+    experiment: Annotated[list[str], typer.Option(help="only these experiments")] = [],  # noqa: B006
+    as_json: AsJson = False,
+) -> None:
+    """Import complete experiments of MLE-bench: each run group becomes a seed.
+
+    Groups that cannot be read are listed and skipped. The status is 1 if an experiment has no
+    group that can be imported.
+    """
+    with podium(creates=True) as context:
+        found = import_groups(context, table, runs, experiment)
+    if as_json:
+        print_json([_group_document(one) for one in found])
+    else:
+        for one in found:
+            _print_imported(one)
+    if any(one.reports is None for one in found):
+        raise typer.Exit(1)
+
+
+def import_mlagentbench_results(
+    experiment: Experiment,
+    file: Annotated[
+        Path, typer.Argument(help="the JSON file of MLAgentBench's evaluation", exists=True)
+    ],
+    competition: Annotated[str, typer.Option(help="the competition of the file's task")],
+    seed: Annotated[int, typer.Option(help="the seed of the first run")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Import a task's evaluated runs into an experiment; all of them, or none."""
+    with podium(creates=True) as context:
+        source = EvaluationFile(file.read_bytes(), file.name, competition)
+        imported = mlagentbench_results.import_evaluation(
+            context, experiment, source, seed=seed, create=True
+        )
+    if as_json:
+        print_json(asdict(imported))
+        return
+    failures = ", ".join(
+        f"{count} {kind}" for kind, count in sorted(imported.failures.items()) if kind != "none"
+    )
+    seeds = f"{imported.seeds[0]} to {imported.seeds[-1]}"
+    out.print(
+        f"{experiment}: {imported.imported} runs at {competition} imported with {imported.scores} "
+        f"scores, {imported.unchanged} imported before; seeds {seeds}; failures: "
+        f"{failures or 'none'}; {len(imported.mismatches)} mismatches",
+        markup=False, highlight=False,
+    )  # fmt: skip
+    print_mismatches(imported.mismatches)
+
+
+def _print_imported(one: ImportedExperiment) -> None:
+    for problem in one.problems:
+        err.print(f"{one.experiment}: {problem}", markup=False, highlight=False)
+    if one.reports is None:
+        err.print(f"{one.experiment}: nothing was imported", markup=False, highlight=False)
+    else:
+        _print_summary(one.experiment, one.reports)
+
+
+def _group_document(one: ImportedExperiment) -> dict[str, Any]:
+    document = asdict(one)
+    document["taken"] = document.pop("reports")
+    return document
+
+
+def _print_summary(experiment: str, imported: ImportedReports) -> None:
+    seeds = ", ".join(map(str, imported.seeds))
+    out.print(
+        f"{experiment}: {imported.imported} results imported, {imported.unchanged} before; "
+        f"seeds {seeds}; {len(imported.mismatches)} mismatches",
+        markup=False, highlight=False,
+    )  # fmt: skip
+    print_mismatches(imported.mismatches)

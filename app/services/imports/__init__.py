@@ -1,0 +1,1 @@
+"""Imports of results: grading reports, run groups, MLAgentBench's evaluations."""

@@ -1,0 +1,19 @@
+"""A tenth of Kaggle's train.csv is the test set, drawn as MLE-bench draws it."""
+
+from pathlib import Path
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from app.preparation.prepared_files import write_csv
+from app.preparation.raw_files import RawFiles
+
+
+def prepare_files(raw: RawFiles, public: Path, private: Path) -> None:
+    """Split the essays. The sample submission has scores drawn at random."""
+    train, test = train_test_split(raw.table("train.csv"), test_size=0.1, random_state=0)
+    write_csv(train, public / "train.csv")
+    write_csv(test.drop(columns="score"), public / "test.csv")
+    scores = np.random.RandomState(42).randint(1, 7, size=len(test))
+    write_csv(test[["essay_id"]].assign(score=scores), public / "sample_submission.csv")
+    write_csv(test, private / "answers.csv")

@@ -1,0 +1,18 @@
+"""A tenth of Kaggle's train.csv is the test set, drawn as MLE-bench draws it."""
+
+from pathlib import Path
+
+from sklearn.model_selection import train_test_split
+
+from app.preparation.prepared_files import write_csv
+from app.preparation.raw_files import RawFiles
+
+
+def prepare_files(raw: RawFiles, public: Path, private: Path) -> None:
+    """Split the labelled passengers; members of a travelling group may be on both sides."""
+    train, test = train_test_split(raw.table("train.csv"), test_size=0.1, random_state=0)
+    write_csv(train, public / "train.csv")
+    write_csv(test.drop(columns="Transported"), public / "test.csv")
+    sample = test[["PassengerId"]].assign(Transported=False)
+    write_csv(sample, public / "sample_submission.csv")
+    write_csv(test, private / "test.csv")
