@@ -41,7 +41,8 @@ def root(node: Node, size: int) -> bytes:
 
 def inclusion_proof(node: Node, number: int, size: int) -> list[bytes]:
     """The proof that a leaf is in the tree of `size` leaves: PATH of RFC 6962, 2.1.1."""
-    start, end, path = 0, size, []
+    start, end = 0, size
+    path: list[bytes] = []
     while end - start > 1:
         middle = start + _split(end - start)
         if number < middle:
@@ -57,7 +58,8 @@ def consistency_proof(node: Node, first: int, size: int) -> list[bytes]:
     """The proof that the tree of `size` leaves begins with the first ones: PROOF of 2.1.2."""
     if first in (0, size):
         return []
-    start, end, path, is_first_root = 0, size, [], True
+    start, end, is_first_root = 0, size, True
+    path: list[bytes] = []
     while end != first:
         middle = start + _split(end - start)
         if first <= middle:

@@ -161,6 +161,8 @@ def test_a_removed_entry_or_checkpoint_is_named(copy: Path) -> None:
     assert f"log entry {last}" in {one.path for one in damage(copy)}
     assert change(copy, "DELETE FROM log_entry WHERE number = 1") == 1
     assert "log entry 1" in {one.path for one in damage(copy)}
+    assert change(copy, "DELETE FROM log_node WHERE level = 0 AND place = 0") == 1
+    assert "log entry 0" in {one.path for one in damage(copy)}
     assert change(copy, "DELETE FROM log_checkpoint WHERE size = 1") == 1
     assert "checkpoint of 1 entries" in {one.path for one in damage(copy)}
 

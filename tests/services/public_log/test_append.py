@@ -19,8 +19,8 @@ from app.services.receipts import keys, log_view
 from app.services.receipts.check_database import check_trust
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
+from app.storage.database.dump import SIGNING_KEY
 from app.storage.queries.operation import secrets
-from app.storage.queries.trust import signing_keys
 
 
 def opened(tmp_path: Path, url: str, **more) -> Context:
@@ -155,7 +155,7 @@ def test_a_revoked_key_is_refused_and_another_one_signs(context):
 def test_a_key_whose_private_part_is_gone_is_replaced(context):
     append(context)
     [old] = log_view.keys(context)
-    name = f"{signing_keys.SIGNING_KEY}{old.id}"
+    name = f"{SIGNING_KEY}{old.id}"
     context.database.write(
         lambda session: session.execute(secrets.TABLE.delete().where(secrets.TABLE.c.name == name))
     )

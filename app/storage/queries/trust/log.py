@@ -71,10 +71,12 @@ def add_entry(session: Session, new: LogEntryRecord) -> None:
 
 
 def node_reader(session: Session) -> merkle.Node:
-    """Reads hashes of subtrees."""
+    """Reads hashes of subtrees. It raises LookupError where somebody removed one."""
 
     def read(level: int, place: int) -> bytes:
-        found = session.execute(HASH, {"level": level, "place": place}).scalar_one()
+        found = session.execute(HASH, {"level": level, "place": place}).scalar_one_or_none()
+        if found is None:
+            raise LookupError(f"the log has no hash of level {level}, place {place}")
         return bytes.fromhex(found)
 
     return read
