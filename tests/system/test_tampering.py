@@ -15,7 +15,9 @@ import pytest
 
 from app.services.operations.verify import verify
 from app.services.operations.verify_progress import Damage, Progress
+from app.services.receipts.check_database import check_trust
 from app.settings import Settings
+from app.storage.database.database import Database
 from tests.api.conftest import Podium
 from tests.api.test_receipts import closed, receipts_of
 from tests.server import PodiumServer
@@ -58,6 +60,16 @@ def damage(data: Path) -> list[Damage]:
     progress = Progress(data / "verify.json")
     verify(Settings(data_dir=data), lambda *_: None, sample=None, progress=progress)
     return progress.damaged
+
+
+def named_in(data: Path) -> set[str]:
+    """What the check of receipts and log alone names."""
+    database = Database(f"sqlite:///{data / 'podium.db'}")
+    try:
+        with database.read() as session:
+            return {name for name, _ in check_trust(session)}
+    finally:
+        database.close()
 
 
 def change(data: Path, statement: str, *values: object) -> int:
@@ -107,6 +119,7 @@ def test_a_removed_grade_is_named(copy: Path, seeded: Seeded) -> None:
 def test_another_file_of_a_submission_is_named(copy: Path, seeded: Seeded) -> None:
     [(sha256,)] = rows(copy, f"SELECT sha256 FROM submission WHERE id = '{seeded.submission}'")
     blob = copy / "blobs" / sha256[:2] / sha256[2:]
+    shutil.rmtree(copy / "blobs" / "journals")  # else the store mends the file from it
     blob.chmod(0o600)
     blob.write_bytes(blob.read_bytes().replace(b"1", b"2", 1))
     found = damage(copy)
@@ -128,10 +141,10 @@ def test_each_changed_entry_of_the_log_is_named(copy: Path, column: str) -> None
         assert other != value
         where = "WHERE number = ?"
         change(copy, f"UPDATE log_entry SET {column} = ? {where}", other, number)
-        named = {one.path for one in damage(copy)}
+        named = named_in(copy)
         assert f"log entry {number}" in named
         change(copy, f"UPDATE log_entry SET {column} = ? {where}", value, number)
-    assert damage(copy) == []
+    assert named_in(copy) == set()
 
 
 def test_each_changed_byte_of_a_leaf_is_named(copy: Path) -> None:
@@ -139,7 +152,7 @@ def test_each_changed_byte_of_a_leaf_is_named(copy: Path) -> None:
     for place in range(len(leaf)):
         other = leaf[:place] + chr(ord(leaf[place]) ^ 1) + leaf[place + 1 :]
         change(copy, "UPDATE log_entry SET leaf = ? WHERE number = 1", other)
-        assert "log entry 1" in {one.path for one in damage(copy)}
+        assert "log entry 1" in named_in(copy)
 
 
 def test_each_changed_receipt_is_named(copy: Path) -> None:
@@ -150,21 +163,21 @@ def test_each_changed_receipt_is_named(copy: Path) -> None:
         for column, value in zip(columns, values, strict=True):
             other = value.replace("a", "b", 1)
             change(copy, f"UPDATE receipt SET {column} = ? WHERE id = ?", other, receipt)
-            assert f"receipt {receipt}" in {one.path for one in damage(copy)}
+            assert f"receipt {receipt}" in named_in(copy)
             change(copy, f"UPDATE receipt SET {column} = ? WHERE id = ?", value, receipt)
-    assert damage(copy) == []
+    assert named_in(copy) == set()
 
 
 def test_a_removed_entry_or_checkpoint_is_named(copy: Path) -> None:
     last = rows(copy, "SELECT max(number) FROM log_entry")[0][0]
     assert change(copy, "DELETE FROM log_entry WHERE number = ?", last) == 1
-    assert f"log entry {last}" in {one.path for one in damage(copy)}
+    assert f"log entry {last}" in named_in(copy)
     assert change(copy, "DELETE FROM log_entry WHERE number = 1") == 1
-    assert "log entry 1" in {one.path for one in damage(copy)}
+    assert "log entry 1" in named_in(copy)
     assert change(copy, "DELETE FROM log_node WHERE level = 0 AND place = 0") == 1
-    assert "log entry 0" in {one.path for one in damage(copy)}
+    assert "log entry 0" in named_in(copy)
     assert change(copy, "DELETE FROM log_checkpoint WHERE size = 1") == 1
-    assert "checkpoint of 1 entries" in {one.path for one in damage(copy)}
+    assert "checkpoint of 1 entries" in named_in(copy)
 
 
 def test_an_entry_that_is_changed_with_its_hashes_has_no_signed_root(copy: Path) -> None:
@@ -183,7 +196,7 @@ def test_an_entry_that_is_changed_with_its_hashes_has_no_signed_root(copy: Path)
             known[level, place] = value
             change(copy, "INSERT INTO log_node VALUES (?, ?, ?)", level, place, value.hex())
 
-    named = {one.path for one in damage(copy)}
+    named = named_in(copy)
 
     assert "checkpoint of 3 entries" in named
     assert "checkpoint of 2 entries" not in named
