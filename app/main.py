@@ -40,6 +40,7 @@ from app.api.http.head_requests import HeadRequests
 from app.api.http.request_log import RequestRecorder
 from app.api.http.security_headers import SecurityHeaders
 from app.api.imports import grading_reports, mlagentbench_results
+from app.api.trust import public_log, receipts
 from app.errors import PodiumError
 from app.kaggle_api.deps import open_state
 from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
@@ -52,6 +53,7 @@ from app.services.submissions.batch_receiver import open_batch_receiver
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
 from app.web import routers as pages
+from app.worker.late_receipts import run_late_receipts
 from app.worker.loop import NoWorker, Worker
 from app.worker.sweeper import run_sweeper
 
@@ -95,6 +97,9 @@ def create_app(
         )
         app.state.context, app.state.worker = context, worker
         sweeper = threading.Thread(target=run_sweeper, args=(context, stopping), name="sweeper")
+        late = threading.Thread(
+            target=run_late_receipts, args=(context, stopping), name="late-receipts"
+        )
         loop = asyncio.get_running_loop()
         app.state.shutdown = lambda: loop.call_soon_threadsafe(context.notifications.close)
         app.state.kaggle = open_state(context)
@@ -103,6 +108,7 @@ def create_app(
         # Without requests few things can end the server but the file it grades.
         await run_in_threadpool(worker.wait_for_suspects, SUSPECTS_SECONDS)
         sweeper.start()
+        late.start()
         # The present objects stay until the end: the garbage collector need not check them again.
         gc.collect()
         gc.freeze()
@@ -114,6 +120,7 @@ def create_app(
             worker.wake()
             await run_in_threadpool(thread.join)
             await run_in_threadpool(sweeper.join)
+            await run_in_threadpool(late.join)
             if app.state.batch_receiver is not None:
                 await run_in_threadpool(app.state.batch_receiver.close)
             await run_in_threadpool(_stop_grading, context)
@@ -140,7 +147,7 @@ def create_app(
     )
     rarely_used = (
         grade, reported_scores, scores, success, mlagentbench_results, amendments, archive, keys,
-        events, faults, suites, service, skill, problems,
+        events, faults, suites, service, skill, problems, receipts, public_log,
     )  # fmt: skip
     for module in (*by_frequency, *rarely_used):
         app.include_router(module.router)

@@ -133,6 +133,11 @@ class Settings(BaseSettings):
     public_boards: str = Field(
         "", description="suites, with commas between them, whose boards need no login"
     )
+    signer_name: str = Field(
+        "",
+        description="the name under which receipts are signed, as a host name; fixed by the first "
+        "receipt; empty: a random one",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="the least level of the lines in the log"
     )

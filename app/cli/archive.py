@@ -38,8 +38,8 @@ def _change(verb: str, kind: ArchivalKind, name: str, reason: str, url: str, key
         with there:
             there.post(f"/v1/{kind.value}s/{name}/{verb}", {"reason": reason})
         return
-    from app.services.runtime import archival
+    from app.services.experiments import archiving
 
-    change = archival.archive if verb == "archive" else archival.restore
+    change = archiving.archive if verb == "archive" else archiving.restore
     with podium() as context:
         change(context, kind, name, reason, by=None)

@@ -35,7 +35,7 @@ class Podium(LazyGroup):
         ("restore", "app.cli.operation.backup:restore",
          "Restore a backup into an empty Podium, on either database and store."),
         ("verify", "app.cli.operation.verify:verify",
-         "Compare stored files with their digests; exit 1 if any is damaged or missing."),
+         "Check a receipt, or compare stored files with their digests; exit 1 if damage is found."),
         ("gc", "app.cli.operation.gc:gc",
          "List stored files that no row names; with --delete, remove them."),
         ("proxy", "app.cli.operation.proxy:proxy",
@@ -70,6 +70,7 @@ class Podium(LazyGroup):
         ("experiments", "app.cli.experiments:app", "Create, list and archive experiments."),
         ("keys", "app.cli.keys:app", "Create, list and revoke keys."),
         ("runs", "app.cli.runs:app", "Create, list, close and archive runs."),
+        ("receipts", "app.cli.receipts.commands:app", "Issue, list and save signed receipts."),
         ("db", "app.cli.operation.database:app", "Migrate and check the database."),
     )  # fmt: skip
     programs = frozenset({"proxy"})

@@ -9,10 +9,14 @@ from app.domain.wording import counted
 from app.services.results.scope import ResultContext
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS, HARNESS_KINDS
 
+SHOWN = 5  # departures from a freeze, in a line
+
 
 def context_document(context: ResultContext) -> dict[str, Any]:
     """The choices and the runs behind the numbers, for JSON."""
     disclosed = context.disclosed
+    freeze = context.freeze
+    frozen = freeze and {"receipt": freeze.receipt.id, "departures": list(freeze.departures)}
     return {
         "experiment": context.experiment.name,
         "agent": context.experiment.agent,
@@ -34,6 +38,7 @@ def context_document(context: ResultContext) -> dict[str, Any]:
         "open_runs": context.open,
         "imported": context.imported,
         "withdrawn": context.withdrawn,
+        **({"freeze": frozen} if frozen else {}),
         "failures": dict(context.failures),
         "exposure": {
             "policies": dict(context.policies),
@@ -126,6 +131,13 @@ def own_notes(context: ResultContext) -> list[str]:
         lines.append(
             f"{context.withdrawn} imported results were withdrawn by an admin: the experiment's "
             "amendments have them and the reasons."
+        )
+    if context.freeze:
+        departures = context.freeze.departures
+        lines.append(
+            f"Frozen before the first run (receipt {context.freeze.receipt.id}): "
+            + ("; ".join(one["text"] for one in departures[:SHOWN]) or "nothing departs from it")
+            + (f"; and {len(departures) - SHOWN} more." if len(departures) > SHOWN else ".")
         )
     return lines
 

@@ -163,6 +163,24 @@ TABLE = {
     "ANY /api.v1.DiagnosticsService/{rest:path}": PUBLIC,
     "ANY /blobs.BlobApiService/{rest:path}": PUBLIC,
     "ANY /api/{rest:path}": PUBLIC,
+    # Receipts and the public log.
+    "GET /v1/receipts/{receipt_id}": EVERY,
+    "GET /v1/receipts/{receipt_id}.sig": EVERY,
+    "GET /v1/receipts/{receipt_id}.dsse": EVERY,
+    "GET /v1/runs/{run_id}/receipts": EVERY,
+    "POST /v1/runs/{run_id}/receipts": RESEARCHER,
+    "GET /v1/experiments/{name}/receipts": RESEARCHER,
+    "POST /v1/experiments/{name}/receipts": RESEARCHER,
+    "GET /v1/experiments/{name}/freeze": RESEARCHER,
+    "POST /v1/experiments/{name}/freeze": RESEARCHER,
+    "GET /.well-known/podium/allowed_signers": PUBLIC,
+    "GET /.well-known/podium/revoked_keys": PUBLIC,
+    "GET /v1/signing-keys": PUBLIC,
+    "GET /v1/log/checkpoint": PUBLIC,
+    "GET /v1/log/entries": PUBLIC,
+    "GET /v1/log/entries/{number}": RESEARCHER,
+    "GET /v1/log/proofs/inclusion": PUBLIC,
+    "GET /v1/log/proofs/consistency": PUBLIC,
 }
 
 
@@ -212,7 +230,7 @@ def test_every_route_asks_for_the_role_in_the_table(
         "{suite_name}": "mle-bench", "{suite}": "mle-bench", "{form}": "svg",
         "{token}": "x", "{rest:path}": "x",
         "{competitionName}": tiny.name, "{fileName:path}": "sample_submission.csv",
-        "{contentLength}": "1", "{modified}": "1",
+        "{contentLength}": "1", "{modified}": "1", "{receipt_id}": "rcp_x", "{number}": "0",
     }  # fmt: skip
     nobody, researcher = podium.client(), podium.client(podium.researcher_key())
     harness = podium.client(podium.harness_key(run.document["experiment"]))

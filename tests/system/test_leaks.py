@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import time
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +195,8 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
                  f"/v1/submissions/{sent}", f"/v1/submissions/{sent}/file",
                  f"/v1/runs/{run.id}/exposure", f"/v1/runs/{run.id}/reported-scores",
                  f"/v1/runs/{run.id}/trajectory", f"/v1/experiments/{experiment}/success-rates",
+                 f"/v1/runs/{run.id}/receipts", f"/v1/experiments/{experiment}/receipts",
+                 f"/v1/experiments/{experiment}/freeze", "/v1/log/entries/0", "/v1/receipts/rcp_x",
                  f"/v1/experiments/{experiment}/outcomes", f"/v1/competitions/{slug}/results",
                  "/v1/experiments", "/openapi.json", "/SKILL.md", "/llms.txt"):  # fmt: skip
         ask("GET", path)
@@ -206,7 +209,44 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
     ask("POST", evaluated, content=b"{}")
     ask("PUT", f"/v1/runs/{run.id}/selected", json={"submission": sent})
     ask("PATCH", f"/v1/runs/{run.id}", json={"state": "closed"})
+    ask("POST", f"/v1/runs/{run.id}/receipts")
+    ask("POST", f"/v1/experiments/{experiment}/receipts", json={})
     return transcript
+
+
+@pytest.mark.parametrize("policy", ["none", "validity", "public"])
+def test_a_closed_runs_receipt_tells_its_key_and_the_public_nothing(
+    podium: Podium, twins: tuple[Path, Path], policy: str
+) -> None:
+    """Two runs with other answers, and a third whose file is rejected: each adds one entry."""
+    file, anybody = good_submission(twins[0], shift=0.5), podium.client()
+    seen = []
+    for folder, sent in ((twins[0], file), (twins[1], file), (twins[1], b"id,target\nr1,x\n")):
+        assert podium.send_folder(folder).status_code in (200, 201)
+        run = podium.run(folder, feedback=policy)
+        submission = run.submit(sent).json()["id"]
+        while podium.admin.get(f"/v1/submissions/{submission}").json()["state"] in (
+            "queued", "grading",
+        ):  # fmt: skip
+            time.sleep(0.05)
+        podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"})
+        [receipt] = podium.admin.get(f"/v1/runs/{run.id}/receipts").json()["items"]
+        stated = podium.admin.get(f"/v1/receipts/{receipt['id']}").json()["predicate"]
+        answers = [run.client.get(f"/v1/runs/{run.id}/receipts")]
+        answers += [
+            run.client.get(f"/v1/receipts/{receipt['id']}{ending}")
+            for ending in ("", ".sig", ".dsse")
+        ]
+        entry = anybody.get(f"/v1/log/entries?start={receipt['index']}&limit=1")
+        proof = anybody.get(f"/v1/log/proofs/inclusion?receipt={receipt['id']}")
+        for public in (entry, proof):
+            for hidden_fact in (run.id, submission, stated["score"] or "rejected", folder.name):
+                assert hidden_fact not in public.text
+        leaf = json.loads(entry.json()["items"][0]["leaf"])
+        shown = [re.sub(receipt["id"], "ID", normalised(one)) for one in answers]
+        seen.append((shown, sorted(leaf), leaf["kind"]))
+        assert [one.status_code for one in answers] == [200, 404, 404, 404]
+    assert seen[0] == seen[1] == seen[2]
 
 
 def normalised(response: Any) -> str:

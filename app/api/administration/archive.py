@@ -15,7 +15,7 @@ from app.api.schemas.runs import ExperimentOut, RunOut
 from app.domain.states import ArchivalKind
 from app.services.auth import Caller
 from app.services.competitions import queries
-from app.services.experiments import experiments, reported_scores, runs
+from app.services.experiments import archiving, experiments, reported_scores, runs
 from app.services.runtime import archival
 from app.services.runtime.context import Context
 
@@ -27,42 +27,42 @@ Name = Annotated[str, Path(max_length=200)]
 @router.post("/competitions/{slug}/archive", response_model=CompetitionOut, responses=ANSWERS)
 def archive_competition(context: Ctx, caller: Anyone, slug: Slug, body: Reason) -> Any:
     """Hide a competition from lists and rates, and refuse the keys of its runs."""
-    archival.archive(context, ArchivalKind.COMPETITION, slug, body.reason, by=caller.key_id)
+    archiving.archive(context, ArchivalKind.COMPETITION, slug, body.reason, by=caller.key_id)
     return _competition(context, caller, slug)
 
 
 @router.post("/competitions/{slug}/restore", response_model=CompetitionOut, responses=ANSWERS)
 def restore_competition(context: Ctx, caller: Anyone, slug: Slug, body: Reason) -> Any:
     """End the archiving of a competition."""
-    archival.restore(context, ArchivalKind.COMPETITION, slug, body.reason, by=caller.key_id)
+    archiving.restore(context, ArchivalKind.COMPETITION, slug, body.reason, by=caller.key_id)
     return _competition(context, caller, slug)
 
 
 @router.post("/experiments/{name}/archive", response_model=ExperimentOut, responses=ANSWERS)
 def archive_experiment(context: Ctx, caller: Anyone, name: Name, body: Reason) -> Any:
     """Hide an experiment from lists and boards, and refuse the keys of its runs."""
-    archival.archive(context, ArchivalKind.EXPERIMENT, name, body.reason, by=caller.key_id)
+    archiving.archive(context, ArchivalKind.EXPERIMENT, name, body.reason, by=caller.key_id)
     return _experiment(context, name)
 
 
 @router.post("/experiments/{name}/restore", response_model=ExperimentOut, responses=ANSWERS)
 def restore_experiment(context: Ctx, caller: Anyone, name: Name, body: Reason) -> Any:
     """End the archiving of an experiment."""
-    archival.restore(context, ArchivalKind.EXPERIMENT, name, body.reason, by=caller.key_id)
+    archiving.restore(context, ArchivalKind.EXPERIMENT, name, body.reason, by=caller.key_id)
     return _experiment(context, name)
 
 
 @router.post("/runs/{run_id}/archive", response_model=RunOut, responses=ANSWERS)
 def archive_run(context: Ctx, caller: Anyone, run_id: Id, body: Reason) -> Any:
     """Hide a run from lists and rates, and refuse its keys."""
-    archival.archive(context, ArchivalKind.RUN, run_id, body.reason, by=caller.key_id)
+    archiving.archive(context, ArchivalKind.RUN, run_id, body.reason, by=caller.key_id)
     return _run(context, caller, run_id)
 
 
 @router.post("/runs/{run_id}/restore", response_model=RunOut, responses=ANSWERS)
 def restore_run(context: Ctx, caller: Anyone, run_id: Id, body: Reason) -> Any:
     """End the archiving of a run."""
-    archival.restore(context, ArchivalKind.RUN, run_id, body.reason, by=caller.key_id)
+    archiving.restore(context, ArchivalKind.RUN, run_id, body.reason, by=caller.key_id)
     return _run(context, caller, run_id)
 
 

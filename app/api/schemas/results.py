@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
+from app.api.schemas.receipts import Departure
 from app.services.results.competition_results import CompetitionResult
 from app.statistics.comparison import SignTest
 from app.statistics.estimates import Estimate, Interval
@@ -62,6 +63,13 @@ class FlagOfCompetition(BaseModel):
     note: str
 
 
+class FreezeOfResults(BaseModel):
+    """The receipt of an experiment's freeze, and what departs from the plan by now."""
+
+    receipt: str
+    departures: list[Departure]
+
+
 class BasisOut(BaseModel):
     """The attempts, flags and exposure behind the numbers."""
 
@@ -84,6 +92,11 @@ class BasisOut(BaseModel):
     open_runs: int
     imported: int
     withdrawn: int = Field(description="imported results that an admin withdrew; none counts")
+    freeze: FreezeOfResults | None = Field(
+        default=None,
+        description="the plan that was signed before the first run; left out if there is none",
+        exclude_if=lambda value: value is None,
+    )
     failures: dict[str, int]
     exposure: ExposureOfAll
     flags: list[FlagOfCompetition]

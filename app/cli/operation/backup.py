@@ -16,7 +16,18 @@ from app.services.operations.restore import restore as restore_from
 Folder = Annotated[Path, typer.Argument(help="the backup's folder")]
 
 
-def backup(folder: Folder, as_json: AsJson = False) -> None:
+def backup(
+    folder: Folder,
+    signing_keys: Annotated[
+        bool,
+        typer.Option(
+            "--signing-keys",
+            help="also the private keys of receipts; without them, the restored Podium makes a "
+            "new one",
+        ),
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """Write all rows and files of this Podium into a new folder, while it runs.
 
     The rows are as of one moment, from any database and store. The folder contains private
@@ -24,7 +35,7 @@ def backup(folder: Folder, as_json: AsJson = False) -> None:
     """
     settings = read_settings()
     with step_progress() as progress:
-        manifest = back_up(settings, folder.absolute(), progress)
+        manifest = back_up(settings, folder.absolute(), progress, signing_keys=signing_keys)
     _print_summary(f"backed up into {folder}", manifest, as_json)
 
 

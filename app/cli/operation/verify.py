@@ -1,14 +1,16 @@
-"""`podium verify`: compare stored files with their digests."""
+"""`podium verify`: check a receipt, or compare stored files with their digests."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from app.cli.context import require_podium
 from app.cli.output import AsJson, err, out, print_json, step_progress
+from app.cli.receipts.check import Asked, check, print_checked
 from app.services.operations.verify import verify as compare_files
 from app.services.operations.verify_progress import Progress, saved
 from app.settings import MEGABYTE, Settings
@@ -17,6 +19,27 @@ STATE = "verify.json"  # in the data directory, while a comparison is interrupte
 
 
 def verify(
+    receipt: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RECEIPT]", help="a receipt to check; without: the Podium here"),
+    ] = None,
+    signature: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="its signature; default: RECEIPT.sig")
+    ] = None,
+    allowed_signers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="the keys that may sign, as OpenSSH's file")
+    ] = None,
+    revoked: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="the keys that were revoked")
+    ] = None,
+    log: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="a saved answer of /v1/log/proofs; several are possible"),
+    ] = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="an older checkpoint, to compare the log with"),
+    ] = None,
     sample: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="compare N random files only")
     ] = None,
@@ -25,11 +48,20 @@ def verify(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Compare stored files with their digests; exit 1 if any is damaged or missing.
+    """Check a receipt, or compare stored files with their digests; exit 1 if damage is found.
 
-    Checks the pages of a SQLite database, every file that a row names, and the files of imported
-    competitions on this machine. Servers may go on meanwhile. Changes nothing.
+    With RECEIPT or --log it needs neither a Podium nor a network: it checks what `ssh-keygen -Y
+    verify` checks, at the receipt's time, and its place in the public log.
+
+    Without, it checks the Podium here: the pages of a SQLite database, every file that a row
+    names, the files of imported competitions on this machine, and receipts, the public log and the
+    grades that were signed. Servers may go on meanwhile. Changes nothing.
     """
+    if receipt is not None or log:
+        asked = Asked(receipt, signature, allowed_signers, revoked, log or [], checkpoint)
+        found = check(asked)
+        print_json(found) if as_json else print_checked(found)
+        return
     settings = Settings()
     require_podium(settings)
     file = settings.data_dir / STATE

@@ -11,10 +11,13 @@ from sqlalchemy.orm import Session
 from app.domain.states import AmendmentKind
 from app.errors import Invalid, NotFound
 from app.services.experiments import experiments
+from app.services.public_log.append import append_log_entry
 from app.services.runtime.context import Context
 from app.storage.queries import amendments
 from app.storage.queries import experiments as stored_experiments
 from app.storage.queries.amendments import AmendmentRecord
+
+LOGGED_AS = {AmendmentKind.AMENDED: "amendment", AmendmentKind.WITHDRAWN: "withdrawal"}
 
 
 def amend(
@@ -43,7 +46,8 @@ def amend(
         if not different:
             raise Invalid("Nothing would change: give another agent, model, notes or resources.")
         amendments.change_experiment(session, name, different)
-        return amendments.add(
+        return _add(
+            context,
             session,
             AmendmentRecord(
                 experiment=name,
@@ -85,7 +89,8 @@ def withdraw_imports(
         if not taken:
             raise NotFound(f"The experiment {name!r} has no such imported result.")
         before = [{**asdict(each), "imported_at": each.imported_at.isoformat()} for each in taken]
-        return amendments.add(
+        return _add(
+            context,
             session,
             AmendmentRecord(
                 experiment=name,
@@ -100,6 +105,15 @@ def withdraw_imports(
         )
 
     return context.database.write(record)
+
+
+def _add(context: Context, session: Session, new: AmendmentRecord) -> AmendmentRecord:
+    """Store an amendment, and its entry in the public log."""
+    stored = amendments.add(session, new)
+    body = asdict(stored)
+    del body["kind"], body["at"]  # the entry has its own
+    append_log_entry(context, session, LOGGED_AS[new.kind], {"amendment": body.pop("id"), **body})
+    return stored
 
 
 def history(

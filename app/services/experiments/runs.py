@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import RunState, SubmissionState
 from app.errors import Conflict, NotFound, RunClosed
 from app.services.auth import Caller, own_run
+from app.services.public_log.run_receipts import issue_at_close
 from app.services.runtime.context import Context
 from app.services.runtime.run_clock import start_clocks
 from app.services.runtime.run_lookup import existing_run
@@ -91,6 +92,8 @@ def change(
 ) -> RunRecord:
     """Close a run, or record its usage or failure. Closing it a second time changes nothing.
 
+    A closed run gets its receipt here, unless it has to wait for a grade.
+
     Raises:
         NotFound: the run does not exist.
     """
@@ -108,7 +111,10 @@ def change(
             runs.update_run(session, run_id, **changes)
         return runs.get_run(session, run_id) or run
 
-    return context.database.write(record)
+    changed = context.database.write(record)
+    if changed.state == RunState.CLOSED and (close or failure is not None):
+        issue_at_close(context, run_id)
+    return changed
 
 
 def close_all(context: Context, experiment: str, failure: str | None) -> list[str]:

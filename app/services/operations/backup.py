@@ -44,10 +44,13 @@ class NoBackupHere(Conflict):
     """A backup cannot be written there."""
 
 
-def back_up(settings: Settings, folder: Path, progress: Progress) -> Manifest:
+def back_up(
+    settings: Settings, folder: Path, progress: Progress, *, signing_keys: bool = False
+) -> Manifest:
     """Write all of this Podium's data into `folder`, which must be new or empty.
 
-    The manifest is written last: a backup without one is incomplete.
+    The manifest is written last: a backup without one is incomplete. Without `signing_keys`, a
+    Podium restored from it signs with a new key.
 
     Raises:
         NoBackupHere: the folder is not empty, or the database has another schema than this Podium.
@@ -63,7 +66,7 @@ def back_up(settings: Settings, folder: Path, progress: Progress) -> Manifest:
     limits = DatabaseLimits(readers=2, statement_seconds=STATEMENT_SECONDS)
     database = Database(settings.database_url, limits=limits)
     try:
-        manifest = _write_rows(database, folder, progress)
+        manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
         _copy_files(blobs, folder, manifest, progress)
     finally:
         database.close()
@@ -87,7 +90,9 @@ def _create_folder(folder: Path) -> None:
         raise NoBackupHere(f"{folder} cannot be written: {error.strerror}.") from None
 
 
-def _write_rows(database: Database, folder: Path, progress: Progress) -> Manifest:
+def _write_rows(
+    database: Database, folder: Path, progress: Progress, *, signing_keys: bool
+) -> Manifest:
     tables = []
     tables_to_copy = dump.backup_tables()
     with database.read() as session:  # one snapshot, however long it takes
@@ -95,7 +100,9 @@ def _write_rows(database: Database, folder: Path, progress: Progress) -> Manifes
         connection = session.connection()
         made_at = datetime.now(UTC).isoformat(timespec="seconds")
         for table in tables_to_copy:
-            file = write_lines(table_file(folder, table.name), rows_of(connection, table))
+            left_out = dump.left_out(table, signing_keys=signing_keys)
+            rows = rows_of(connection, table, without=left_out)
+            file = write_lines(table_file(folder, table.name), rows)
             tables.append(TableFile(table.name, kinds_of(table), file))
             progress("reading tables", 1, len(tables_to_copy))
         referenced = _ByteCounter(_distinct(dump.referenced_files(connection)))

@@ -1,4 +1,4 @@
-"""Compare stored files with the digests in the database: damage is found before it is needed."""
+"""Compare stored files with the digests in the database, and check receipts and the public log."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.errors import DamagedFile
 from app.services.operations.start_checks import DamagedDatabase, refuse_damaged_pages
 from app.services.operations.verify_progress import Damage, Progress
+from app.services.receipts.check_database import check_trust
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.version_files import directory_of
 from app.settings import Settings
@@ -31,6 +32,10 @@ PARALLEL_READS = 4
 SAVE_SECONDS = 2.0
 STATEMENT_SECONDS = 3600.0
 NAMED = 5  # submissions and files of versions in one remedy
+CHANGED_RECORD = (
+    "Somebody changed the database. Restore a backup from before (`podium restore`) into a new "
+    "PODIUM_DATA_DIR and compare the two; do not go on with this one."
+)
 Advance = Callable[[str, int, int], None]  # the step, the amount done just now, the total amount
 
 
@@ -46,6 +51,8 @@ class _Target:
 
 def verify(settings: Settings, advance: Advance, *, sample: int | None, progress: Progress) -> None:
     """Compare all files that rows name, or a random `sample`, and add damage to `progress`.
+
+    Without a `sample`, also receipts, the public log, and the grades that were signed.
 
     Begins after the last file in `progress`, and saves it from time to time and in the end.
 
@@ -75,6 +82,11 @@ def verify(settings: Settings, advance: Advance, *, sample: int | None, progress
                 if time.monotonic() - saved_at > SAVE_SECONDS and sample is None:
                     progress.save()
                     saved_at = time.monotonic()
+            if sample is None:
+                progress.damaged += [
+                    Damage("receipt", name, problem, [], CHANGED_RECORD)
+                    for name, problem in check_trust(session)
+                ]
         progress.complete = True
     finally:
         if sample is None:

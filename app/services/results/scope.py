@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from app.errors import AttemptsMissing, Invalid, NoResults
 from app.services.experiments import experiments
+from app.services.public_log.freezes import Freeze, freezes_of
 from app.services.results.attempts import (
     CompetitionInfo,
     ExperimentResults,
@@ -48,7 +49,7 @@ class ResultContext:
     """The data behind a statistic, which reports show together with it.
 
     `outside` is the number of results at competitions that are not asked for, `withdrawn` that of
-    imported results that an admin withdrew.
+    imported results that an admin withdrew; `freeze` is what was planned before the first run.
     """
 
     experiment: ExperimentRecord
@@ -64,6 +65,7 @@ class ResultContext:
     failures: Mapping[str, int]
     disclosed: Mapping[str, int]
     withdrawn: int = 0
+    freeze: Freeze | None = None
 
 
 def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
@@ -107,7 +109,8 @@ def result_context(
     with context.database.read() as session:
         withdrawn = amendments.withdrawn(session).get(name, 0)
     found = context_of(record, own, info, filters, slugs, disclosed)
-    return replace(found, withdrawn=withdrawn), info
+    freeze = freezes_of(context, [record], filters.padding).get(name)
+    return replace(found, withdrawn=withdrawn, freeze=freeze), info
 
 
 def context_of(

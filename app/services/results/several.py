@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from app.domain.wording import first_few
 from app.errors import Conflict, NoCommonCompetition, NotFound
+from app.services.public_log.freezes import freezes_of
 from app.services.results.attempts import CompetitionInfo, ExperimentResults, competition_info
 from app.services.results.kept_results import Gathered, disclosures_of_all, gather_many
 from app.services.results.scope import (
@@ -74,6 +75,7 @@ def several(
             disclosed = disclosures(context, named, filters)
         else:
             disclosed = disclosures_of_all(context, archived=filters.archived)
+        freezes = freezes_of(context, records, filters.padding)
         found = Several(info, [], [])
         about = hash((frozenset(info.items()), filters))
         for record in records:
@@ -85,7 +87,13 @@ def several(
                 told = disclosed.get(record.name, {})
                 gone = withdrawn.get(record.name, 0)
                 found.contexts.append(
-                    replace(one, experiment=record, disclosed=told, withdrawn=gone)
+                    replace(
+                        one,
+                        experiment=record,
+                        disclosed=told,
+                        withdrawn=gone,
+                        freeze=freezes.get(record.name),
+                    )
                 )
             elif strict:
                 raise type(one)(f"{record.name}: {one.detail}", **one.extensions) from None

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, Integer, Table, func, inspect, select, text, union, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    Table,
+    func,
+    inspect,
+    select,
+    text,
+    union,
+    update,
+)
 
 from app.domain.states import SubmissionState
 from app.storage.database.jsonl import ROWS_PER_INSERT
-from app.storage.database.models import Base, Submission, VersionFile
+from app.storage.database.models import Base, Secret, Submission, VersionFile
 
 # Tables without lasting data: receipts of a process's writes, and uploads that are not submitted,
 # which an agent's client sends again.
 EXCLUDED_TABLES = frozenset({"write_receipt", "held_upload"})
+SIGNING_KEY = "signing-key "  # begins the names of secrets that are private parts of signing keys
+SECRET = Secret.__table__
 SUBMISSION = Submission.__table__
 VERSION_FILE = VersionFile.__table__
 # Each file that a row refers to, once, sorted by digest.
@@ -36,6 +49,17 @@ REQUEUE = (
 def backup_tables() -> list[Table]:
     """The tables of a backup, each after the tables that it refers to."""
     return [each for each in Base.metadata.sorted_tables if each.name not in EXCLUDED_TABLES]
+
+
+def left_out(source: Table, *, signing_keys: bool) -> ColumnElement[bool] | None:
+    """The condition on rows that a backup leaves out; None if it has all rows of the table.
+
+    Without `signing_keys` it has no private part of a key that signs receipts: who reads a backup
+    could sign in Podium's name.
+    """
+    if source is not SECRET or signing_keys:
+        return None
+    return SECRET.c.name.startswith(SIGNING_KEY)
 
 
 def referenced_files(connection: Connection) -> Iterator[tuple[str, int]]:

@@ -18,6 +18,7 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
+    ColumnElement,
     Connection,
     Double,
     Enum,
@@ -62,10 +63,14 @@ def kinds_of(columns: Table) -> dict[str, str]:
     return {each.name: _kind(each.type) for each in columns.columns}
 
 
-def rows_of(connection: Connection, source: Table) -> Iterator[list[Any]]:
-    """All rows, sorted by key, as JSON values. Only a few rows are in memory at a time."""
+def rows_of(
+    connection: Connection, source: Table, *, without: ColumnElement[bool] | None = None
+) -> Iterator[list[Any]]:
+    """All rows but those `without`, sorted by key, as JSON values, with few in memory at a time."""
     columns = [each.name for each in source.primary_key]
     query = select(source).order_by(*(source.c[name] for name in columns))
+    if without is not None:
+        query = query.where(~without)
     for row in connection.execute(query.execution_options(yield_per=ROWS_PER_INSERT)):
         yield [_json_value(value) for value in row]
 

@@ -89,6 +89,7 @@ class Run(Base):
         UniqueConstraint("experiment", "competition", "seed"),
         # Statistics ask whether an experiment has newly closed runs, and which are open.
         Index(None, "state", "experiment", "failure"),
+        Index(None, "closed_at"),  # which closed lately and have no receipt
     )
 
     id: Mapped[str] = mapped_column(KEY, primary_key=True)
@@ -353,3 +354,7 @@ class Secret(Base):
 
     name: Mapped[str] = mapped_column(KEY, primary_key=True)
     value: Mapped[str] = mapped_column(Text)
+
+
+# Importing this module gives all tables, those of other modules too.
+from app.storage.database.tables import receipts  # noqa: E402, F401

@@ -73,11 +73,13 @@ def disclosed_among(session: Session, grade_ids: Sequence[int]) -> set[tuple[str
     return {(kind, grade_id) for kind, grade_id in session.execute(query)}
 
 
-def totals(session: Session, run_id: str) -> dict[str, int]:
-    """The number of disclosures of each kind, zeros included."""
+def totals(session: Session, run_id: str, *, until: datetime | None = None) -> dict[str, int]:
+    """The number of disclosures of each kind, zeros included; `until` a time, if one is given."""
     query = (
         select(TABLE.c.kind, func.count()).where(TABLE.c.run_id == run_id).group_by(TABLE.c.kind)
     )
+    if until is not None:
+        query = query.where(TABLE.c.at <= until)
     found = {kind: int(count) for kind, count in session.execute(query)}
     return {kind: found.get(kind, 0) for kind in ALL_KINDS}
 

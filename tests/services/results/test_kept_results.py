@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import func, insert, select, update
 
 from app.domain.states import ArchivalKind, RunState, SubmissionState
+from app.services.experiments import archiving
 from app.services.results.attempts import ExperimentResults, gather
 from app.services.results.kept_results import disclosures_of_all, gather_many
 from app.services.runtime import archival
@@ -127,9 +128,9 @@ class History:
         kind = self.chance.choice((ArchivalKind.RUN, ArchivalKind.EXPERIMENT))
         name = self.chance.choice(self.runs).id if kind is ArchivalKind.RUN else "third"
         if archival.archived(self.context, kind, [name]):
-            archival.restore(self.context, kind, name, "again", by=None)
+            archiving.restore(self.context, kind, name, "again", by=None)
         else:
-            archival.archive(self.context, kind, name, "a mistake", by=None)
+            archiving.archive(self.context, kind, name, "a mistake", by=None)
 
     def change(self, table, key, **changes) -> None:
         query = update(table).where(table.c.id == key).values(**changes)

@@ -1,0 +1,1 @@
+"""Routes of signed receipts, frozen experiments and the public log."""

@@ -1,0 +1,1 @@
+"""`podium receipts`, and `podium verify` of receipts."""

@@ -1,0 +1,170 @@
+"""`podium receipts`: issue and save receipts, and manage the keys that sign them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import quote
+
+import typer
+
+from app.cli.context import podium
+from app.cli.output import AsJson, print_json
+from app.cli.receipts.keys import app as keys
+from app.cli.remote import Document, Key, Refused, Remote, Url, remote
+from app.cli.tables import moment, print_table
+from app.domain.states import Role
+from app.errors import Conflict
+from app.services.auth import Caller
+from app.services.experiments import runs
+from app.services.public_log.run_receipts import NoReceipt, issue_for_run
+from app.services.receipts import log_view, read
+from app.services.receipts.experiment_receipts import issue_for_experiment
+from app.statistics.attempts import Padding
+from app.storage.queries.trust.receipts import ReceiptRecord
+
+app = typer.Typer(help="Issue, list and save signed receipts.", no_args_is_help=True)
+app.add_typer(keys, name="keys")
+ALL = 10**9
+HERE = Caller(Role.ADMIN, "")  # whoever runs a command on the data directory
+Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
+
+
+@app.command()
+def issue(
+    experiment: Experiment,
+    suite: Annotated[
+        str, typer.Option(help="competitions of this suite without a run are listed as missing")
+    ] = "",
+    padding: Annotated[
+        Padding, typer.Option(help="how rates count missing results")
+    ] = Padding.NONE,
+    url: Url = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """Sign all attempts of an experiment as they stand now, and closed runs without a receipt.
+
+    The same facts again give the same receipt.
+    """
+    if there := remote(url, key):
+        with there:
+            made = _issue_there(there, experiment, suite, padding)
+    else:
+        with podium() as context:
+            for run in runs.page(
+                context, HERE, experiment=experiment, competition=None, archived=True,
+                after=None, limit=ALL,
+            )[0]:  # fmt: skip
+                try:
+                    issue_for_run(context, run.id)
+                except NoReceipt as reason:
+                    typer.echo(reason.detail, err=True)
+            found, _ = issue_for_experiment(
+                context, experiment, suite=suite or None, padding=padding
+            )
+        made = _shown(found)
+    if as_json:
+        print_json(made)
+    else:
+        typer.echo(made["id"])
+
+
+@app.command("list")
+def list_receipts(
+    experiment: Experiment, url: Url = "", key: Key = "", as_json: AsJson = False
+) -> None:
+    """List the receipts of an experiment and of its runs, oldest first."""
+    if there := remote(url, key):
+        with there:
+            found = list(there.items(f"/v1/experiments/{quote(experiment, safe='')}/receipts"))
+    else:
+        with podium() as context:
+            records, _ = read.of_experiment(context, experiment, kind=None, after=None, limit=ALL)
+        found = [_shown(one) for one in records]
+    if as_json:
+        print_json(found)
+        return
+    print_table(
+        ("id", "kind", "run", "entry", "created", "supersedes"),
+        [
+            (one["id"], one["kind"], one["run"], one["index"], moment(one["created_at"]),
+             one["supersedes"])
+            for one in found
+        ],
+        "no receipts",
+    )  # fmt: skip
+
+
+@app.command()
+def save(
+    receipt: Annotated[str, typer.Argument(help="the receipt's id")],
+    folder: Annotated[Path, typer.Argument(help="a folder for the files; made if it is new")],
+    url: Url = "",
+    key: Key = "",
+) -> None:
+    """Save a receipt, its signature, the keys and its proof, to be checked without a network."""
+    if there := remote(url, key):
+        with there:
+            files = _files_there(there, receipt)
+    else:
+        with podium() as context:
+            found = read.find(context, HERE, receipt)
+            proof = log_view.inclusion(context, receipt=receipt, number=None, size=None)
+            files = {
+                "receipt.json": found.statement,
+                "receipt.json.sig": found.signature,
+                "inclusion.json": json.dumps(
+                    {
+                        "index": proof.entry.number, "leaf": proof.entry.leaf,
+                        "proof": proof.proof, "checkpoint": proof.checkpoint.note,
+                    },
+                    indent=2,
+                ),
+                "checkpoint.txt": proof.checkpoint.note,
+                "allowed_signers": log_view.allowed(context),
+                "revoked_keys": log_view.revoked(context),
+            }  # fmt: skip
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (folder / name).write_bytes(text.encode())
+    except OSError as error:
+        raise Conflict(f"{folder} cannot be written: {error.strerror}.") from None
+    typer.echo(
+        f"podium verify {folder}/receipt.json --allowed-signers {folder}/allowed_signers "
+        f"--revoked {folder}/revoked_keys --log {folder}/inclusion.json"
+    )
+
+
+def _issue_there(there: Remote, experiment: str, suite: str, padding: Padding) -> Document:
+    name = quote(experiment, safe="")
+    for run in there.items("/v1/runs", experiment=experiment, archived=True):
+        if run["state"] == "closed" and not there.get(f"/v1/runs/{run['id']}/receipts")["items"]:
+            try:
+                there.post(f"/v1/runs/{run['id']}/receipts", {})
+            except Refused as reason:
+                typer.echo(reason.detail, err=True)
+    body: Document = {"padding": padding.value, **({"suite": suite} if suite else {})}
+    return there.post(f"/v1/experiments/{name}/receipts", body)
+
+
+def _files_there(there: Remote, receipt: str) -> dict[str, str]:
+    proof = there.get("/v1/log/proofs/inclusion", receipt=receipt)
+    return {
+        "receipt.json": there.text(f"/v1/receipts/{receipt}"),
+        "receipt.json.sig": there.text(f"/v1/receipts/{receipt}.sig"),
+        "inclusion.json": json.dumps(proof, indent=2),
+        "checkpoint.txt": proof["checkpoint"],
+        "allowed_signers": there.text("/.well-known/podium/allowed_signers"),
+        "revoked_keys": there.text("/.well-known/podium/revoked_keys"),
+    }
+
+
+def _shown(one: ReceiptRecord) -> Document:
+    return {
+        "id": one.id, "kind": one.kind.value, "experiment": one.experiment, "run": one.run_id,
+        "submission": one.submission_id, "index": one.number, "key": one.key_id,
+        "supersedes": one.supersedes, "created_at": one.created_at,
+    }  # fmt: skip

@@ -1,0 +1,87 @@
+"""OpenSSH's file of allowed signers: whose key may sign what, from when until when.
+
+The form is that of `ssh-keygen(1)`, section ALLOWED SIGNERS; times are in UTC.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from app.receipts.errors import BadReceipt
+from app.receipts.sshsig import RECEIPT_NAMESPACE, public_line, read_public
+
+TIME = "%Y%m%d%H%M%SZ"
+OPTION = re.compile(r'([a-z-]+)="([^"]*)"')
+LINE = re.compile(r'(\S+)\s+(?:((?:[a-z-]+="[^"]*",?)+)\s+)?ssh-ed25519\s+(\S+)(?:\s.*)?')
+
+
+@dataclass(frozen=True, slots=True)
+class Signer:
+    """A key that may sign receipts under a name, from `after` until `before` (None: no end)."""
+
+    name: str
+    public: bytes
+    after: datetime | None = None
+    before: datetime | None = None
+    namespaces: tuple[str, ...] = (RECEIPT_NAMESPACE,)
+
+    def valid_at(self, moment: datetime) -> bool:
+        """Whether the key may sign at this moment."""
+        after, before = self.after, self.before
+        return (after is None or after <= moment) and (before is None or moment < before)
+
+
+def allowed_signers(signers: Iterable[Signer]) -> str:
+    """The file of these signers, a line for each."""
+    return "".join(f"{_line(signer)}\n" for signer in signers)
+
+
+def read_allowed_signers(text: str) -> list[Signer]:
+    """The signers of a file. Lines with keys of other types are left out.
+
+    Raises:
+        BadReceipt: a line with an Ed25519 key cannot be read.
+    """
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if "ssh-ed25519" not in line or line.lstrip().startswith("#"):
+            continue
+        match = LINE.fullmatch(line.strip())
+        if match is None:
+            raise BadReceipt(f"Line {number} of the allowed signers cannot be read: {line[:80]!r}.")
+        name, options, key = match.groups()
+        given = dict(OPTION.findall(options or ""))
+        names = tuple(one for one in given.get("namespaces", "").split(",") if one)
+        after, before = (_time(given.get(f"valid-{end}"), number) for end in ("after", "before"))
+        found.append(Signer(name, read_public(key), after, before, names))
+    return found
+
+
+def read_revoked(text: str) -> set[bytes]:
+    """The keys of a file of revoked public keys, one line for each."""
+    lines = (line.split() for line in text.splitlines())
+    return {read_public(words[1]) for words in lines if words[:1] == ["ssh-ed25519"]}
+
+
+def _line(signer: Signer) -> str:
+    options = [f'namespaces="{",".join(signer.namespaces)}"']
+    if signer.after is not None:
+        options.append(f'valid-after="{signer.after:{TIME}}"')
+    if signer.before is not None:
+        options.append(f'valid-before="{signer.before:{TIME}}"')
+    return f"{signer.name} {','.join(options)} {public_line(signer.public)}"
+
+
+def _time(text: str | None, line: int) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return datetime.strptime(text, TIME).replace(tzinfo=UTC)
+    except ValueError:
+        raise BadReceipt(
+            f"Line {line} of the allowed signers has the time {text!r}; expected UTC as "
+            "20261231235959Z."
+        ) from None

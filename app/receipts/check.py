@@ -1,0 +1,155 @@
+"""Check a receipt, its place in the public log, and the log against an older checkpoint."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.receipts import dsse, ed25519, merkle, sshsig
+from app.receipts.allowed_signers import Signer
+from app.receipts.checkpoints import Checkpoint, read_checkpoint
+from app.receipts.errors import BadProof, BadReceipt
+from app.receipts.statements import read_statement, time_created
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """The keys that may sign, and those that were revoked."""
+
+    signers: Sequence[Signer]
+    revoked: Collection[bytes] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedReceipt:
+    """A receipt whose signature is good: its bytes, its statement and the name of its signer."""
+
+    data: bytes
+    statement: dict[str, Any]
+    signer: str
+
+
+def check_receipt(data: bytes, signature: str | None, trust: Trust) -> CheckedReceipt:
+    """Check the bytes of a receipt and their detached signature, or a DSSE envelope of both.
+
+    Raises:
+        BadReceipt: with what is wrong, and where.
+    """
+    sealed = dsse.read_envelope(data)
+    if sealed is not None:
+        payload, signatures = sealed
+        message = dsse.signed_bytes(payload)
+        keys = [
+            signer.public
+            for signer in trust.signers
+            if any(ed25519.is_signed(signer.public, message, one) for one in signatures)
+        ]
+        if not keys:
+            raise BadReceipt(
+                "No allowed key signed this envelope: it was changed, or it is of another Podium."
+            )
+        return _checked(payload, keys[0], sshsig.RECEIPT_NAMESPACE, trust)
+    if signature is None:
+        raise BadReceipt("There is no signature: expected the file of the same name with .sig.")
+    signed = sshsig.read(signature)
+    if not sshsig.is_of(signed, data):
+        raise BadReceipt(
+            "The signature is not of this file: the receipt or its signature was changed."
+        )
+    return _checked(data, signed.public, signed.namespace, trust)
+
+
+def _checked(data: bytes, public: bytes, namespace: str, trust: Trust) -> CheckedReceipt:
+    if namespace != sshsig.RECEIPT_NAMESPACE:
+        raise BadReceipt(
+            f"The signature was made for {namespace!r}, not for {sshsig.RECEIPT_NAMESPACE!r}."
+        )
+    if public in trust.revoked:
+        raise BadReceipt("The key that signed this receipt was revoked: nothing it signed counts.")
+    own = [signer for signer in trust.signers if signer.public == public]
+    if not own:
+        raise BadReceipt(
+            f"The key that signed this receipt is not allowed: {sshsig.public_line(public)}."
+        )
+    statement = read_statement(data)
+    at = time_created(statement)
+    for signer in own:
+        fits = not signer.namespaces or namespace in signer.namespaces
+        if fits and signer.valid_at(at):
+            return CheckedReceipt(data, statement, signer.name)
+    raise BadReceipt(
+        f"The key of {own[0].name} was not valid for receipts at {at.isoformat()}, the time of "
+        "this one: see valid-after and valid-before of the allowed signers."
+    )
+
+
+def check_inclusion(proof: dict[str, Any], data: bytes, trust: Trust) -> Checkpoint:
+    """Check the answer of `/v1/log/proofs/inclusion` for the bytes of a receipt.
+
+    Raises:
+        BadProof: it does not show that the log has the receipt.
+    """
+    found = read_checkpoint(_text(proof, "checkpoint"), trust.signers, trust.revoked)
+    leaf = _text(proof, "leaf")
+    try:
+        named = json.loads(leaf)["sha256"]
+    except (KeyError, TypeError, ValueError):
+        raise BadProof("The leaf of the proof has no sha256.") from None
+    if named != hashlib.sha256(data).hexdigest():
+        raise BadProof(f"The entry {proof.get('index')} of the log is not of this receipt.")
+    number, hashes = _number(proof, "index"), _hashes(proof)
+    hashed = merkle.leaf_hash(leaf.encode())
+    if not merkle.is_included(hashed, number, found.size, hashes, found.root):
+        raise BadProof(
+            f"The proof does not lead from entry {number} to the root of the checkpoint of "
+            f"{found.size} entries."
+        )
+    return found
+
+
+def check_consistency(proof: dict[str, Any], older: str, trust: Trust) -> Checkpoint:
+    """Check the answer of `/v1/log/proofs/consistency` against a checkpoint that was kept.
+
+    Raises:
+        BadProof: the log does not begin with what the older checkpoint had.
+    """
+    # Whoever kept the older one knows when: a key that was stolen since does not make it worse.
+    old = read_checkpoint(older, trust.signers, ())
+    new = read_checkpoint(_text(proof, "checkpoint"), trust.signers, trust.revoked)
+    if old.origin != new.origin:
+        raise BadProof(f"The checkpoints are of two logs: {old.origin} and {new.origin}.")
+    if new.size < old.size:
+        raise BadProof(
+            f"The log has {new.size} entries, and had {old.size} before: entries were withdrawn, "
+            "or an older backup was restored."
+        )
+    if not merkle.is_consistent(old.size, old.root, new.size, new.root, _hashes(proof)):
+        raise BadProof(
+            f"The log of {new.size} entries does not begin with the {old.size} entries of the "
+            "older checkpoint: its past was changed, or an older backup was restored."
+        )
+    return new
+
+
+def _text(proof: dict[str, Any], name: str) -> str:
+    if not isinstance(value := proof.get(name), str):
+        raise BadProof(f"The proof has no {name}.")
+    return value
+
+
+def _number(proof: dict[str, Any], name: str) -> int:
+    if not isinstance(value := proof.get(name), int) or isinstance(value, bool):
+        raise BadProof(f"The proof has no {name}.")
+    return value
+
+
+def _hashes(proof: dict[str, Any]) -> list[bytes]:
+    try:
+        return [base64.b64decode(one, validate=True) for one in proof["proof"]]
+    except (KeyError, TypeError, ValueError, binascii.Error):
+        raise BadProof("The proof has no list of hashes in base64.") from None

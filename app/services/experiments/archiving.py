@@ -1,0 +1,89 @@
+"""Archive competitions, experiments and runs, and restore them. Nothing is deleted.
+
+Rates leave out what is archived, so each archiving and restoration is an entry of the public log.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from app.domain.states import ArchivalKind
+from app.errors import Conflict, NotFound
+from app.services.public_log.append import append_log_entry
+from app.services.runtime.archival import refuse_archived
+from app.services.runtime.context import Context
+from app.storage.database.records import ArchivalRecord
+from app.storage.queries import archive as archivals
+from app.storage.queries import competitions, experiments, runs
+
+ARCHIVING, RESTORATION = "archiving", "restoration"
+
+
+def archive(
+    context: Context, kind: ArchivalKind, name: str, reason: str, *, by: str | None
+) -> ArchivalRecord:
+    """Archive a competition (a slug), an experiment (a name) or a run (an id).
+
+    `by` is the id of the admin's key; None for a command on the server.
+
+    Raises:
+        NotFound: it does not exist.
+        Conflict: it is archived already.
+    """
+
+    def record(session: Session) -> ArchivalRecord:
+        _require(session, kind, name)
+        refuse_archived(session, kind, name)
+        new = ArchivalRecord(
+            kind=kind, name=name, archived_at=datetime.now(UTC), reason=reason, archived_by=by
+        )
+        archivals.archive(session, new)
+        _log(context, session, ARCHIVING, kind, name, reason, by)
+        return new
+
+    return context.database.write(record)
+
+
+def restore(
+    context: Context, kind: ArchivalKind, name: str, reason: str, *, by: str | None
+) -> None:
+    """Restore what was archived: it is listed and counted again, and the keys of its runs work.
+
+    Raises:
+        NotFound: it does not exist.
+        Conflict: it is not archived.
+    """
+
+    def record(session: Session) -> None:
+        _require(session, kind, name)
+        if archivals.current(session, kind, name) is None:
+            raise Conflict(f"The {kind.value} {name!r} is not archived, so it cannot be restored.")
+        archivals.restore(session, kind, name, at=datetime.now(UTC), reason=reason, by=by)
+        _log(context, session, RESTORATION, kind, name, reason, by)
+
+    context.database.write(record)
+
+
+def _log(
+    context: Context,
+    session: Session,
+    act: str,
+    kind: ArchivalKind,
+    name: str,
+    reason: str,
+    by: str | None,
+) -> None:
+    body = {"what": kind.value, "name": name, "reason": reason, "by": by}
+    append_log_entry(context, session, act, body)
+
+
+def _require(session: Session, kind: ArchivalKind, name: str) -> None:
+    known = {
+        ArchivalKind.COMPETITION: competitions.current_version,
+        ArchivalKind.EXPERIMENT: experiments.get,
+        ArchivalKind.RUN: runs.get_run,
+    }[kind](session, name)
+    if known is None:
+        raise NotFound(f"There is no {kind.value} {name!r}.")

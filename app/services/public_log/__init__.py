@@ -1,0 +1,1 @@
+"""The public log, the keys that sign, and the receipts of runs."""

@@ -1,0 +1,188 @@
+"""The receipt of a closed run: the grade of its final submission, or why it has none."""
+
+from __future__ import annotations
+
+import logging
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from app.domain.states import RunState, SubmissionState
+from app.errors import Conflict, PodiumError
+from app.receipts.statements import Facts, ReceiptKind, score_text, utc
+from app.services.public_log.competition_facts import competition_facts
+from app.services.public_log.issue import issue
+from app.services.runtime.context import Context
+from app.services.runtime.run_lookup import existing_run
+from app.storage.database.records import (
+    DISCLOSURE_KINDS,
+    HARNESS_KINDS,
+    GradeRecord,
+    RunRecord,
+    SubmissionRecord,
+)
+from app.storage.queries import exposure, results, submissions
+from app.storage.queries.results import RunResult
+from app.storage.queries.trust import receipts
+from app.storage.queries.trust.receipts import ReceiptRecord
+
+LATELY = timedelta(days=1)
+MOST_AT_ONCE = 200
+FILE = "submission.csv"
+log = logging.getLogger("podium.receipts")
+
+
+class NoReceipt(Conflict):
+    """There is no receipt of this run yet, or there is none of its kind.
+
+    A run has a receipt when it is closed and its submissions are settled. Results that were
+    imported or measured by a harness have none: Podium did not grade them.
+    """
+
+
+def issue_for_run(context: Context, run_id: str) -> tuple[ReceiptRecord, bool]:
+    """The receipt of a closed run as it is now; also whether it is new.
+
+    Raises:
+        NotFound: the run does not exist.
+        NoReceipt: the run is open, is being graded, or has no grades of Podium's.
+    """
+    with context.database.read() as session:
+        run = existing_run(session, run_id)
+        facts, final = run_facts(context, session, run)
+    return context.database.write(
+        lambda session: issue(
+            context, session, facts, experiment=run.experiment, run_id=run_id, submission_id=final
+        )
+    )
+
+
+def issue_at_close(context: Context, run_id: str) -> None:
+    """Issue the receipt of a run that was just closed, unless it has to wait for a grade."""
+    try:
+        issue_for_run(context, run_id)
+    except NoReceipt as reason:
+        log.info("no receipt yet", extra={"run": run_id, "why": reason.detail})
+
+
+def issue_late(context: Context) -> int:
+    """Issue receipts of lately closed runs that have none: their grade came later. How many."""
+    since = datetime.now(UTC) - LATELY
+    with context.database.read() as session:
+        waiting = receipts.closed_without(session, since, MOST_AT_ONCE)
+    count = 0
+    for run_id in waiting:
+        try:
+            count += issue_for_run(context, run_id)[1]
+        except PodiumError as error:  # the others do not wait for this one
+            log.warning("no receipt", extra={"run": run_id, "why": error.detail})
+    return count
+
+
+def run_facts(context: Context, session: Session, run: RunRecord) -> tuple[Facts, str | None]:
+    """What the receipt of a run states, and the id of its final submission.
+
+    Raises:
+        NoReceipt: as `issue_for_run`.
+    """
+    result = next(results.run_results(session, run=run.id))
+    _refuse_unfinished(run, result)
+    found = submissions.get_submission(session, result.final) if result.final else None
+    submission, grade = found if found is not None else (None, None)
+    about = competition_facts(context, session, context.catalogue.version(run.version_id))
+    version = about["competition"]
+    if submission is None:
+        subject = (f"{version['slug']}@{version['version']}", version["digest"]["sha256"])
+    else:
+        subject = (submission.file_name or FILE, submission.sha256)
+    body = {
+        **about,
+        "run": {
+            "id": run.id,
+            "experiment": run.experiment,
+            "seed": run.seed,
+            "policy": run.feedback.value,
+            "closed": utc(run.closed_at or run.created_at),
+            "failure": run.failure,
+        },
+        "outcome": outcome_of(result),
+        "final": True,
+        "submission": _submission(run, submission),
+        **_grade(grade),
+        "exposure": _exposure(session, run, result.sent),
+    }
+    return Facts(ReceiptKind.GRADE, (subject,), body), result.final
+
+
+def outcome_of(result: RunResult) -> str:
+    """How a run stands: graded, rejected, failed, missing, reported, or still open or waiting."""
+    if result.final_state is SubmissionState.GRADED:
+        return "graded"
+    if result.waiting:
+        return "waiting"
+    if result.state is RunState.OPEN:
+        return "open"
+    if result.final_state is SubmissionState.FAILED or (result.final is None and result.failed):
+        return "failed"
+    if result.sent:
+        return "rejected"
+    return "reported" if result.reported else "missing"
+
+
+def _refuse_unfinished(run: RunRecord, result: RunResult) -> None:
+    if run.state is not RunState.CLOSED:
+        raise NoReceipt(f"Run {run.id} is open: it has a receipt when it is closed.")
+    if result.waiting:
+        raise NoReceipt(
+            f"Run {run.id} has {result.waiting} submissions that are not graded yet: its receipt "
+            "follows when they are."
+        )
+    if result.imported or outcome_of(result) == "reported":
+        raise NoReceipt(
+            f"The scores of run {run.id} were imported or reported: Podium graded nothing of it, "
+            "and signs nothing."
+        )
+
+
+def _submission(run: RunRecord, submission: SubmissionRecord | None) -> dict[str, Any] | None:
+    if submission is None:
+        return None
+    return {
+        "id": submission.id,
+        "received": utc(submission.received_at),
+        "bytes": submission.bytes,
+        "chosen": "selected" if run.selected_id == submission.id else "last valid",
+    }
+
+
+def _grade(grade: GradeRecord | None) -> dict[str, Any]:
+    if grade is None:
+        nothing = ("score", "public_score", "standing", "grader", "graded")
+        return dict.fromkeys(nothing)
+    return {
+        "score": score_text(grade.score),
+        "public_score": score_text(grade.public_score),
+        "standing": {
+            "medal": grade.medal,
+            "better": grade.better,
+            "equal": grade.equal,
+            "worse": grade.worse,
+            "above_median": grade.above_median,
+        },
+        "grader": grade.grader,
+        "graded": utc(grade.graded_at),
+    }
+
+
+def _exposure(session: Session, run: RunRecord, sent: int) -> dict[str, Any]:
+    """What was told until the run was closed; what is told afterwards helps it no more."""
+    counted = exposure.totals(session, run.id, until=run.closed_at)
+    return {
+        "submissions": sent,
+        **{f"{kind}s": counted[kind] for kind in DISCLOSURE_KINDS},
+        "to_harness": {
+            f"{plain}s": counted[kind]
+            for plain, kind in zip(DISCLOSURE_KINDS, HARNESS_KINDS, strict=True)
+        },
+    }

@@ -1,0 +1,1 @@
+"""Receipts of experiments, what each key may read of receipts, proofs, and checks."""

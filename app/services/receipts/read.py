@@ -1,0 +1,80 @@
+"""Who may read which receipt. Researchers and admins read all.
+
+A key reads a receipt only if it may see everything in it: the key of a run under `full` that of its
+own run, a harness's those of its experiment's runs at competitions without flags, which it is never
+told. A receipt is issued when the run is closed, so none is there before. What is read enters the
+exposure ledger like any other number.
+"""
+
+from __future__ import annotations
+
+from app.errors import Invalid, NotFound
+from app.receipts.statements import ReceiptKind, read_statement
+from app.services.auth import Caller, may_reach, own_run
+from app.services.experiments import experiments
+from app.services.runtime.context import Context
+from app.services.submissions import disclose
+from app.storage.database.records import RunRecord
+from app.storage.queries import runs
+from app.storage.queries.trust import receipts
+from app.storage.queries.trust.receipts import ReceiptRecord
+
+
+def find(context: Context, caller: Caller, receipt_id: str) -> ReceiptRecord:
+    """The receipt with this id.
+
+    Raises:
+        NotFound: it does not exist, or says more than this key may know.
+    """
+    with context.database.read() as session:
+        found = receipts.get(session, receipt_id)
+        run = runs.get_run(session, found.run_id) if found and found.run_id else None
+    if found is None or not _may_read(caller, found, run):
+        raise NotFound(f"There is no receipt {receipt_id!r} for this key.")
+    if not caller.reads_results and found.submission_id is not None:
+        disclose.show(context, caller, found.submission_id)  # enters it into the ledger
+    return found
+
+
+def of_run(context: Context, caller: Caller, run_id: str) -> list[ReceiptRecord]:
+    """The receipts of a run that the caller may read, oldest first.
+
+    Raises:
+        NotFound: the run does not exist, or it is not the caller's.
+    """
+    with context.database.read() as session:
+        run = own_run(session, caller, run_id)
+        found = receipts.of_run(session, run_id)
+    return [one for one in found if _may_read(caller, one, run)]
+
+
+def of_experiment(
+    context: Context,
+    name: str,
+    *,
+    kind: ReceiptKind | None,
+    after: str | None,
+    limit: int,
+) -> tuple[list[ReceiptRecord], str | None]:
+    """A page of an experiment's receipts, those of its runs too, and the next cursor.
+
+    Raises:
+        NotFound: the experiment does not exist.
+        Invalid: the cursor is not of this list.
+    """
+    experiments.find(context, name)
+    if after is not None and not after.startswith("rcp_"):
+        raise Invalid("cursor: it is not the next_cursor of a page of this list.")
+    with context.database.read() as session:
+        found = receipts.of_experiment(session, name, kind=kind, after=after or "", limit=limit + 1)
+    return found[:limit], found[limit - 1].id if len(found) > limit else None
+
+
+def _may_read(caller: Caller, receipt: ReceiptRecord, run: RunRecord | None) -> bool:
+    if caller.reads_results:
+        return True
+    if receipt.kind is not ReceiptKind.GRADE or run is None or not may_reach(caller, run):
+        return False
+    if caller.is_run:
+        return run.feedback.shows_everything
+    return not read_statement(receipt.data)["predicate"]["competition"]["flags"]

@@ -1,0 +1,1 @@
+"""Tables by subject; `models` has the others, and importing it gives all."""

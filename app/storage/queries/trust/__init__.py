@@ -1,0 +1,1 @@
+"""Signed receipts, the keys that sign them, and the public log."""

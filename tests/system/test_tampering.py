@@ -1,0 +1,213 @@
+"""What somebody changes behind Podium's back, in the database or the store, is found and named."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app.services.operations.verify import verify
+from app.services.operations.verify_progress import Damage, Progress
+from app.services.receipts.check_database import check_trust
+from app.settings import Settings
+from app.storage.database.database import Database
+from tests.api.conftest import Podium
+from tests.api.test_receipts import closed, receipts_of
+from tests.server import PodiumServer
+
+
+@dataclass
+class Seeded:
+    """The data directory of a Podium that was stopped, with three closed runs."""
+
+    data: Path
+    runs: list[str]
+    submission: str
+
+
+@pytest.fixture(scope="module")
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
+    home = tmp_path_factory.mktemp("tampering")
+    server = PodiumServer(home / "data", "").start()
+    with contextlib.ExitStack() as clients:
+        podium = Podium(server, home / "folders", clients)
+        folder = podium.competition()
+        found = [closed(podium, folder) for _ in range(3)]
+        name = found[0][0].document["experiment"]
+        change = {"reason": "a slip", "model": "m2"}
+        assert podium.admin.patch(f"/v1/experiments/{name}", json=change).status_code == 200
+        made = podium.admin.post(f"/v1/experiments/{name}/receipts", json={})
+        assert made.status_code == 201
+        assert all(receipts_of(podium, run.id) for run, _ in found)
+    assert server.stop() == 0
+    return Seeded(home / "data", [run.id for run, _ in found], found[0][1]["id"])
+
+
+@pytest.fixture
+def copy(seeded: Seeded, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(seeded.data, tmp_path / "data"))
+
+
+def damage(data: Path) -> list[Damage]:
+    """What a comparison of everything finds."""
+    progress = Progress(data / "verify.json")
+    verify(Settings(data_dir=data), lambda *_: None, sample=None, progress=progress)
+    return progress.damaged
+
+
+def named_in(data: Path) -> set[str]:
+    """What the check of receipts and log alone names."""
+    database = Database(f"sqlite:///{data / 'podium.db'}")
+    try:
+        with database.read() as session:
+            return {name for name, _ in check_trust(session)}
+    finally:
+        database.close()
+
+
+def change(data: Path, statement: str, *values: object) -> int:
+    with contextlib.closing(sqlite3.connect(data / "podium.db")) as connection:
+        connection.execute("PRAGMA foreign_keys = OFF")
+        changed = connection.execute(statement, values).rowcount
+        connection.commit()
+    return changed
+
+
+def rows(data: Path, query: str) -> list[tuple]:
+    with contextlib.closing(sqlite3.connect(data / "podium.db")) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_nothing_is_found_where_nothing_was_changed(copy: Path) -> None:
+    assert damage(copy) == []
+
+
+@pytest.mark.parametrize(
+    ("assignment", "named"),
+    [
+        ("score = score + 1e-9", "score"),
+        ("medal = CASE medal WHEN 'gold' THEN 'silver' ELSE 'gold' END", "medal"),
+        ("public_score = 0.5", "public_score"), ("worse = worse + 1", "worse"),
+        ("graded_at = '2020-01-01 00:00:00.000000'", "graded_at"),
+        ("grader = '{}'", "grader"),
+    ],
+)  # fmt: skip
+def test_a_changed_grade_is_named(copy: Path, seeded: Seeded, assignment: str, named: str) -> None:
+    where = "WHERE submission_id = ?"
+    assert change(copy, f"UPDATE grade SET {assignment} {where}", seeded.submission) == 1
+
+    [found] = damage(copy)
+
+    assert found.kind == "receipt"
+    assert seeded.submission in found.problem
+    assert named in found.problem
+
+
+def test_a_removed_grade_is_named(copy: Path, seeded: Seeded) -> None:
+    assert change(copy, "DELETE FROM grade WHERE submission_id = ?", seeded.submission) == 1
+    [found] = damage(copy)
+    assert f"the grade of submission {seeded.submission} is missing" in found.problem
+
+
+def test_another_file_of_a_submission_is_named(copy: Path, seeded: Seeded) -> None:
+    [(sha256,)] = rows(copy, f"SELECT sha256 FROM submission WHERE id = '{seeded.submission}'")
+    blob = copy / "blobs" / sha256[:2] / sha256[2:]
+    shutil.rmtree(copy / "blobs" / "journals")  # else the store mends the file from it
+    blob.chmod(0o600)
+    blob.write_bytes(blob.read_bytes().replace(b"1", b"2", 1))
+    found = damage(copy)
+    assert [one.kind for one in found] == ["blob"]
+    assert f"submission {seeded.submission}" in found[0].needed_by
+
+    assert change(
+        copy, "UPDATE submission SET sha256 = ? WHERE id = ?", "00" * 32, seeded.submission
+    )
+    assert any(seeded.submission in one.problem and one.kind == "receipt" for one in damage(copy))
+
+
+@pytest.mark.parametrize("column", ["leaf", "record", "kind", "at"])
+def test_each_changed_entry_of_the_log_is_named(copy: Path, column: str) -> None:
+    found = rows(copy, f"SELECT number, {column} FROM log_entry WHERE {column} IS NOT NULL")
+    assert len(found) >= 2
+    for number, value in found:
+        other = "2020-01-01 00:00:00.000000" if column == "at" else str(value).replace("e", "f", 1)
+        assert other != value
+        where = "WHERE number = ?"
+        change(copy, f"UPDATE log_entry SET {column} = ? {where}", other, number)
+        named = named_in(copy)
+        assert f"log entry {number}" in named
+        change(copy, f"UPDATE log_entry SET {column} = ? {where}", value, number)
+    assert named_in(copy) == set()
+
+
+def test_each_changed_byte_of_a_leaf_is_named(copy: Path) -> None:
+    [(leaf,)] = rows(copy, "SELECT leaf FROM log_entry WHERE number = 1")
+    for place in range(len(leaf)):
+        other = leaf[:place] + chr(ord(leaf[place]) ^ 1) + leaf[place + 1 :]
+        change(copy, "UPDATE log_entry SET leaf = ? WHERE number = 1", other)
+        assert "log entry 1" in named_in(copy)
+
+
+def test_each_changed_receipt_is_named(copy: Path) -> None:
+    found = rows(copy, "SELECT id, statement, signature, envelope_signature FROM receipt")
+    assert len(found) == 4
+    for receipt, *values in found:
+        columns = ("statement", "signature", "envelope_signature")
+        for column, value in zip(columns, values, strict=True):
+            other = value.replace("a", "b", 1)
+            change(copy, f"UPDATE receipt SET {column} = ? WHERE id = ?", other, receipt)
+            assert f"receipt {receipt}" in named_in(copy)
+            change(copy, f"UPDATE receipt SET {column} = ? WHERE id = ?", value, receipt)
+    assert named_in(copy) == set()
+
+
+def test_a_removed_entry_or_checkpoint_is_named(copy: Path) -> None:
+    last = rows(copy, "SELECT max(number) FROM log_entry")[0][0]
+    assert change(copy, "DELETE FROM log_entry WHERE number = ?", last) == 1
+    assert f"log entry {last}" in named_in(copy)
+    assert change(copy, "DELETE FROM log_entry WHERE number = 1") == 1
+    assert "log entry 1" in named_in(copy)
+    assert change(copy, "DELETE FROM log_node WHERE level = 0 AND place = 0") == 1
+    assert "log entry 0" in named_in(copy)
+    assert change(copy, "DELETE FROM log_checkpoint WHERE size = 1") == 1
+    assert "checkpoint of 1 entries" in named_in(copy)
+
+
+def test_an_entry_that_is_changed_with_its_hashes_has_no_signed_root(copy: Path) -> None:
+    from app.receipts import merkle
+
+    leaves = [leaf for (leaf,) in rows(copy, "SELECT leaf FROM log_entry ORDER BY number")]
+    leaves[2] = json.dumps({**json.loads(leaves[2]), "sha256": "00" * 32}, separators=(",", ":"))
+    change(copy, "UPDATE log_entry SET leaf = ? WHERE number = 2", leaves[2])
+    change(copy, "DELETE FROM log_node")
+    known: dict[tuple[int, int], bytes] = {}
+    for number, leaf in enumerate(leaves):
+        hashed = merkle.leaf_hash(leaf.encode())
+        for level, place, value in merkle.nodes_of_leaf(
+            lambda level, place: known[level, place], number, hashed
+        ):
+            known[level, place] = value
+            change(copy, "INSERT INTO log_node VALUES (?, ?, ?)", level, place, value.hex())
+
+    named = named_in(copy)
+
+    assert "checkpoint of 3 entries" in named
+    assert "checkpoint of 2 entries" not in named
+
+
+def test_the_command_names_it_and_fails(copy: Path, seeded: Seeded) -> None:
+    change(copy, "UPDATE grade SET score = 0.99 WHERE submission_id = ?", seeded.submission)
+    found = subprocess.run(
+        [sys.executable, "-m", "app.cli", "verify"],
+        env={"PODIUM_DATA_DIR": str(copy), "PATH": "/usr/bin"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert found.returncode == 1
+    assert f"the grade of submission {seeded.submission} has another score" in found.stderr
