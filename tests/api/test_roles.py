@@ -163,6 +163,11 @@ TABLE = {
     "ANY /api.v1.DiagnosticsService/{rest:path}": PUBLIC,
     "ANY /blobs.BlobApiService/{rest:path}": PUBLIC,
     "ANY /api/{rest:path}": PUBLIC,
+    "POST /v1/competitions/{slug}/regrades": ADMIN,
+    "GET /v1/competitions/{slug}/regrades": RESEARCHER,
+    "GET /v1/regrades/{regrade_id}": RESEARCHER,
+    "POST /v1/regrades/{regrade_id}/apply": ADMIN,
+    "POST /v1/regrades/{regrade_id}/cancel": ADMIN,
 }
 
 
@@ -210,7 +215,7 @@ def test_every_route_asks_for_the_role_in_the_table(
         "{run_id}": run.id, "{slug}": tiny.name, "{name}": run.document["experiment"],
         "{name:path}": "sample_submission.csv", "{submission_id}": "sub_x", "{key_id}": "key_x",
         "{suite_name}": "mle-bench", "{suite}": "mle-bench", "{form}": "svg",
-        "{token}": "x", "{rest:path}": "x",
+        "{token}": "x", "{rest:path}": "x", "{regrade_id}": "rgr_x",
         "{competitionName}": tiny.name, "{fileName:path}": "sample_submission.csv",
         "{contentLength}": "1", "{modified}": "1",
     }  # fmt: skip

@@ -195,6 +195,7 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
                  f"/v1/runs/{run.id}/exposure", f"/v1/runs/{run.id}/reported-scores",
                  f"/v1/runs/{run.id}/trajectory", f"/v1/experiments/{experiment}/success-rates",
                  f"/v1/experiments/{experiment}/outcomes", f"/v1/competitions/{slug}/results",
+                 f"/v1/competitions/{slug}/regrades", "/v1/regrades/rgr_x",
                  "/v1/experiments", "/openapi.json", "/SKILL.md", "/llms.txt"):  # fmt: skip
         ask("GET", path)
     for page in ("/", f"/experiments/{experiment}", f"/experiments/{experiment}/medals-over-time",

@@ -29,7 +29,7 @@ from app.statistics.attempts import Attempt
 from app.storage.database.records import ImportedGradeRecord
 from app.storage.queries import competitions, imported_grades, results
 from app.storage.queries import experiments as stored_experiments
-from app.storage.queries.results import RunResult
+from app.storage.queries.regrades.counted_runs import RunResult
 
 MOST_COMPETITIONS = 100_000
 SCORE_DIGITS = 5  # MLE-bench rounds scores to 5 decimal places; only exports do so

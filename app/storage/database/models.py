@@ -353,3 +353,7 @@ class Secret(Base):
 
     name: Mapped[str] = mapped_column(KEY, primary_key=True)
     value: Mapped[str] = mapped_column(Text)
+
+
+# Tables in modules of their own, which need `Base`.
+from app.storage.database.tables import regrades  # noqa: E402, F401

@@ -1,0 +1,1 @@
+"""Tables of one subject each, beside those of `models`."""
