@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sqlalchemy import column, func, select, table, text
 from sqlalchemy.orm import Session
@@ -98,7 +98,7 @@ def defer_regradings(
     )
 
 
-def _defer(session: Session, wanted: Sequence[tuple[str, str, dict[str, str], int]]) -> None:
+def _defer(session: Session, wanted: Sequence[tuple[str, str, Mapping[str, str], int]]) -> None:
     """Queue jobs, each by its queue, task, arguments and priority."""
     if not wanted:
         return
@@ -111,7 +111,7 @@ def _defer(session: Session, wanted: Sequence[tuple[str, str, dict[str, str], in
     jobs = [
         Job(
             queue=queue, lock=None, queueing_lock=None, priority=priority,
-            task_name=task, task_kwargs=arguments,
+            task_name=task, task_kwargs={**arguments},
         )
         for queue, task, arguments, priority in wanted
     ]  # fmt: skip

@@ -232,7 +232,7 @@ def test_a_fault_takes_no_result_away_and_a_mended_metric_grades_what_failed(
     assert "my_error" in text
     imported = podium.send_folder(folder)
     assert imported.status_code == 201, imported.text
-    run = podium.run(folder)
+    run = podium.run(folder, feedback="full")
     graded = sent(run, good_submission(folder, shift=0.2))
     assert graded["state"] == "graded"
     picky = folder.parent / "picky" / folder.name

@@ -73,7 +73,9 @@ def run_query(
     waits = state.in_([SubmissionState.QUEUED, SubmissionState.GRADING])
     graded = case((state == SubmissionState.GRADED, SUBMISSION.c.id))
     run_conditions = [*run_conditions]
-    received, measured, moment = [], [], {name: RUN.c[name] for name in TIMED}
+    received: list[ColumnElement[bool]] = []
+    measured: list[ColumnElement[bool]] = []
+    moment: dict[str, ColumnElement[Any]] = {name: RUN.c[name] for name in TIMED}
     if as_of is not None:
         run_conditions.append(RUN.c.created_at <= as_of)
         received.append(SUBMISSION.c.received_at <= as_of)

@@ -121,7 +121,7 @@ def differences(
         head, numbers = row[:6], row[6:-1]
         was = dict(zip(NUMBERS, numbers[: len(NUMBERS)], strict=True))
         now = dict(zip(NUMBERS, numbers[len(NUMBERS) :], strict=True))
-        found.append(Difference(*head, was, now, row[-1]))
+        found.append(Difference._make((*head, was, now, row[-1])))
     return found
 
 

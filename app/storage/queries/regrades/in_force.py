@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
-    Alias,
     ColumnElement,
     FromClause,
     Join,
@@ -100,8 +99,8 @@ class CountedGrades:
     ) -> None:
         self._submission = submission
         self._regrades = list(regrades)
-        self._outcome: Alias = OUTCOME.alias(f"{name}_outcome")
-        self._grade: Alias = GRADE.alias(f"{name}_grade")
+        self._outcome: FromClause = OUTCOME.alias(f"{name}_outcome")
+        self._grade: FromClause = GRADE.alias(f"{name}_grade")
         self._as_of = as_of
 
     @property
