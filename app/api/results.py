@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
+from pydantic import AwareDatetime
 
 from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Cursor, Limit, Slug
 from app.api.http.negotiation import NON_JSON_RESPONSES, answer
@@ -34,6 +35,7 @@ from app.services.results.experiment_results import GroupBy
 from app.services.results.medals_over_time import Axis
 from app.services.results.scope import Excluded, ResultFilter
 from app.statistics.attempts import Padding
+from app.storage.queries.regrades.in_force import Basis
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
 ANSWERS: dict[int | str, dict[str, Any]] = {
@@ -69,6 +71,13 @@ PercentileConvention = Annotated[
 HowExcluded = Annotated[
     Excluded, Query(description="leave flagged competitions out, or count failures there")
 ]
+AsOf = Annotated[
+    AwareDatetime | None,
+    Query(
+        description="the results as they were at this time, with the regrades in force then "
+        "(2026-05-01T12:00:00Z); without it: now"
+    ),
+]
 Group = Annotated[GroupBy | None, Query(description="rates also for each group of this kind")]
 
 
@@ -97,10 +106,11 @@ def scope(
     exclude_flags: Flags = "",
     excluded: HowExcluded = Excluded.DROP,
     archived: Archived = False,
+    as_of: AsOf = None,
 ) -> ResultFilter:
     """The attempts that count, and how."""
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
-    return ResultFilter(suite or None, padding, flags, excluded, archived)
+    return ResultFilter(suite or None, padding, flags, excluded, archived, Basis(as_of=as_of))
 
 
 InScope = Annotated[ResultFilter, Depends(scope)]
@@ -226,9 +236,10 @@ def show_items(
     experiments: Experiments = [],  # noqa: B006
     rate: Rate = "any_medal",
     archived: Archived = False,
+    as_of: AsOf = None,
 ) -> Any:
     """How well each competition of a suite separates the experiments with runs at it."""
-    chosen = scope(suite_name, padding, exclude_flags, excluded, archived)
+    chosen = scope(suite_name, padding, exclude_flags, excluded, archived, as_of)
     return answer(
         request, items_report(chosen, *board.items(context, chosen, rate, experiments), rate)
     )

@@ -36,6 +36,8 @@ class Podium(LazyGroup):
          "Restore a backup into an empty Podium, on either database and store."),
         ("verify", "app.cli.operation.verify:verify",
          "Check a receipt, or compare stored files with their digests; exit 1 if damage is found."),
+        ("regrade", "app.cli.operation.regrade:regrade",
+         "Grade a competition's submissions anew, print what that changes, and apply it."),
         ("gc", "app.cli.operation.gc:gc",
          "List stored files that no row names; with --delete, remove them."),
         ("proxy", "app.cli.operation.proxy:proxy",

@@ -198,6 +198,7 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
                  f"/v1/runs/{run.id}/receipts", f"/v1/experiments/{experiment}/receipts",
                  f"/v1/experiments/{experiment}/freeze", "/v1/log/entries/0", "/v1/receipts/rcp_x",
                  f"/v1/experiments/{experiment}/outcomes", f"/v1/competitions/{slug}/results",
+                 f"/v1/competitions/{slug}/regrades", "/v1/regrades/rgr_x",
                  "/v1/experiments", "/openapi.json", "/SKILL.md", "/llms.txt"):  # fmt: skip
         ask("GET", path)
     for page in ("/", f"/experiments/{experiment}", f"/experiments/{experiment}/medals-over-time",

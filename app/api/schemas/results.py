@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pydantic import BaseModel, Field
 
 from app.api.schemas.receipts import Departure
@@ -70,6 +72,15 @@ class FreezeOfResults(BaseModel):
     departures: list[Departure]
 
 
+class RegradeInForce(BaseModel):
+    """A regrade on which grades at a competition rest."""
+
+    id: str
+    competition: str
+    version: int | None = Field(description="null: each submission under its run's version")
+    applied_at: datetime | None
+
+
 class BasisOut(BaseModel):
     """The attempts, flags and exposure behind the numbers."""
 
@@ -82,6 +93,13 @@ class BasisOut(BaseModel):
     excluded_as: str
     excluded: list[str]
     archived: bool = Field(description="whether archived runs and competitions count too")
+    as_of: datetime | None = Field(
+        default=None, description="the time for which was asked; null for now"
+    )
+    regrades: list[RegradeInForce] = Field(
+        default=[],
+        description="the regrades on which grades rest; elsewhere the first grades count",
+    )
     seeds: int
     seed_numbers: list[int]
     competitions: int

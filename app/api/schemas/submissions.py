@@ -118,6 +118,12 @@ class SubmissionOut(BaseModel):
     problem: RejectionOut | None
     warnings: list[NoticeOut]
     grade: GradeOut | None
+    regrade: str | None = Field(
+        default=None,
+        description="the regrade that gave state and grade, for readers of results; left out for "
+        "the first grade, which keys of runs and harnesses always see",
+        exclude_if=lambda value: value is None,
+    )
 
 
 class VerdictOut(BaseModel):

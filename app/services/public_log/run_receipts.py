@@ -23,7 +23,7 @@ from app.storage.database.records import (
     SubmissionRecord,
 )
 from app.storage.queries import exposure, results, submissions
-from app.storage.queries.results import RunResult
+from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.trust import receipts
 from app.storage.queries.trust.receipts import ReceiptRecord
 

@@ -14,7 +14,7 @@ from app.services.runtime.context import Context
 from app.statistics.attempts import Attempt
 from app.storage.queries import results
 from app.storage.queries.overview import CompetitionCounts
-from app.storage.queries.results import RunResult
+from app.storage.queries.regrades.counted_runs import RunResult
 
 NO_COMPLEXITY = "other"
 

@@ -356,5 +356,5 @@ class Secret(Base):
     value: Mapped[str] = mapped_column(Text)
 
 
-# Importing this module gives all tables, those of other modules too.
-from app.storage.database.tables import receipts  # noqa: E402, F401
+# Importing this module gives all tables, those of other modules too, which need `Base`.
+from app.storage.database.tables import receipts, regrades  # noqa: E402, F401
