@@ -163,6 +163,9 @@ TABLE = {
     "ANY /api.v1.DiagnosticsService/{rest:path}": PUBLIC,
     "ANY /blobs.BlobApiService/{rest:path}": PUBLIC,
     "ANY /api/{rest:path}": PUBLIC,
+    # The noise of scores is one more number about the answers, and for readers of results alone.
+    "GET /v1/submissions/{submission_id}/uncertainty": RESEARCHER,
+    "GET /v1/experiments/{name}/uncertainty": RESEARCHER,
 }
 
 

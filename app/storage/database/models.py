@@ -353,3 +353,7 @@ class Secret(Base):
 
     name: Mapped[str] = mapped_column(KEY, primary_key=True)
     value: Mapped[str] = mapped_column(Text)
+
+
+# Tables of other files, which need `Base` from here.
+from app.storage.database import noise_models  # noqa: E402, F401
