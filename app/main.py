@@ -32,6 +32,7 @@ from app.api import (
     submissions,
     success,
     suites,
+    uncertainty,
 )
 from app.api.administration import amendments, archive, faults, keys, regrades
 from app.api.http import problems
@@ -164,6 +165,7 @@ def create_app(
     rarely_used = (
         grade, reported_scores, scores, success, mlagentbench_results, amendments, archive, keys,
         regrades, receipts, public_log, events, faults, suites, service, skill, problems,
+        uncertainty,
     )  # fmt: skip
     for module in (*by_frequency, *rarely_used):
         app.include_router(module.router)

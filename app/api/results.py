@@ -33,6 +33,7 @@ from app.reports.medals_over_time import curves_report
 from app.services.results import board, competition_results, experiment_results, medals_over_time
 from app.services.results.experiment_results import GroupBy
 from app.services.results.medals_over_time import Axis
+from app.services.results.noise.experiment_noise import noise_of
 from app.services.results.scope import Excluded, ResultFilter
 from app.statistics.attempts import Padding
 from app.storage.queries.regrades.in_force import Basis
@@ -125,9 +126,8 @@ def show_medal_rates(
     group_by: Group = None,
 ) -> Any:
     """The share of attempts that won each medal: mean, SEM and intervals, in percent."""
-    return answer(
-        request, medal_rates_report(*experiment_results.medal_rates(context, name, scope, group_by))
-    )
+    found, groups = experiment_results.medal_rates(context, name, scope, group_by)
+    return answer(request, medal_rates_report(found, groups, noise_of(context, found)))
 
 
 @router.get("/medal-rates", response_model=BoardOut, responses=ANSWERS)

@@ -46,6 +46,8 @@ class Podium(LazyGroup):
          "Write a competition as a task of Harbor, whose verifier asks Podium to grade."),
         ("results", "app.cli.results.scores:results",
          "Print the final score and medal of each run of an experiment."),
+        ("uncertainty", "app.cli.results.uncertainty:uncertainty",
+         "Estimate the noise of an experiment's final scores; print it with chances of medals."),
         ("report", "app.cli.results.report:report",
          "Print the medal rates of experiments, or one's success against baselines."),
         ("compare", "app.cli.results.report:compare",

@@ -27,7 +27,7 @@ from app.graders.version_folder import VersionFolder
 from app.graders.walls.isolation import Isolation
 
 Role = Literal["grade", "custom", "validate"]
-Task = Literal["grade", "validate", "check"]
+Task = Literal["grade", "validate", "check", "uncertainty"]
 START_SECONDS = 120.0  # enough for a cold disk and a busy machine; otherwise about a second
 
 

@@ -186,6 +186,9 @@ TABLE = {
     "GET /v1/regrades/{regrade_id}": RESEARCHER,
     "POST /v1/regrades/{regrade_id}/apply": ADMIN,
     "POST /v1/regrades/{regrade_id}/cancel": ADMIN,
+    # The noise of scores is one more number about the answers, and for readers of results alone.
+    "GET /v1/submissions/{submission_id}/uncertainty": RESEARCHER,
+    "GET /v1/experiments/{name}/uncertainty": RESEARCHER,
 }
 
 

@@ -193,6 +193,7 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
         ask("GET", f"/v1/competitions/{slug}{path}")
     for path in ("/v1/competitions", "/v1/runs", f"/v1/runs/{run.id}", submissions,
                  f"/v1/submissions/{sent}", f"/v1/submissions/{sent}/file",
+                 f"/v1/submissions/{sent}/uncertainty", f"/v1/experiments/{experiment}/uncertainty",
                  f"/v1/runs/{run.id}/exposure", f"/v1/runs/{run.id}/reported-scores",
                  f"/v1/runs/{run.id}/trajectory", f"/v1/experiments/{experiment}/success-rates",
                  f"/v1/runs/{run.id}/receipts", f"/v1/experiments/{experiment}/receipts",

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from app.api.schemas.receipts import Departure
 from app.services.results.competition_results import CompetitionResult
+from app.services.results.noise.experiment_noise import RateNoise
 from app.statistics.comparison import SignTest
 from app.statistics.estimates import Estimate, Interval
 from app.statistics.item_analysis import Item
@@ -124,6 +125,11 @@ class MedalRatesOut(BasisOut):
     """The medal rates of an experiment."""
 
     groups: dict[str, GroupOut]
+    noise: list[RateNoise] | None = Field(
+        default=None,
+        description="medals nearer to their line than the noise of their test rows, as far as that "
+        "noise was asked for; empty if it never was, null on a board",
+    )
 
 
 class AbsentOut(BaseModel):

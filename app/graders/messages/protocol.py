@@ -35,7 +35,7 @@ class Request(ReplyModel):
     """One job for a grader. `id` is random and new for each job."""
 
     id: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
-    task: Literal["grade", "validate", "check"]
+    task: Literal["grade", "validate", "check", "uncertainty"]
     slug: Annotated[str, Field(max_length=100)]
     version_dir: Text
     file: Text = ""

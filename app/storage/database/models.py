@@ -357,4 +357,4 @@ class Secret(Base):
 
 
 # Importing this module gives all tables, those of other modules too, which need `Base`.
-from app.storage.database.tables import receipts, regrades  # noqa: E402, F401
+from app.storage.database.tables import noise, receipts, regrades  # noqa: E402, F401
