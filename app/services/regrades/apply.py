@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import RegradeState
 from app.domain.wording import counted
 from app.errors import Conflict, NotFound
+from app.services.public_log.append import append_log_entry
 from app.services.regrades.difference import summary
 from app.services.regrades.take_submissions import take_submissions
 from app.services.runtime.context import Context
@@ -81,8 +82,8 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
             replaces=last.id if last else None,
             summary=difference,
         )
-        # A log of what was applied belongs here: in this transaction, so that neither is without
-        # the other.
+        body = {"regrade": own.id, "competition": own.competition, "reason": reason, "by": by}
+        append_log_entry(context, session, "regrade", body)
         return regrades.get(session, regrade_id) or own
 
     return context.database.write(record)

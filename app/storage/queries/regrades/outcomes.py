@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RegradeState, SubmissionState
@@ -60,6 +60,38 @@ class OutcomeRecord:
     fault: str | None = None
     place: str | None = None
     graded_at: datetime
+
+
+def in_force_for(session: Session, submission_id: str) -> tuple[str, int, OutcomeRecord] | None:
+    """What the regrade in force gave for a submission: the regrade, the version, the outcome.
+
+    None where the first grade counts.
+    """
+    counts = (REGRADE.c.state == RegradeState.APPLIED, REGRADE.c.superseded_at.is_(None))
+    return _outcome(session, submission_id, *counts)
+
+
+def given_by(
+    session: Session, regrade_id: str, submission_id: str
+) -> tuple[str, int, OutcomeRecord] | None:
+    """What a regrade gave for a submission, in force or not."""
+    return _outcome(session, submission_id, TABLE.c.regrade_id == regrade_id)
+
+
+def _outcome(
+    session: Session, submission_id: str, *conditions: ColumnElement[bool]
+) -> tuple[str, int, OutcomeRecord] | None:
+    names = [field.name for field in fields(OutcomeRecord)]
+    query = (
+        select(TABLE.c.regrade_id, TABLE.c.version_id, *(TABLE.c[name] for name in names))
+        .join(REGRADE, REGRADE.c.id == TABLE.c.regrade_id)
+        .where(TABLE.c.submission_id == submission_id, ~IS_QUEUED, *conditions)
+    )
+    row = session.execute(query).mappings().one_or_none()
+    if row is None:
+        return None
+    outcome = OutcomeRecord(**{name: row[name] for name in names})
+    return row["regrade_id"], row["version_id"], outcome
 
 
 def fill(session: Session, regrade: RegradeRecord) -> list[tuple[str, int]]:
