@@ -36,6 +36,6 @@ def test_a_regraded_run_has_a_receipt_that_supersedes_the_first(podium: Podium) 
     assert (before["standing"]["medal"], after["standing"]["medal"]) == (None, "gold")
     entries = podium.client().get("/v1/log/entries").json()["items"]
     [entry] = [one for one in entries if one["kind"] == "regrade"]
-    act = podium.admin.get(f"/v1/log/entries/{entry['number']}").json()
+    act = podium.admin.get(f"/v1/log/entries/{entry['index']}").json()
     assert WHY in str(act)
     assert found["id"] in str(act)
