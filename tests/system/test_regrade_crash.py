@@ -28,11 +28,12 @@ EXPERIMENTS = 3
 SHIFTS = (0.02, 0.31, 0.58, 1.2)  # of the files of each run; the last is final
 KILLS_AT = (0.15, 0.45, 0.75)  # of all submissions
 SECONDS = 300
+SLOW = 0.25  # seconds of a regrading, so that a kill comes in the middle on a quick machine too
 METRIC = """
 import time
 
 def score(answers, submission):
-    time.sleep(0.03)
+    time.sleep({seconds})
     return float((answers["target"] - submission["target"] - {wrong}).abs().mean())
 """
 VOLATILE = ("id", "created_at", "ready_at")
@@ -107,7 +108,7 @@ def set_up(admin: httpx.Client, home: Path, number: int) -> str:
     """A competition with graded files of three experiments, and then its mended version."""
     folder = write_competition(
         home / f"regraded-{number}", seed=number, metric="my_error",
-        metric_py=METRIC.format(wrong=0.3),
+        metric_py=METRIC.format(wrong=0.3, seconds=0),
     )  # fmt: skip
     archive = {"archive": ("a.tar.gz", packed(folder))}
     assert admin.post("/v1/competitions", files=archive).status_code == 201
@@ -129,7 +130,7 @@ def set_up(admin: httpx.Client, home: Path, number: int) -> str:
         assert wait_until(admin, one, is_settled)["state"] == "graded"
     mended = home / "mended" / folder.name
     shutil.copytree(folder, mended)
-    (mended / "metric.py").write_text(METRIC.format(wrong=0.0))
+    (mended / "metric.py").write_text(METRIC.format(wrong=0.0, seconds=SLOW))
     archive = {"archive": ("a.tar.gz", packed(mended))}
     assert admin.post("/v1/competitions", files=archive).json()["version"] == 2
     return folder.name
