@@ -48,6 +48,8 @@ class PodiumServer:
         return self._process
 
     def start(self) -> Self:
+        if self._process is not None:  # a test ended it by a signal of its own
+            self._close_pipe()
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "app.cli", "serve", "--port", str(self.port)],
@@ -69,7 +71,7 @@ class PodiumServer:
         raise AssertionError(f"the server did not start:\n{self.log.read_text()[-3000:]}")
 
     def kill(self) -> None:
-        """SIGKILL: what a crash is."""
+        """SIGKILL: what a crash is. A server that has ended already is only cleared away."""
         self.process.kill()
         self.process.wait()
         self._close_pipe()

@@ -92,8 +92,7 @@ def own_server(tmp_path: Path) -> Iterator[PodiumServer]:
     """A server of the test's own, which the test may kill."""
     started = PodiumServer(tmp_path / "data", graders=1).start()
     yield started
-    if started.process.poll() is None:
-        started.kill()
+    started.kill()
 
 
 @pytest.fixture
