@@ -26,6 +26,7 @@ if LIBRARIES.items() - os.environ.items():
 from benchmarks import (
     distributed,
     families,
+    graders,
     grading,
     history,
     http,
@@ -42,6 +43,7 @@ from tests.catalogue import mutations
 BENCHMARKS: dict[str, Callable[..., None]] = {
     "grading": grading.main,
     "families": families.main,
+    "graders": graders.main,
     "distributed": distributed.main,
     "http": http.main,
     "memory": memory.main,

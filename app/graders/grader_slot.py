@@ -17,7 +17,8 @@ from typing import Any
 from app.graders.messages.protocol import ProtocolError
 from app.graders.messages.reply_writing import Answer
 from app.graders.messages.results import CacheCounts, GraderFault, GraderFaultKind
-from app.graders.process import GraderDied, GraderProcess, Job, Role, SendFailed, StartFailed
+from app.graders.process import GraderDied, GraderProcess, Job, Role, SendFailed
+from app.graders.template import GraderTemplate, StartFailed
 from app.graders.walls.isolation import Isolation
 from app.grading.custom_metric import METRIC_FILE
 
@@ -93,6 +94,7 @@ class GraderSlot:
         tasks: Tasks,
         closed: threading.Event,
         limits: GraderLimits,
+        template: GraderTemplate,
         *,
         on_demand: bool = False,
         niceness: int = 0,
@@ -108,6 +110,7 @@ class GraderSlot:
         self._niceness = niceness
         self._closed = closed
         self._limits = limits
+        self._template = template
         self._task: Task | None = None
         self._last_custom_job = 0.0
         # A daemon thread, so that a server that did not close the pool can still end.
@@ -217,6 +220,7 @@ class GraderSlot:
                 cache_mb=limits.cache_mb,
                 requires_isolation=limits.requires_isolation,
                 shows_texts=limits.shows_texts,
+                template=self._template,
             )
         except (StartFailed, OSError) as error:
             self.start_error = str(error)

@@ -25,6 +25,7 @@ from app.graders.messages.results import (
     Rejected,
 )
 from app.graders.process import Job, Role
+from app.graders.template import GraderTemplate
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.isolation import Isolation
 from app.resampling.uncertainty import Uncertainty
@@ -66,19 +67,28 @@ class GraderPool:
         self._validating: Tasks = queue.SimpleQueue()
         self._resampling: Tasks = queue.SimpleQueue()
         limits = GraderLimits(seconds, memory_mb, cache_mb, requires_isolation, shows_texts)
+        template = GraderTemplate()
         self._slots = [
-            GraderSlot("grade", self._grading, self._closed, limits, on_demand=processes == 0)
+            GraderSlot(
+                "grade", self._grading, self._closed, limits, template, on_demand=processes == 0
+            )
             for _ in range(max(1, processes))
         ]
         # A process of its own, and only while somebody asks: so no submission ever waits for it.
         self._slots.append(
             GraderSlot(
-                "grade", self._resampling, self._closed, limits, on_demand=True, niceness=NICENESS
+                "grade",
+                self._resampling,
+                self._closed,
+                limits,
+                template,
+                on_demand=True,
+                niceness=NICENESS,
             )
         )
         checks = replace(limits, seconds=validation_seconds or seconds)
         self._slots += [
-            GraderSlot("validate", self._validating, self._closed, checks)
+            GraderSlot("validate", self._validating, self._closed, checks, template)
             for _ in range(validators)
         ]
         for slot in self._slots:
