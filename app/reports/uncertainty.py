@@ -56,9 +56,9 @@ def noise_notes(rates: Sequence[RateNoise]) -> list[str]:
     ['Noise of the test rows: of 5 medals 2 are nearer to their line than their noise, and 1 of 3 \
 scores without a medal is as near to one. Of 1 score the noise is not known.']
     """
-    one = rates[0]
-    if not one.measured:
+    if not rates or not rates[0].measured:
         return []
+    one = rates[0]
     lost = one.measured - one.won
     text = (
         f"Noise of the test rows: of {one.won} medals {one.won_within_noise} "

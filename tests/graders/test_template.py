@@ -29,12 +29,14 @@ def test_graders_share_one_template_and_most_of_its_memory() -> None:
     graders = [GraderProcess("grade", template=template, **MEMORY) for _ in range(3)]
     try:
         parents = {template_of(grader.pid).pid for grader in graders}
+        names = {psutil.Process(pid).name() for pid in (*parents, graders[0].pid)}
         memory = [psutil.Process(grader.pid).memory_full_info() for grader in graders]
     finally:
         for grader in graders:
             grader.kill()
 
     assert len(parents) == 1
+    assert names == {"podium-template", "podium-grade"}
     assert all(one.uss < one.rss / 3 for one in memory)
     assert not any(map(psutil.pid_exists, parents))  # it ended with the last grader
 

@@ -6,6 +6,7 @@ of a grader is restricted before it reads a file of a competition.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import importlib
@@ -15,6 +16,7 @@ import select
 import socket
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 from app.graders.messages.framing import receive, send
@@ -41,6 +43,7 @@ def serve(
     With `requires_isolation`, jobs whose process cannot be isolated completely are refused. With
     `shows_texts`, faults of a metric.py have the exception's text.
     """
+    take_name(f"podium-{role}")
     try:
         isolation = self_test.isolation(server)
         notes = sandbox.confine(os.getppid(), starts_processes=role == "custom")
@@ -69,6 +72,12 @@ def serve(
         except (EOFError, OSError):
             return
         send(channel, handler.handle(request))
+
+
+def take_name(name: str) -> None:
+    """Let `ps` and `top` show this process by a name, of which Linux keeps 15 characters."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(name)
 
 
 def _handler(role: str, cache_mb: int, memory_mb: int, *, is_required: bool) -> Any:

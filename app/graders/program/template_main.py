@@ -19,7 +19,7 @@ from typing import Any
 
 from app.graders.messages.framing import send
 from app.graders.program.child import start_child
-from app.graders.program.grader_main import serve
+from app.graders.program.grader_main import serve, take_name
 
 LARGEST_REQUEST = 4096
 LONGEST_ERROR = 4000  # characters of the reason why the template does not start
@@ -30,6 +30,7 @@ def main(descriptor: int) -> None:
     """Load the libraries, and do the server's requests until it closes the channel."""
     channel = socket.socket(fileno=descriptor)
     os.set_inheritable(descriptor, False)
+    take_name("podium-template")
     try:
         for module in MODULES:
             importlib.import_module(f"app.graders.program.{module}")
