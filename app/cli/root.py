@@ -28,6 +28,8 @@ class Podium(LazyGroup):
          "Make a complete competition folder from a table of your own, and check it."),
         ("prepare", "app.cli.folders.prepare:prepare",
          "Make public and private files from raw files with a competition's own prepare.py."),
+        ("split", "app.cli.folders.split:split",
+         "Make private rows of a competition rows to search on, in a new folder to import."),
         ("grade", "app.cli.folders.grade:grade",
          "Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 failed."),
         ("backup", "app.cli.operation.backup:backup",

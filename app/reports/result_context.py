@@ -64,6 +64,7 @@ def context_columns(context: ResultContext) -> dict[str, Any]:
         "missing": len(context.missing),
         "policies": ",".join(sorted(context.policies)),
         "validations": disclosed.get("validation", 0),
+        "search_scores": disclosed.get("search_score", 0),
         "public_scores": disclosed.get("public_score", 0),
         "private_scores": disclosed.get("private_score", 0),
         "harness_validations": disclosed.get(f"{HARNESS}validation", 0),
@@ -112,10 +113,12 @@ def own_notes(context: ResultContext) -> list[str]:
     if context.open:
         lines.append(f"{context.open} runs are still open: their last valid submission counts.")
     if context.policies:
+        searched = totals.get("search_score", 0)
         policies = ", ".join(f"{count} {name}" for name, count in sorted(context.policies.items()))
         lines.append(
             f"Feedback: {policies}. Told to the agents: {totals.get('validation', 0)} validations, "
-            f"{totals.get('public_score', 0)} public scores, "
+            + (f"{searched} search scores, " if searched else "")
+            + f"{totals.get('public_score', 0)} public scores, "
             f"{totals.get('private_score', 0)} private scores."
         )
     if any(totals.get(kind) for kind in HARNESS_KINDS):

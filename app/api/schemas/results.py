@@ -45,6 +45,7 @@ class ExposureTotals(BaseModel):
     """How many scores and verdicts the runs' keys were shown."""
 
     validations: int
+    search_scores: int = Field(default=0, description="scores on rows that are there to search on")
     public_scores: int
     private_scores: int
 

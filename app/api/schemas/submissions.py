@@ -29,6 +29,10 @@ class GradeOut(BaseModel):
     """A grade; fields that the run's policy hides are null."""
 
     score: float | None
+    search_score: float | None = Field(
+        default=None,
+        description="on the search part of the answers; null where there is none",
+    )
     public_score: float | None
     medal: Medal | None
     better: int | None

@@ -74,6 +74,12 @@ class Scored(ReplyModel):
     type: Literal["scored"] = "scored"
     score: float
     public_score: float | None
+    search_score: float | None = None
+
+    def parts(self) -> set[str]:
+        """The parts of the answers that it has scores of."""
+        others = {"public": self.public_score, "search": self.search_score}
+        return {"private"} | {name for name, score in others.items() if score is not None}
 
 
 class JobResult(ReplyModel):

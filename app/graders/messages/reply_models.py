@@ -107,6 +107,7 @@ class GradedModel(ReplyModel):
     type: Literal["graded"]
     score: float
     public_score: float | None
+    search_score: float | None = None
     standing: StandingModel | None
     warnings: Annotated[tuple[NoticeModel, ...], Field(max_length=MOST)]
 
@@ -114,7 +115,7 @@ class GradedModel(ReplyModel):
         """The grade."""
         standing = None if self.standing is None else Standing(**dict(self.standing))
         warnings = tuple(Notice(**dict(warning)) for warning in self.warnings)
-        return Graded(self.score, self.public_score, standing, warnings)
+        return Graded(self.score, self.public_score, standing, warnings, self.search_score)
 
 
 class FaultModel(ReplyModel):

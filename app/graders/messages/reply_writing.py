@@ -45,6 +45,7 @@ def answer_model(
                 type="graded",
                 score=answer.score,
                 public_score=answer.public_score,
+                search_score=answer.search_score,
                 standing=None
                 if standing is None
                 else StandingModel(

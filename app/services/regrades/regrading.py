@@ -195,6 +195,7 @@ def _record(claimed: ClaimedRegrading, outcome: GradingResult, metric: str) -> O
                 state=SubmissionState.GRADED,
                 score=grade.score,
                 public_score=grade.public_score,
+                search_score=grade.search_score,
                 better=grade.better,
                 equal=grade.equal,
                 worse=grade.worse,

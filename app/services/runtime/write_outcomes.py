@@ -98,6 +98,7 @@ def grade_record(
         version_id=version_id,
         score=graded.score,
         public_score=graded.public_score,
+        search_score=graded.search_score,
         better=standing.better if standing else None,
         equal=standing.equal if standing else None,
         worse=standing.worse if standing else None,

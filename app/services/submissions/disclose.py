@@ -145,8 +145,8 @@ def _visible(
     if submission.state == SubmissionState.FAILED:
         problem = FAULT_PROBLEM
     shown = None
-    if grade is not None and policy.shows_public_score:
-        shown = _grade_document(grade, graded_by, everything=policy.shows_everything)
+    if grade is not None and policy.shows_a_score:
+        shown = _grade_document(grade, graded_by, policy)
         shown["flags"] = flags
     return Disclosed(
         submission, run, number, submission.state.value, submission.settled_at, problem,
@@ -158,9 +158,7 @@ def _visible(
 COMPARED = ("decimals", "borderline", "unrounded_medal")
 
 
-def _grade_document(
-    grade: GradeRecord, entry: CatalogueEntry, *, everything: bool
-) -> dict[str, Any]:
+def _grade_document(grade: GradeRecord, entry: CatalogueEntry, policy: Feedback) -> dict[str, Any]:
     names = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
     private = {name: getattr(grade, name) for name in names}
     # None in grades older than these fields: then the score was compared unrounded.
@@ -169,11 +167,12 @@ def _grade_document(
     private["improvement"] = comparison.improvement if comparison else None
     private["success"] = comparison.success if comparison else None
     return {
-        "public_score": grade.public_score,
+        "search_score": grade.search_score if policy.shows_search_score else None,
+        "public_score": grade.public_score if policy.shows_public_score else None,
         "competition_version": entry.version.number,
         "grader": {name: value for name, value in grade.grader.items() if name not in COMPARED},
         "graded_at": grade.graded_at,
-        **(private if everything else dict.fromkeys(private)),
+        **(private if policy.shows_everything else dict.fromkeys(private)),
     }
 
 
@@ -188,7 +187,8 @@ def _enter_into_ledger(
         (prefix + kind, grade)
         for grade in grades
         for kind, is_visible in (
-            ("public_score", grade.public_score is not None),
+            ("search_score", policy.shows_search_score and grade.search_score is not None),
+            ("public_score", policy.shows_public_score and grade.public_score is not None),
             ("private_score", policy.shows_everything),
         )
         if is_visible

@@ -176,6 +176,7 @@ class Grade(Base):
     medal: Mapped[str | None] = mapped_column(Text)
     grader: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
     graded_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    search_score: Mapped[float | None] = mapped_column(Double)
 
 
 class Disclosure(Base):

@@ -82,6 +82,7 @@ class CompetitionCounts(NamedTuple):
     cost_usd: float
     policy_none: int
     policy_validity: int
+    policy_search: int
     policy_public: int
     policy_full: int
 

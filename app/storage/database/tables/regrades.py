@@ -77,3 +77,4 @@ class RegradeOutcome(Base):
     fault: Mapped[str | None] = mapped_column(Text)
     place: Mapped[str | None] = mapped_column(Text)
     graded_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
+    search_score: Mapped[float | None] = mapped_column(Double)

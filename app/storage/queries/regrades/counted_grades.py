@@ -15,8 +15,8 @@ from app.storage.queries.regrades.regrades import in_force_at
 TABLE = RegradeOutcome.__table__
 Graded = tuple[SubmissionRecord, GradeRecord | None]
 NUMBERS = (
-    "score", "public_score", "better", "equal", "worse", "teams", "percentile", "above_median",
-    "medal", "grader", "graded_at",
+    "score", "public_score", "search_score", "better", "equal", "worse", "teams", "percentile",
+    "above_median", "medal", "grader", "graded_at",
 )  # fmt: skip
 
 

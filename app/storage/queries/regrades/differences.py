@@ -17,8 +17,8 @@ RUN = Run.__table__
 GRADE = Grade.__table__
 AFTER = RegradeOutcome.__table__
 NUMBERS = (
-    "score", "public_score", "better", "equal", "worse", "teams", "percentile", "above_median",
-    "medal",
+    "score", "public_score", "search_score", "better", "equal", "worse", "teams", "percentile",
+    "above_median", "medal",
 )  # fmt: skip
 PLACES = ("better", "equal", "worse", "teams")
 MEDAL_ORDER = {"gold": 3, "silver": 2, "bronze": 1}

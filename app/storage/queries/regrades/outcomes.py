@@ -47,6 +47,7 @@ class OutcomeRecord:
     state: SubmissionState
     score: float | None = None
     public_score: float | None = None
+    search_score: float | None = None
     better: int | None = None
     equal: int | None = None
     worse: int | None = None
