@@ -39,7 +39,7 @@ class Podium(LazyGroup):
         ("verify", "app.cli.operation.verify:verify",
          "Check a receipt, or compare stored files with their digests; exit 1 if damage is found."),
         ("regrade", "app.cli.operation.regrade:regrade",
-         "Grade a competition's submissions anew, print what that changes, and apply it."),
+         "Grade a competition's submissions anew, print what changes, and with --apply apply it."),
         ("gc", "app.cli.operation.gc:gc",
          "List stored files that no row names; with --delete, remove them."),
         ("proxy", "app.cli.operation.proxy:proxy",

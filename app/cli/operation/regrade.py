@@ -46,7 +46,7 @@ def regrade(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Grade a competition's submissions anew, print what that changes, and apply it with --apply.
+    """Grade a competition's submissions anew, print what changes, and with --apply apply it.
 
     Nothing changes before it is applied, and no grade is ever changed: results rest on the new
     grades from then on. An interrupted regrade goes on when the command is given again.
