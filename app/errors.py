@@ -111,6 +111,10 @@ class NoResults(Conflict):
     """There are no results yet."""
 
 
+class NotGraded(Conflict):
+    """The submission has no score, so there is no noise of it."""
+
+
 class SchemaTooNew(Conflict):
     """The database was migrated by a newer Podium than this one."""
 

@@ -9,6 +9,7 @@ import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
@@ -31,8 +32,9 @@ from app.api import (
     submissions,
     success,
     suites,
+    uncertainty,
 )
-from app.api.administration import amendments, archive, faults, keys
+from app.api.administration import amendments, archive, faults, keys, regrades
 from app.api.http import problems
 from app.api.http.body_limit import BodyLimit
 from app.api.http.event_stream import StreamLimit
@@ -47,6 +49,7 @@ from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
 from app.services.grading import recovery
 from app.services.login import open_logins
 from app.services.operations import bootstrap
+from app.services.regrades.take_submissions import finish_all
 from app.services.runtime import environment
 from app.services.runtime.context import Context, lock_data_directory, open_context
 from app.services.submissions.batch_receiver import open_batch_receiver
@@ -55,6 +58,7 @@ from app.storage.database.wait_for_database import upgrade_when_reachable
 from app.web import routers as pages
 from app.worker.late_receipts import run_late_receipts
 from app.worker.loop import NoWorker, Worker
+from app.worker.regrading_loop import RegradingLoop
 from app.worker.sweeper import run_sweeper
 
 log = logging.getLogger("podium")
@@ -85,6 +89,7 @@ def create_app(
         context = await run_in_threadpool(open_context, settings)
         context.listen()
         worker = NoWorker() if settings.queues else Worker(context)
+        regrading = None if isinstance(worker, NoWorker) else RegradingLoop(context, worker.is_idle)
         stopping = threading.Event()
         app.state.batch_receiver = await run_in_threadpool(open_batch_receiver, context)
         await run_in_threadpool(context.blobs.sweep)
@@ -95,7 +100,13 @@ def create_app(
         thread = threading.Thread(
             target=worker.run, args=(lambda idle: stopping.is_set(),), name="grading-loop"
         )
-        app.state.context, app.state.worker = context, worker
+        app.state.context, app.state.worker, app.state.regrading = context, worker, regrading
+        threads = [thread]
+        if regrading is not None:
+            run = threading.Thread(
+                target=regrading.run, args=(lambda idle: stopping.is_set(),), name="regrading"
+            )
+            threads.append(run)
         sweeper = threading.Thread(target=run_sweeper, args=(context, stopping), name="sweeper")
         late = threading.Thread(
             target=run_late_receipts, args=(context, stopping), name="late-receipts"
@@ -104,7 +115,8 @@ def create_app(
         app.state.shutdown = lambda: loop.call_soon_threadsafe(context.notifications.close)
         app.state.kaggle = open_state(context)
         app.state.logins = open_logins(context)
-        thread.start()
+        for each in threads:
+            each.start()
         # Without requests few things can end the server but the file it grades.
         await run_in_threadpool(worker.wait_for_suspects, SUSPECTS_SECONDS)
         sweeper.start()
@@ -118,12 +130,17 @@ def create_app(
         finally:
             stopping.set()
             worker.wake()
-            await run_in_threadpool(thread.join)
+            if regrading is not None:
+                regrading.wake()
+            for each in threads:
+                await run_in_threadpool(each.join)
             await run_in_threadpool(sweeper.join)
             await run_in_threadpool(late.join)
             if app.state.batch_receiver is not None:
                 await run_in_threadpool(app.state.batch_receiver.close)
             await run_in_threadpool(_stop_grading, context)
+            if regrading is not None:
+                await run_in_threadpool(regrading.give_back)
             await run_in_threadpool(context.close)
             os.close(lock)
 
@@ -147,7 +164,8 @@ def create_app(
     )
     rarely_used = (
         grade, reported_scores, scores, success, mlagentbench_results, amendments, archive, keys,
-        events, faults, suites, service, skill, problems, receipts, public_log,
+        regrades, receipts, public_log, events, faults, suites, service, skill, problems,
+        uncertainty,
     )  # fmt: skip
     for module in (*by_frequency, *rarely_used):
         app.include_router(module.router)
@@ -179,6 +197,7 @@ def _resume(context: Context) -> None:
     count = recovery.defer_forgotten(context)
     if count:
         log.warning("queued submissions without a job", extra={"submissions": count})
+    context.database.write(partial(finish_all, queues=True))
 
 
 def _stop_grading(context: Context) -> None:

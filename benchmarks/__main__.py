@@ -1,6 +1,7 @@
 """`python -m benchmarks [NAME ...]`: the named ones of those below, or all of them.
 
-`families` and `times` may be followed by the competitions to measure, `soak` by `--minutes N`,
+`families` and `times` may be followed by the competitions to measure, `uncertainty` by metrics,
+`soak` by `--minutes N`,
 `history` by `--experiments N --seeds N --submissions N --beside DIR`,
 `metric_py` by the directory of another version;
 `mutations` (see its docstring) by a number of files, a seed and a directory for the files at fault;
@@ -25,6 +26,7 @@ if LIBRARIES.items() - os.environ.items():
 from benchmarks import (
     distributed,
     families,
+    graders,
     grading,
     history,
     http,
@@ -34,17 +36,20 @@ from benchmarks import (
     soak,
     statistics,
     times,
+    uncertainty,
 )
 from tests.catalogue import mutations
 
 BENCHMARKS: dict[str, Callable[..., None]] = {
     "grading": grading.main,
     "families": families.main,
+    "graders": graders.main,
     "distributed": distributed.main,
     "http": http.main,
     "memory": memory.main,
     "pages": pages.main,
     "statistics": statistics.main,
+    "uncertainty": uncertainty.main,
 }
 
 
@@ -55,6 +60,7 @@ WITH_ARGUMENTS: dict[str, Callable[..., None]] = {
     "mutations": mutations.main,
     "soak": soak.main,
     "times": times.main,
+    "uncertainty": uncertainty.main,
 }
 
 

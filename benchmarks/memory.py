@@ -21,7 +21,13 @@ def main() -> None:
             if step:
                 send_many(server, SUBMISSIONS, 8)
                 wait_until_settled(server)
-            graders = [child.memory_info().rss / MEGABYTE for child in process.children()]
+            # A server's one child is the template, and its children are the graders.
+            templates = process.children()
+            graders = [
+                grader.memory_info().rss / MEGABYTE
+                for template in templates
+                for grader in template.children()
+            ]
             own = process.memory_info().rss / MEGABYTE
             told = " ".join(f"{rss:6.1f}" for rss in graders)
             print(f"  {step * SUBMISSIONS:>6,}: server {own:6.1f}   graders {told}")

@@ -69,6 +69,9 @@ async def consume(url: str) -> None:
     async def nothing(job: int, submission: str) -> None:
         """The job is done."""
 
+    async def no_regrade(regrade: str, submission: str) -> None:
+        """No such job is made here."""
+
     async def none_forgotten() -> int:
         return 0
 
@@ -76,6 +79,7 @@ async def consume(url: str) -> None:
         url,
         ConsumerConfig([([SMALL], AT_ONCE)], heartbeat=5.0, drain=5.0),
         grade=nothing,
+        regrade=no_regrade,
         defer_forgotten=none_forgotten,
         is_outage=is_outage,
     )

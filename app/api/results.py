@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
+from pydantic import AwareDatetime
 
 from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Cursor, Limit, Slug
 from app.api.http.negotiation import NON_JSON_RESPONSES, answer
@@ -32,8 +33,10 @@ from app.reports.medals_over_time import curves_report
 from app.services.results import board, competition_results, experiment_results, medals_over_time
 from app.services.results.experiment_results import GroupBy
 from app.services.results.medals_over_time import Axis
+from app.services.results.noise.experiment_noise import noise_of
 from app.services.results.scope import Excluded, ResultFilter
 from app.statistics.attempts import Padding
+from app.storage.queries.regrades.in_force import Basis
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
 ANSWERS: dict[int | str, dict[str, Any]] = {
@@ -69,6 +72,13 @@ PercentileConvention = Annotated[
 HowExcluded = Annotated[
     Excluded, Query(description="leave flagged competitions out, or count failures there")
 ]
+AsOf = Annotated[
+    AwareDatetime | None,
+    Query(
+        description="the results as they were at this time, with the regrades in force then "
+        "(2026-05-01T12:00:00Z); without it: now"
+    ),
+]
 Group = Annotated[GroupBy | None, Query(description="rates also for each group of this kind")]
 
 
@@ -97,10 +107,11 @@ def scope(
     exclude_flags: Flags = "",
     excluded: HowExcluded = Excluded.DROP,
     archived: Archived = False,
+    as_of: AsOf = None,
 ) -> ResultFilter:
     """The attempts that count, and how."""
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
-    return ResultFilter(suite or None, padding, flags, excluded, archived)
+    return ResultFilter(suite or None, padding, flags, excluded, archived, Basis(as_of=as_of))
 
 
 InScope = Annotated[ResultFilter, Depends(scope)]
@@ -115,9 +126,8 @@ def show_medal_rates(
     group_by: Group = None,
 ) -> Any:
     """The share of attempts that won each medal: mean, SEM and intervals, in percent."""
-    return answer(
-        request, medal_rates_report(*experiment_results.medal_rates(context, name, scope, group_by))
-    )
+    found, groups = experiment_results.medal_rates(context, name, scope, group_by)
+    return answer(request, medal_rates_report(found, groups, noise_of(context, found)))
 
 
 @router.get("/medal-rates", response_model=BoardOut, responses=ANSWERS)
@@ -226,9 +236,10 @@ def show_items(
     experiments: Experiments = [],  # noqa: B006
     rate: Rate = "any_medal",
     archived: Archived = False,
+    as_of: AsOf = None,
 ) -> Any:
     """How well each competition of a suite separates the experiments with runs at it."""
-    chosen = scope(suite_name, padding, exclude_flags, excluded, archived)
+    chosen = scope(suite_name, padding, exclude_flags, excluded, archived, as_of)
     return answer(
         request, items_report(chosen, *board.items(context, chosen, rate, experiments), rate)
     )

@@ -40,6 +40,7 @@ def submission(context: Context, shown: Disclosed) -> dict[str, Any]:
         "problem": shown.problem,
         "warnings": shown.warnings,
         "grade": shown.grade,
+        **({} if shown.regrade is None else {"regrade": shown.regrade}),
     }
 
 

@@ -13,11 +13,12 @@ from app.storage.database.wait_for_database import upgrade_when_reachable
 
 
 @contextlib.contextmanager
-def podium(*, creates: bool = False) -> Iterator[Context]:
+def podium(*, creates: bool = False, grades: bool = False) -> Iterator[Context]:
     """Open the Podium that the settings name, migrate its database, and close it afterwards.
 
-    `creates` makes a new one if there is none. A grader starts only when there is a file to grade
-    or a competition to check.
+    `creates` makes a new one if there is none. Without `grades` a grader starts only when there is
+    a file to grade or a competition to check; with it, as many as a server that
+    grades has.
 
     Raises:
         NotFound: there is no Podium, and `creates` is false.
@@ -27,7 +28,7 @@ def podium(*, creates: bool = False) -> Iterator[Context]:
         require_podium(settings)
     make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)
-    context = open_context(settings, grades=False, validates=False)
+    context = open_context(settings, grades=None if grades else False, validates=False)
     try:
         yield context
     finally:

@@ -5,6 +5,7 @@ Why: docs/decisions/0023-commands-are-loaded-when-they-run.md.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -86,4 +87,9 @@ class LazyGroup(TyperGroup):
 
 def _at(place: str) -> Any:
     module, _, name = place.partition(":")
-    return getattr(import_module(module), name)
+    # Modules leave hardly any garbage; looking for it takes a sixth of the time of their import.
+    gc.disable()
+    try:
+        return getattr(import_module(module), name)
+    finally:
+        gc.enable()

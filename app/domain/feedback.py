@@ -13,12 +13,14 @@ class Feedback(StrEnum):
 
     - `none`: that the bytes arrived
     - `validity`: whether the file was graded or rejected, and why rejected; no number
-    - `public`: also the score on the public part of the answers
+    - `search`: also the score on the search part of the answers, the rows to search on
+    - `public`: the score on the public part of the answers instead
     - `full`: everything a researcher sees
     """
 
     NONE = "none"
     VALIDITY = "validity"
+    SEARCH = "search"
     PUBLIC = "public"
     FULL = "full"
 
@@ -30,7 +32,17 @@ class Feedback(StrEnum):
     @property
     def hides_time(self) -> bool:
         """Whether an outcome is shown at set moments only, because its time would tell a score."""
-        return self in (Feedback.VALIDITY, Feedback.PUBLIC)
+        return self in (Feedback.VALIDITY, Feedback.SEARCH, Feedback.PUBLIC)
+
+    @property
+    def shows_a_score(self) -> bool:
+        """Whether any score is shown."""
+        return self.shows_search_score or self.shows_public_score
+
+    @property
+    def shows_search_score(self) -> bool:
+        """Whether the score on the search part is shown."""
+        return self in (Feedback.SEARCH, Feedback.FULL)
 
     @property
     def shows_public_score(self) -> bool:

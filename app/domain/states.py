@@ -69,6 +69,15 @@ class AmendmentKind(StrEnum):
     WITHDRAWN = "withdrawn"  # imported results were taken away
 
 
+class RegradeState(StrEnum):
+    """How far a regrade of a competition has come."""
+
+    RUNNING = "running"  # submissions are still to be graded
+    READY = "ready"  # all are graded; nothing rests on it yet
+    APPLIED = "applied"  # results rest on it, or did until a later one was applied
+    CANCELLED = "cancelled"
+
+
 class ReportedScoreKind(StrEnum):
     """The source of a score that Podium did not grade."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import queue
 import threading
 import time
@@ -16,7 +17,8 @@ from typing import Any
 from app.graders.messages.protocol import ProtocolError
 from app.graders.messages.reply_writing import Answer
 from app.graders.messages.results import CacheCounts, GraderFault, GraderFaultKind
-from app.graders.process import GraderDied, GraderProcess, Job, Role, SendFailed, StartFailed
+from app.graders.process import GraderDied, GraderProcess, Job, Role, SendFailed
+from app.graders.template import GraderTemplate, StartFailed
 from app.graders.walls.isolation import Isolation
 from app.grading.custom_metric import METRIC_FILE
 
@@ -82,7 +84,8 @@ class GraderSlot:
     others. Only one of the two runs a job at a time.
 
     `start_error` is the reason of the last failed start, and `isolation` has the walls around the
-    last process. A slot `on_demand` has processes only while there are jobs.
+    last process. A slot `on_demand` has processes only while there are jobs. With `niceness`,
+    others get the processors first.
     """
 
     def __init__(
@@ -91,8 +94,10 @@ class GraderSlot:
         tasks: Tasks,
         closed: threading.Event,
         limits: GraderLimits,
+        template: GraderTemplate,
         *,
         on_demand: bool = False,
+        niceness: int = 0,
     ) -> None:
         self.role = role
         self.tasks = tasks
@@ -102,8 +107,10 @@ class GraderSlot:
         self.start_error = ""
         self.isolation = Isolation(notes=("a grader is starting",))
         self.counts: Counter[str] = Counter()
+        self._niceness = niceness
         self._closed = closed
         self._limits = limits
+        self._template = template
         self._task: Task | None = None
         self._last_custom_job = 0.0
         # A daemon thread, so that a server that did not close the pool can still end.
@@ -160,7 +167,9 @@ class GraderSlot:
     def _do(self, job: Job) -> Answer:
         self.counts["jobs"] += 1
         role = self.role
-        if role == "grade" and (job.version.path / METRIC_FILE).is_file():
+        # Uncertainty is estimated by Podium's own code alone: it never runs a metric.py.
+        runs_metric = job.task != "uncertainty"
+        if role == "grade" and runs_metric and (job.version.path / METRIC_FILE).is_file():
             role, self._last_custom_job = "custom", time.monotonic()
         for _ in range(STARTS):
             process = self._keep_alive(role)
@@ -211,11 +220,15 @@ class GraderSlot:
                 cache_mb=limits.cache_mb,
                 requires_isolation=limits.requires_isolation,
                 shows_texts=limits.shows_texts,
+                template=self._template,
             )
         except (StartFailed, OSError) as error:
             self.start_error = str(error)
             log.error("a grader does not start", extra={"reason": str(error)})  # noqa: TRY400
             return None
+        if self._niceness:
+            with contextlib.suppress(OSError):  # it died: the job will say so
+                os.setpriority(os.PRIO_PROCESS, process.pid, self._niceness)
         self.processes[role] = process
         self.start_error = ""
         self.isolation = process.isolation

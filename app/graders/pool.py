@@ -17,10 +17,20 @@ from typing import Any, Self
 from app.domain.verdict import Verdict
 from app.errors import GradingFault, Unavailable
 from app.graders.grader_slot import GraderLimits, GraderSlot, Task, Tasks
-from app.graders.messages.results import CacheCounts, CompetitionCheck, GraderFault, GradingResult
+from app.graders.messages.results import (
+    CacheCounts,
+    CompetitionCheck,
+    GraderFault,
+    GradingResult,
+    Rejected,
+)
 from app.graders.process import Job, Role
+from app.graders.template import GraderTemplate
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.isolation import Isolation
+from app.resampling.uncertainty import Uncertainty
+
+NICENESS = 15  # of the process that estimates uncertainty; that of those that grade is 5
 
 
 class GraderPool:
@@ -55,14 +65,30 @@ class GraderPool:
         self._closed = threading.Event()
         self._grading: Tasks = queue.SimpleQueue()
         self._validating: Tasks = queue.SimpleQueue()
+        self._resampling: Tasks = queue.SimpleQueue()
         limits = GraderLimits(seconds, memory_mb, cache_mb, requires_isolation, shows_texts)
+        template = GraderTemplate()
         self._slots = [
-            GraderSlot("grade", self._grading, self._closed, limits, on_demand=processes == 0)
+            GraderSlot(
+                "grade", self._grading, self._closed, limits, template, on_demand=processes == 0
+            )
             for _ in range(max(1, processes))
         ]
+        # A process of its own, and only while somebody asks: so no submission ever waits for it.
+        self._slots.append(
+            GraderSlot(
+                "grade",
+                self._resampling,
+                self._closed,
+                limits,
+                template,
+                on_demand=True,
+                niceness=NICENESS,
+            )
+        )
         checks = replace(limits, seconds=validation_seconds or seconds)
         self._slots += [
-            GraderSlot("validate", self._validating, self._closed, checks)
+            GraderSlot("validate", self._validating, self._closed, checks, template)
             for _ in range(validators)
         ]
         for slot in self._slots:
@@ -87,6 +113,12 @@ class GraderPool:
         before a grader gets the file, in the thread that serves the grader.
         """
         return self._put(self._grading, Job("grade", version, file, sha256), begun)
+
+    def uncertainty(
+        self, version: VersionFolder, file: Path, sha256: str = ""
+    ) -> Future[Uncertainty | Rejected | GraderFault]:
+        """Estimate the noise of a submission's score; one at a time, and never before a grading."""
+        return self._put(self._resampling, Job("uncertainty", version, file, sha256))
 
     def check_competition(self, version: VersionFolder) -> Future[CompetitionCheck | GraderFault]:
         """Check a competition before its import; nothing of it is cached."""
@@ -158,7 +190,7 @@ class GraderPool:
         return task.future
 
     def _cancel_waiting(self) -> None:
-        for tasks in (self._grading, self._validating):
+        for tasks in (self._grading, self._validating, self._resampling):
             with contextlib.suppress(queue.Empty):
                 while True:
                     task = tasks.get_nowait()

@@ -1,38 +1,28 @@
 """The server's side of a grader process: start it, send it jobs, kill it.
 
 Each grader has a socket of its own and shares no lock, so that its death affects only its own job.
-It is started by exec with a clean environment, so that not even /proc shows the server's keys and
-database URL to it, and it never imports the server's code.
 """
 
 from __future__ import annotations
 
 import contextlib
-import os
 import secrets
-import signal
+import select
 import socket
-import subprocess
-import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import app
 from app.graders.messages.framing import TooLargeMessage, is_anything_waiting, receive_before, send
 from app.graders.messages.protocol import ProtocolError, Ready, Reply, Request, read, write
-from app.graders.runtime_env import LIBRARIES
+from app.graders.template import START_SECONDS, GraderTemplate, StartFailed
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.isolation import Isolation
 
 Role = Literal["grade", "custom", "validate"]
-Task = Literal["grade", "validate", "check"]
-START_SECONDS = 120.0  # enough for a cold disk and a busy machine; otherwise about a second
-
-
-class StartFailed(Exception):
-    """The grader could not be started; the message has the reason."""
+Task = Literal["grade", "validate", "check", "uncertainty"]
 
 
 class GraderDied(Exception):
@@ -54,7 +44,7 @@ class Job:
 
 
 class GraderProcess:
-    """A grader. Use it from one thread: it dies with the thread that started it."""
+    """A grader, started from a template; one of its own if none is given."""
 
     def __init__(
         self,
@@ -64,33 +54,33 @@ class GraderProcess:
         cache_mb: int,
         requires_isolation: bool = False,
         shows_texts: bool = False,
+        template: GraderTemplate | None = None,
     ) -> None:
         """Start the process and wait until it is warm.
 
         Raises:
             StartFailed: it did not become ready; the process was killed.
         """
-        ours, theirs = socket.socketpair()
-        self._channel = ours
+        self._template = template or GraderTemplate()
+        self._status: int | None = None
+        self._killing = threading.Lock()
+        arguments = {
+            "role": role,
+            "memory_mb": memory_mb,
+            "cache_mb": cache_mb,
+            "requires_isolation": requires_isolation,
+            "shows_texts": shows_texts,
+        }
+        self._channel, theirs = socket.socketpair()
         with theirs, contextlib.ExitStack() as if_it_fails:
-            if_it_fails.callback(ours.close)
-            self._process = subprocess.Popen(  # noqa: S603 - our own module
-                [
-                    sys.executable, "-B", "-P", "-s", "-m", "app.graders.program.grader_main",
-                    role, str(theirs.fileno()), str(os.getpid()), str(memory_mb), str(cache_mb),
-                    str(int(requires_isolation)), str(int(shows_texts)),
-                ],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                pass_fds=[theirs.fileno()], env=_environment(), cwd="/", start_new_session=True,
-            )  # fmt: skip
+            if_it_fails.callback(self._channel.close)
+            self.pid = self._template.start(arguments, theirs)
             if_it_fails.pop_all()
-        self.pid = self._process.pid
         try:
             deadline = time.monotonic() + START_SECONDS
-            ready = read(Ready, receive_before(ours, deadline, self.is_alive))
+            ready = read(Ready, receive_before(self._channel, deadline, self.is_alive))
         except (TimeoutError, EOFError, OSError, ProtocolError) as error:
-            self.kill()
-            status = self._process.returncode
+            status = self.kill()
             raise StartFailed(f"{type(error).__name__}, exit status {status}") from None
         except BaseException:
             self.kill()
@@ -102,13 +92,14 @@ class GraderProcess:
 
     def is_alive(self) -> bool:
         """Whether the process runs. It is not reaped here, so its pid stays valid until `kill`."""
-        if self._process.returncode is not None:
+        if self._status is not None:
             return False
-        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        try:
-            return os.waitid(os.P_PID, self.pid, options) is None
-        except ChildProcessError:  # reaped by `kill` in another thread just now
-            return False
+        # None of its children has the other end of the channel, so its end is the process's.
+        ended = select.poll()
+        with contextlib.suppress(ValueError, OSError):  # `kill` in another thread closes it now
+            ended.register(self._channel, 0)
+            return not ended.poll(0)
+        return False
 
     def ask(self, job: Job, seconds: float) -> Reply:
         """Send one job, and wait for the reply.
@@ -151,20 +142,8 @@ class GraderProcess:
 
     def kill(self) -> int:
         """Kill the process and its children. Returns its exit status."""
-        if self._process.returncode is None:
-            # Its session is its own, so the group is it and its children.
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL)
-        status = self._process.wait()
-        self._channel.close()
-        return status
-
-
-def _environment() -> dict[str, str]:
-    """The environment of a grader: the path of Podium's code, and settings of libraries."""
-    return {
-        "PATH": "/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "PYTHONPATH": str(Path(app.__file__).parents[1]),
-        **LIBRARIES,
-    }
+        with self._killing:
+            if self._status is None:
+                self._status = self._template.end(self.pid)
+            self._channel.close()
+            return self._status

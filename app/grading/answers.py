@@ -27,8 +27,8 @@ from app.grading.ids.public_ids import IntArray, PublicIds
 from app.grading.reading.text_table import Cells
 from app.grading.reading.violations import shorten
 
-PUBLIC, PRIVATE, IGNORED = "public", "private", "ignored"
-_USAGES = pa.array([PUBLIC, PRIVATE, IGNORED])
+PUBLIC, PRIVATE, IGNORED, SEARCH = "public", "private", "ignored", "search"
+_USAGES = pa.array([PUBLIC, PRIVATE, IGNORED, SEARCH])
 
 
 class Part:
@@ -82,6 +82,7 @@ class Answers:
         sizes: dict[str, IntArray] | None = None,
         optional: PublicIds | None = None,
         *,
+        search: IntArray | None = None,
         frames: bool = True,
     ) -> None:
         self._checked = checked
@@ -94,6 +95,7 @@ class Answers:
         self.has_usage = private is not None
         self.private = Part(checked, private)
         self.public = None if public is None or not len(public) else Part(checked, public)
+        self.search = None if search is None or not len(search) else Part(checked, search)
         texts = sum(int(column.nbytes) for column in checked.texts.values())
         # The decoded columns, a copy split into parts, the texts, the ids twice; all of it again as
         # a DataFrame; and the indexes of labels.
@@ -103,9 +105,10 @@ class Answers:
         self.nbytes += sum(names.nbytes for names in found.values())
 
     @property
-    def parts(self) -> tuple[Part, ...]:
-        """The private part, and the public one if there is one."""
-        return (self.private,) if self.public is None else (self.private, self.public)
+    def parts(self) -> dict[str, Part]:
+        """The private part, and the public and the search one if there are such rows."""
+        found = {PRIVATE: self.private, PUBLIC: self.public, SEARCH: self.search}
+        return {name: part for name, part in found.items() if part is not None}
 
     def check(self, data: FileData) -> CheckedFile:
         """Check and decode a submission.
@@ -170,14 +173,17 @@ def decode_answers(
     if usages.null_count:
         row = pc.index(usages.is_null(), True).as_py()
         found = shorten(checked.texts[USAGE_COLUMN][row].as_py())
-        message = f"expected Public, Private or Ignored in every row; row {row + 1} has {found!r}"
+        expected = "expected Public, Private, Search or Ignored in every row"
+        message = f"{expected}; row {row + 1} has {found!r}"
         raise BadCompetition([{"file": file, "key": USAGE_COLUMN, "message": message}])
     codes = usages.to_numpy()
     codes = codes if checked.order is None else codes[checked.order]
     counts = np.True_ if unscored is None else ~unscored
-    public, private = (np.flatnonzero((codes == code) & counts) for code in (0, 1))
+    public, private, search = (np.flatnonzero((codes == code) & counts) for code in (0, 1, 3))
     private = _require_rows(private, file, "Private")
-    return Answers(kept, competition.form, public, private, sizes, optional, frames=frames)
+    return Answers(
+        kept, competition.form, public, private, sizes, optional, search=search, frames=frames
+    )
 
 
 def _needed_texts(competition: Competition) -> set[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.domain.competition import Competition
 from app.domain.leaderboard import Leaderboard
-from app.grading.answers import Answers
+from app.grading.answers import PRIVATE, PUBLIC, SEARCH, Answers
 from app.grading.check import FileData
 from app.grading.graded import Graded
 from app.grading.scorer import Scorer
@@ -29,11 +29,12 @@ def grade(
     ):
         raise ValueError(f"these are not the answers of {competition.slug}")
     checked = answers.check(data)
-    score = metric.score(answers, answers.private, checked)
-    public = answers.public
+    scores = {name: metric.score(answers, part, checked) for name, part in answers.parts.items()}
+    score = scores[PRIVATE]
     return Graded(
         score=score,
-        public_score=None if public is None else metric.score(answers, public, checked),
+        public_score=scores.get(PUBLIC),
+        search_score=scores.get(SEARCH),
         standing=None if leaderboard is None else leaderboard.standing(score),
         warnings=checked.warnings,
     )

@@ -13,10 +13,12 @@ class Graded:
     """A graded submission. Scores are unrounded.
 
     `score` is on the private part of the answers (on all rows where there are no parts) and alone
-    decides the standing; `public_score` is on the public part, None where there is none.
+    decides the standing; `public_score` is on the public part and `search_score` on the search
+    part, None where there is none.
     """
 
     score: float
     public_score: float | None
     standing: Standing | None
     warnings: tuple[Notice, ...]
+    search_score: float | None = None

@@ -43,6 +43,11 @@ def mean_angular_error(y_true: FloatArray | _Waves, y_pred: FloatArray) -> float
     >>> mean_angular_error(np.array([[0.0, np.pi / 2]]), np.array([[np.pi, np.pi / 2]])) == np.pi
     True
     """
+    return float(angles_between(y_true, y_pred).mean())
+
+
+def angles_between(y_true: FloatArray | _Waves, y_pred: FloatArray) -> FloatArray:
+    """The angle between the two directions of each row, in radians."""
     true = y_true if isinstance(y_true, _Waves) else _waves(y_true)
     predicted = _waves(y_pred)
     around = true.cos_azimuth * predicted.cos_azimuth
@@ -51,4 +56,4 @@ def mean_angular_error(y_true: FloatArray | _Waves, y_pred: FloatArray) -> float
     cosine *= around
     cosine += true.cos_zenith * predicted.cos_zenith
     np.clip(cosine, -1.0, 1.0, out=cosine)
-    return float(np.arccos(cosine, out=cosine).mean())
+    return np.arccos(cosine, out=cosine)

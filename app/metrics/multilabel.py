@@ -28,23 +28,32 @@ def multilabel_f1_score(
     >>> multilabel_f1_score(true, Lists(np.array([2, 9, 9]), np.array([0, 3])))
     0.5
     """
-    items = max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1
-    true, predicted = items_in_rows(y_true, items), items_in_rows(y_pred, items)
-    # Two ascending runs one after the other: a stable sort only merges them.
-    both_sides = np.sort(np.concatenate([true, predicted]), kind="stable")
-    shared = both_sides[1:][both_sides[1:] == both_sides[:-1]]
+    shared, true, predicted, items = shared_labels(y_true, y_pred)
     if average == "micro":
         if not len(true):
             raise ValueError("F1 is undefined: no row of the answers has a label")
         return 2 * len(shared) / (len(true) + len(predicted))
     rows = len(y_true)
-    both, total = _per_row(shared, items, rows), _per_row(true, items, rows)
-    total += _per_row(predicted, items, rows)
+    both, total = count_by_row(shared, items, rows), count_by_row(true, items, rows)
+    total += count_by_row(predicted, items, rows)
     scores = np.divide(2 * both, total, out=np.ones(rows), where=total > 0)
     return float(scores.sum()) / rows
 
 
-def _per_row(pairs: IntArray, items: int, rows: int) -> IntArray:
+def shared_labels(y_true: Lists, y_pred: Lists) -> tuple[IntArray, IntArray, IntArray, int]:
+    """The labels of both sides, of the answers and of the submission, as `items_in_rows` has them.
+
+    And how many different labels there may be, by which those numbers are divided to get the row.
+    """
+    items = int(max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1)
+    true, predicted = items_in_rows(y_true, items), items_in_rows(y_pred, items)
+    # Two ascending runs one after the other: a stable sort only merges them.
+    both_sides = np.sort(np.concatenate([true, predicted]), kind="stable")
+    return both_sides[1:][both_sides[1:] == both_sides[:-1]], true, predicted, items
+
+
+def count_by_row(pairs: IntArray, items: int, rows: int) -> IntArray:
+    """How many labels each row has, of numbers as `shared_labels` gives them."""
     return np.bincount(pairs // items, minlength=rows)
 
 
@@ -74,6 +83,19 @@ def label_ranking_average_precision_score(
     """
     if y_true.ndim == 1:
         y_true, y_pred = y_true[:, None], y_pred[:, None]
+    precision, count = precisions_of_labels(y_true, y_pred)
+    if weights == "labels":
+        return float(precision.sum()) / int(count.sum())
+    means = np.divide(precision.sum(axis=1), count, out=np.ones(len(count)), where=count > 0)
+    return float(means.sum()) / len(means)
+
+
+def precisions_of_labels(y_true: FloatArray, y_pred: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The precision at each true label, 0 elsewhere, as (rows, columns); and each row's labels.
+
+    Raises:
+        ValueError: the answers are not 0 and 1, or have no 1.
+    """
     is_true = y_true == 1.0
     if not (is_true | (y_true == 0.0)).all():
         raise ValueError("the answers must be 0 or 1")
@@ -84,12 +106,7 @@ def label_ranking_average_precision_score(
     true = np.take_along_axis(np.ascontiguousarray(is_true), order, axis=1)
     last = _last_of_ties(ranked)
     hits = np.take_along_axis(np.cumsum(true, axis=1), last, axis=1)
-    precision = np.where(true, hits / (last + 1), 0.0)
-    if weights == "labels":
-        return float(precision.sum()) / int(is_true.sum())
-    count = true.sum(axis=1)
-    means = np.divide(precision.sum(axis=1), count, out=np.ones(len(count)), where=count > 0)
-    return float(means.sum()) / len(means)
+    return np.where(true, hits / (last + 1), 0.0), true.sum(axis=1)
 
 
 def _last_of_ties(ranked: FloatArray) -> IntArray:

@@ -44,9 +44,16 @@ def point_in_box_f1_score(y_true: Boxes, y_pred: Boxes) -> float:
     """
     if not len(y_true.values):
         raise ValueError("F1 is undefined: the answers hold no box")
-    pairs = _pairs_inside(y_true, y_pred)
-    found = _found_row_by_row(y_true, y_pred) if pairs is None else _found_in_pairs(*pairs)
+    found = len(rows_of_found(y_true, y_pred))
     return 2 * found / (len(y_true.values) + len(y_pred.values))
+
+
+def rows_of_found(y_true: Boxes, y_pred: Boxes) -> IntArray:
+    """The row of each box that finds a point, in any order."""
+    pairs = _pairs_inside(y_true, y_pred)
+    if pairs is None:
+        return _found_row_by_row(y_true, y_pred)
+    return row_of_each(y_true.offsets)[_found_in_pairs(*pairs)]
 
 
 def _pairs_inside(y_true: Boxes, y_pred: Boxes) -> tuple[IntArray, IntArray] | None:
@@ -71,10 +78,10 @@ def _pairs_inside(y_true: Boxes, y_pred: Boxes) -> tuple[IntArray, IntArray] | N
     return left[is_inside], right[is_inside]
 
 
-def _found_in_pairs(boxes: IntArray, points: IntArray) -> int:
-    """How many boxes find a point when each takes the first of its pairs that is still free."""
+def _found_in_pairs(boxes: IntArray, points: IntArray) -> IntArray:
+    """The boxes that find a point when each takes the first of its pairs that is still free."""
     if not len(boxes):
-        return 0
+        return boxes
     alone = (np.bincount(boxes)[boxes] == 1) & (np.bincount(points)[points] == 1)
     done: set[int] = set()
     taken: set[int] = set()
@@ -82,18 +89,18 @@ def _found_in_pairs(boxes: IntArray, points: IntArray) -> int:
         if box not in done and point not in taken:
             done.add(box)
             taken.add(point)
-    return int(np.count_nonzero(alone)) + len(done)
+    return np.append(boxes[alone], np.array(sorted(done), dtype=np.int64))
 
 
-def _found_row_by_row(y_true: Boxes, y_pred: Boxes) -> int:
-    """The same with the pairs of one row at a time in memory."""
-    found = 0
+def _found_row_by_row(y_true: Boxes, y_pred: Boxes) -> IntArray:
+    """`rows_of_found` with the pairs of one row at a time in memory."""
+    found = np.zeros(len(y_true), dtype=np.int64)
     for row in range(len(y_true)):
         boxes = y_true.values[y_true.offsets[row] : y_true.offsets[row + 1]]
         points = y_pred.values[y_pred.offsets[row] : y_pred.offsets[row + 1]]
         if len(boxes) and len(points):
-            found += _matched(boxes, points)
-    return found
+            found[row] = _matched(boxes, points)
+    return np.repeat(np.arange(len(y_true), dtype=np.int64), found)
 
 
 def _matched(boxes: FloatArray, points: FloatArray) -> int:

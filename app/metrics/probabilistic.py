@@ -51,7 +51,7 @@ def log_loss(y_true: FloatArray, y_pred: FloatArray) -> float:
     if y_true.ndim == 1:
         true = np.where(is_one(y_true), y_pred, 1.0 - y_pred)
     else:
-        true = _probability_of_truth(y_true, y_pred)
+        true = probability_of_truth(y_true, y_pred)
     logs = np.log(np.clip(true, EPSILON, 1.0 - EPSILON))
     return -float(logs.sum()) / len(logs)
 
@@ -133,7 +133,7 @@ def is_one(y_true: FloatArray) -> BoolArray:
     return ones
 
 
-def _probability_of_truth(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
+def probability_of_truth(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
     """Of each row, the probability predicted for the class whose answer is 1."""
     # Column by column: columns lie together in memory, and there are few of them.
     true, sums = np.zeros(len(y_true)), np.zeros(len(y_true))

@@ -10,7 +10,14 @@ from pydantic import Field
 
 from app.domain.columns import ListColumn
 from app.domain.form import SubmissionForm
-from app.metrics.arrays import IntArray, Lists, items_in_rows, row_of_each
+from app.metrics.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Lists,
+    items_in_rows,
+    row_of_each,
+)
 from app.metrics.registry import metric
 
 _LONG = 1500  # items of a row, up to which each pair is looked at
@@ -36,6 +43,16 @@ def mean_average_precision_at_k_score(
     >>> mean_average_precision_at_k_score(relevant, ranked, k=2)
     0.5
     """
+    precisions = average_precisions(y_true, y_pred, k)
+    return float(precisions.sum()) / len(precisions)
+
+
+def average_precisions(y_true: Lists, y_pred: Lists, k: int) -> FloatArray:
+    """The average precision at `k` of each row.
+
+    Raises:
+        ValueError: no row of the answers has a relevant item.
+    """
     rows = len(y_true)
     items = max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1
     # All rows are matched at once.
@@ -53,7 +70,7 @@ def mean_average_precision_at_k_score(
     rank = np.arange(len(row), dtype=np.int64) - np.searchsorted(row, row) + 1
     sums = np.bincount(row, weights=rank / (place + 1), minlength=rows)
     possible = np.minimum(np.bincount(relevant // items, minlength=rows), k)
-    return float((sums / np.maximum(possible, 1)).sum()) / rows
+    return sums / np.maximum(possible, 1)
 
 
 @metric(kinds={"list"})
@@ -65,6 +82,12 @@ def top_k_error(y_true: Lists, y_pred: Lists, *, k: Annotated[int, Field(ge=1)])
     0.5
     """
     rows = len(y_true)
+    return (rows - int(np.count_nonzero(rows_with_hit(y_true, y_pred, k)))) / rows
+
+
+def rows_with_hit(y_true: Lists, y_pred: Lists, k: int) -> BoolArray:
+    """Whether the first `k` ranked items of each row have one of the answers' items."""
+    rows = len(y_true)
     items = max(y_true.codes.max(initial=0), y_pred.codes.max(initial=0)) + 1
     row = row_of_each(y_pred.offsets)
     within = np.arange(len(row), dtype=np.int64) - y_pred.offsets[row] < k
@@ -72,7 +95,7 @@ def top_k_error(y_true: Lists, y_pred: Lists, *, k: Annotated[int, Field(ge=1)])
     relevant = items_in_rows(y_true, items)
     has_hit = np.zeros(rows, dtype=bool)
     has_hit[row[_places_of_hits(row * items + codes, relevant)[0]]] = True
-    return (rows - int(np.count_nonzero(has_hit))) / rows
+    return has_hit
 
 
 def _orders_permutations(form: SubmissionForm, parameters: Mapping[str, Any]) -> list[str]:
@@ -154,6 +177,23 @@ def _inversions(offsets: IntArray, places: IntArray) -> int:
         start = end
     for row in by_size[start:].tolist():
         found += _inversions_of_long(places[offsets[row] : offsets[row + 1]])
+    return found
+
+
+def inversions_by_row(offsets: IntArray, places: IntArray) -> IntArray:
+    """How many pairs of each row stand in descending order; each row is an order of 0, 1, 2 ..."""
+    counts = np.diff(offsets)
+    found = np.zeros(len(counts), dtype=np.int64)
+    for size in np.unique(counts[counts > 1]).tolist():
+        rows = np.flatnonzero(counts == size)
+        if size > _LONG:
+            for row in rows.tolist():
+                found[row] = _inversions_of_long(places[offsets[row] : offsets[row + 1]])
+            continue
+        for part in np.array_split(rows, len(rows) * size // _CELLS + 1):
+            table = places[offsets[:-1][part] + np.arange(size)[:, None]].astype(np.int16)
+            for j in range(1, size):
+                found[part] += np.count_nonzero(table[:j] > table[j], axis=0)
     return found
 
 

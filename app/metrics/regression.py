@@ -101,11 +101,7 @@ def symmetric_mean_absolute_percentage_error(
     """
 
     def of_column(y: FloatArray, p: FloatArray) -> float:
-        # A quarter of each where numbers are large: then no sum leaves the range of a double.
-        scale = np.where(np.maximum(np.abs(y), np.abs(p)) > 1.0, 0.25, 1.0)
-        y, p = y * scale + offset * scale, p * scale + offset * scale
-        size = np.abs(y) + np.abs(p)
-        ratio = np.divide(np.abs(y - p), size, out=np.zeros(len(size)), where=size > 0.0)
+        ratio = shares_of_size(y, p, offset)
         return 200.0 * float(ratio.sum()) / len(ratio)
 
     return mean_over_columns(of_column, y_true, y_pred)
@@ -124,7 +120,7 @@ def mean_absolute_percentage_error(y_true: FloatArray, y_pred: FloatArray) -> fl
 
     def of_column(y: FloatArray, p: FloatArray) -> float:
         with np.errstate(over="ignore"):
-            ratio = np.abs(_difference(y, p)) / np.maximum(np.abs(y), EPSILON)
+            ratio = shares_of_answer(y, p)
             return min(float(ratio.sum()) / len(ratio), LARGEST)
 
     return mean_over_columns(of_column, y_true, y_pred)
@@ -138,7 +134,7 @@ def max_error(y_true: FloatArray, y_pred: FloatArray) -> float:
     3.0
     """
     return mean_over_columns(
-        lambda y, p: min(float(np.abs(_difference(y, p)).max()), LARGEST), y_true, y_pred
+        lambda y, p: min(float(np.abs(difference_of(y, p)).max()), LARGEST), y_true, y_pred
     )
 
 
@@ -155,13 +151,32 @@ def explained_variance_score(y_true: FloatArray, y_pred: FloatArray) -> float:
     return mean_over_columns(_explained_variance, y_true, y_pred)
 
 
-def _difference(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
+def shares_of_size(y: FloatArray, p: FloatArray, offset: float) -> FloatArray:
+    """|y - p| / (|y| + |p|) of each row after `offset` is added; 0 where both are 0."""
+    # A quarter of each where numbers are large: then no sum leaves the range of a double.
+    scale = np.where(np.maximum(np.abs(y), np.abs(p)) > 1.0, 0.25, 1.0)
+    y, p = y * scale + offset * scale, p * scale + offset * scale
+    size = np.abs(y) + np.abs(p)
+    shares: FloatArray = np.zeros(len(size))
+    np.divide(np.abs(y - p), size, out=shares, where=size > 0.0)
+    return shares
+
+
+def shares_of_answer(y: FloatArray, p: FloatArray) -> FloatArray:
+    """|y - p| / |y| of each row, with |y| at least the epsilon of float64; may be infinite."""
+    with np.errstate(over="ignore"):
+        shares: FloatArray = np.abs(difference_of(y, p)) / np.maximum(np.abs(y), EPSILON)
+        return shares
+
+
+def difference_of(y_true: FloatArray, y_pred: FloatArray) -> FloatArray:
+    """The difference of each row; infinite where it leaves the range of a double."""
     with np.errstate(over="ignore"):
         return y_true - y_pred
 
 
 def _mean_square(y_true: FloatArray, y_pred: FloatArray) -> float:
-    difference = _difference(y_true, y_pred)
+    difference = difference_of(y_true, y_pred)
     with np.errstate(over="ignore"):
         return min(float(difference @ difference) / len(difference), LARGEST)
 
@@ -171,18 +186,18 @@ def _root_mean_square(y_true: FloatArray, y_pred: FloatArray) -> float:
     if square < LARGEST:
         return math.sqrt(square)
     # hypot scales its arguments, so it also serves where their squares overflow.
-    difference = _difference(y_true, y_pred)
+    difference = difference_of(y_true, y_pred)
     return min(math.hypot(*difference.tolist()), LARGEST) / math.sqrt(len(difference))
 
 
 def _mean_absolute(y_true: FloatArray, y_pred: FloatArray) -> float:
-    difference = np.abs(_difference(y_true, y_pred))
+    difference = np.abs(difference_of(y_true, y_pred))
     with np.errstate(over="ignore"):
         return min(float(difference.sum()) / len(difference), LARGEST)
 
 
 def _median_absolute(y_true: FloatArray, y_pred: FloatArray) -> float:
-    difference = np.abs(_difference(y_true, y_pred))
+    difference = np.abs(difference_of(y_true, y_pred))
     with np.errstate(over="ignore"):
         return min(float(np.median(difference)), LARGEST)
 
@@ -201,7 +216,7 @@ def _explained_variance(y_true: FloatArray, y_pred: FloatArray) -> float:
     variation = _variance(y_true)
     if y_true.min() == y_true.max() or not 0.0 < variation < LARGEST:
         raise ValueError("the answers are constant, or vary beyond all measure")
-    unexplained = _variance(np.clip(_difference(y_true, y_pred), -LARGEST, LARGEST))
+    unexplained = _variance(np.clip(difference_of(y_true, y_pred), -LARGEST, LARGEST))
     with np.errstate(over="ignore"):
         return max(1.0 - float(np.float64(unexplained) / variation), -LARGEST)
 

@@ -32,7 +32,7 @@ def dice_score(
     ...            Masks(np.array([2]), np.array([4]), row, 9))
     0.5
     """
-    shared, total = _shared_and_total(y_true, y_pred)
+    shared, total = shared_and_total(y_true, y_pred)
     if average == "micro":
         whole = int(total.sum()) + smooth
         return (2 * int(shared.sum()) + smooth) / whole if whole else 1.0
@@ -48,7 +48,7 @@ def jaccard_score(y_true: Masks, y_pred: Masks) -> float:
     ...               Masks(np.array([2]), np.array([2]), row, 9))
     0.25
     """
-    shared, total = _shared_and_total(y_true, y_pred)
+    shared, total = shared_and_total(y_true, y_pred)
     return _mean_ratio(shared, total - shared)
 
 
@@ -71,7 +71,7 @@ def mask_fbeta_score(
     """
     if not len(y_true.starts):
         raise ValueError("F-beta is undefined: all masks of the answers are empty")
-    shared, total = _shared_and_total(y_true, y_pred)
+    shared, total = shared_and_total(y_true, y_pred)
     true = sum_by_row(y_true.lengths, y_true.offsets)
     square = beta * beta
     scores = (1.0 + square) * shared
@@ -92,13 +92,13 @@ def mean_iou_precision_score(y_true: Masks, y_pred: Masks) -> float:
     ...                          Masks(np.array([0]), np.array([3]), row, 9))
     0.5
     """
-    shared, total = _shared_and_total(y_true, y_pred)
+    shared, total = shared_and_total(y_true, y_pred)
     union = total - shared
     iou = np.divide(shared, union, out=np.ones(len(union)), where=union > 0)
     return float((iou[:, None] > IOU_THRESHOLDS).sum()) / (len(IOU_THRESHOLDS) * len(iou))
 
 
-def _shared_and_total(a: Masks, b: Masks) -> tuple[IntArray, IntArray]:
+def shared_and_total(a: Masks, b: Masks) -> tuple[IntArray, IntArray]:
     """For each row |A ∩ B| and |A| + |B|, in pixels."""
     total = sum_by_row(a.lengths, a.offsets) + sum_by_row(b.lengths, b.offsets)
     if not len(b.starts):

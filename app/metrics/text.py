@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
@@ -20,9 +23,14 @@ def mean_levenshtein_error(y_true: TextArray, y_pred: TextArray) -> float:
     >>> mean_levenshtein_error(np.array(["kitten", "a"]), np.array(["sitting", "a"]))
     1.5
     """
-    # One worker: how many processes grade at once is decided elsewhere.
-    distances = cpdist(y_true, y_pred, scorer=Levenshtein.distance, workers=1)
+    distances = edit_distances(y_true, y_pred)
     return float(distances.sum(dtype="int64")) / len(distances)
+
+
+def edit_distances(y_true: TextArray, y_pred: TextArray) -> NDArray[Any]:
+    """The edit distance of each row's texts."""
+    # One worker: how many processes grade at once is decided elsewhere.
+    return cpdist(y_true, y_pred, scorer=Levenshtein.distance, workers=1)
 
 
 @metric(kinds={"list"})
@@ -39,8 +47,12 @@ def normalized_levenshtein_error(y_true: Lists, y_pred: Lists) -> float:
     """
     if not len(y_true.codes):
         raise ValueError("the error is undefined: the answers have no item")
-    distances = map(Levenshtein.distance, _by_row(y_true), _by_row(y_pred))
-    return sum(distances) / len(y_true.codes)
+    return sum(edit_distances_of_lists(y_true, y_pred)) / len(y_true.codes)
+
+
+def edit_distances_of_lists(y_true: Lists, y_pred: Lists) -> Iterator[int]:
+    """The edit distance of each row's lists."""
+    return map(Levenshtein.distance, _by_row(y_true), _by_row(y_pred))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +78,17 @@ def mean_word_jaccard_score(y_true: TextArray | _Words, y_pred: TextArray) -> fl
     """
     true = y_true if isinstance(y_true, _Words) else _words(y_true)
     total = 0.0
+    for share in shares_of_words(true, y_pred):
+        total += share
+    return total / len(y_pred)
+
+
+def shares_of_words(y_true: TextArray | _Words, y_pred: TextArray) -> Iterator[float]:
+    """Shared / all distinct words of each row."""
+    true = y_true if isinstance(y_true, _Words) else _words(y_true)
     for a, b in zip(true.rows, _words(y_pred).rows, strict=True):
         shared = len(a & b)
-        if shared:
-            total += shared / (len(a) + len(b) - shared)
-    return total / len(y_pred)
+        yield shared / (len(a) + len(b) - shared) if shared else 0.0
 
 
 def _by_row(lists: Lists) -> list[list[int]]:

@@ -15,7 +15,7 @@ from procrastinate.worker import Worker
 from app.errors import PodiumError
 from app.queue.connector import PatientConnector
 from app.queue.job_manager import FIRST_POSSIBLE_TIME, WorkerJobManager
-from app.queue.jobs import TASK
+from app.queue.jobs import REGRADE_TASK, TASK
 from app.queue.maintenance import WORKER_TIMEOUT, Maintenance
 
 log = logging.getLogger("podium.queue")
@@ -54,8 +54,8 @@ class ConsumerConfig:
 class Consumer:
     """Runs the jobs of one database's queue until it is stopped.
 
-    `grade(job, submission)` grades the submission or raises. If cancelled, it gives the submission
-    back.
+    `grade(job, submission)` grades the submission or raises; `regrade(regrade, submission)` grades
+    it anew for a regrade. If cancelled, they give the submission back.
     """
 
     def __init__(
@@ -64,6 +64,7 @@ class Consumer:
         config: ConsumerConfig,
         *,
         grade: Callable[[int, str], Awaitable[None]],
+        regrade: Callable[[str, str], Awaitable[None]],
         defer_forgotten: Callable[[], Awaitable[int]],
         is_outage: Callable[[BaseException], bool],
     ) -> None:
@@ -79,7 +80,11 @@ class Consumer:
         async def run(context: JobContext, submission: str) -> None:
             await grade(context.job.id or 0, submission)
 
+        async def run_again(submission: str, regrade_id: str) -> None:
+            await regrade(regrade_id, submission)
+
         self._app.task(name=TASK, retry=_Always(), pass_context=True)(run)
+        self._app.task(name=REGRADE_TASK, retry=_Always())(run_again)
         self._workers = [self._worker(queues, number) for queues, number in config.shares]
         self._maintenance = Maintenance(
             self._connector, self._jobs, heartbeat=config.heartbeat,

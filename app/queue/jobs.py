@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from sqlalchemy import column, func, select, table, text
 from sqlalchemy.orm import Session
@@ -12,13 +12,23 @@ from app.queue.sizes import queue_of
 MISSED_HEARTBEATS = 4  # missed heartbeats after which a worker is presumed dead
 TASK = "grade"
 ARGUMENT = "submission"
+REGRADE_TASK = "regrade"
+REGRADE_ARGUMENT = "regrade_id"
+REGRADE_PRIORITY = -10  # below 0, that of submissions which somebody waits for
 FORGOTTEN_LOCK = (
     0x706F6469756E  # an advisory lock: one process at a time queues forgotten submissions
 )
 FORGOTTEN_PER_QUERY = 5000  # forgotten submissions that are queued by one call at most
 
-JOBS = table("procrastinate_jobs", column("id"), column("status"), column("args"))
+JOBS = table(
+    "procrastinate_jobs", column("id"), column("status"), column("args"),
+    column("task_name"),
+)  # fmt: skip
 SUBMISSIONS = table("submission", column("id"), column("state"), column("bytes"))
+REGRADES = table("regrade", column("id"), column("state"))
+OUTCOMES = table(
+    "regrade_outcome", column("regrade_id"), column("submission_id"), column("state")
+)  # fmt: skip
 COUNT_WORKERS = text(
     "SELECT count(*) FROM procrastinate_workers "
     "WHERE last_heartbeat > now() - make_interval(secs => :silence)"
@@ -29,16 +39,69 @@ FORGOTTEN = (
     .where(
         SUBMISSIONS.c.state.in_(["queued", "grading"]),
         ~select(JOBS.c.id)
-        .where(IS_ALIVE, text(f"procrastinate_jobs.args->>'{ARGUMENT}' = submission.id"))
+        .where(
+            IS_ALIVE,
+            JOBS.c.task_name == TASK,
+            text(f"procrastinate_jobs.args->>'{ARGUMENT}' = submission.id"),
+        )
         .exists(),
     )
     .order_by(SUBMISSIONS.c.id)
+    .limit(FORGOTTEN_PER_QUERY)
+)
+FORGOTTEN_REGRADINGS = (
+    select(OUTCOMES.c.regrade_id, OUTCOMES.c.submission_id, SUBMISSIONS.c.bytes)
+    .join(REGRADES, REGRADES.c.id == OUTCOMES.c.regrade_id)
+    .join(SUBMISSIONS, SUBMISSIONS.c.id == OUTCOMES.c.submission_id)
+    .where(
+        REGRADES.c.state == "running",
+        OUTCOMES.c.state == "queued",
+        ~select(JOBS.c.id)
+        .where(
+            IS_ALIVE,
+            JOBS.c.task_name == REGRADE_TASK,
+            text(
+                f"procrastinate_jobs.args->>'{ARGUMENT}' = regrade_outcome.submission_id "
+                f"AND procrastinate_jobs.args->>'{REGRADE_ARGUMENT}' = regrade_outcome.regrade_id"
+            ),
+        )
+        .exists(),
+    )
+    .order_by(OUTCOMES.c.regrade_id, OUTCOMES.c.submission_id)
     .limit(FORGOTTEN_PER_QUERY)
 )
 
 
 def defer(session: Session, submissions: Iterable[tuple[str, int]]) -> None:
     """Queue the grading of submissions, given by id and bytes, in this session's transaction."""
+    _defer(
+        session,
+        [(queue_of(size), TASK, {ARGUMENT: submission}, 0) for submission, size in submissions],
+    )
+
+
+def defer_regradings(
+    session: Session, regrade: str, submissions: Iterable[tuple[str, int]]
+) -> None:
+    """Queue the regrading of submissions, given by id and bytes, behind all other submissions."""
+    _defer(
+        session,
+        [
+            (
+                queue_of(size),
+                REGRADE_TASK,
+                {ARGUMENT: submission, REGRADE_ARGUMENT: regrade},
+                REGRADE_PRIORITY,
+            )
+            for submission, size in submissions
+        ],
+    )
+
+
+def _defer(session: Session, wanted: Sequence[tuple[str, str, Mapping[str, str], int]]) -> None:
+    """Queue jobs, each by its queue, task, arguments and priority."""
+    if not wanted:
+        return
     # Only a server that queues needs the library, which loads the driver of PostgreSQL.
     from procrastinate import SyncPsycopgConnector
     from procrastinate.exceptions import ConnectorException
@@ -47,13 +110,11 @@ def defer(session: Session, submissions: Iterable[tuple[str, int]]) -> None:
 
     jobs = [
         Job(
-            queue=queue_of(size), lock=None, queueing_lock=None,
-            task_name=TASK, task_kwargs={ARGUMENT: submission},
+            queue=queue, lock=None, queueing_lock=None, priority=priority,
+            task_name=task, task_kwargs={**arguments},
         )
-        for submission, size in submissions
+        for queue, task, arguments, priority in wanted
     ]  # fmt: skip
-    if not jobs:
-        return
     connection = session.connection().connection.driver_connection
     manager = JobManager(SyncPsycopgConnector())  # never opened: the call passes a connection
     try:
@@ -86,10 +147,16 @@ def defer_forgotten(session: Session) -> int:
     """Queue open submissions that have no job, at most `FORGOTTEN_PER_QUERY`. Returns their number.
 
     A server without the queue stored them, or their job was lost. The submission's row decides
-    what is graded, not the queue. Does nothing while another process does the same.
+    what is graded, not the queue; so does the row of a regrade's outcome. Does nothing while
+    another process does the same.
     """
     if not session.execute(select(func.pg_try_advisory_xact_lock(FORGOTTEN_LOCK))).scalar_one():
         return 0
     found = [(row.id, row.bytes) for row in session.execute(FORGOTTEN)]
     defer(session, found)
-    return len(found)
+    by_regrade: dict[str, list[tuple[str, int]]] = {}
+    for row in session.execute(FORGOTTEN_REGRADINGS):
+        by_regrade.setdefault(row.regrade_id, []).append((row.submission_id, row.bytes))
+    for regrade, regradings in by_regrade.items():
+        defer_regradings(session, regrade, regradings)
+    return len(found) + sum(len(each) for each in by_regrade.values())

@@ -25,6 +25,8 @@ TOLD = {
     "whether it is valid nor its score. Check the form with `validate` before you send it.",
     Feedback.VALIDITY: "Podium answers whether the file is valid (`graded`) or not (`rejected`, "
     "with `problem.violations`). It shows no score.",
+    Feedback.SEARCH: "Podium answers whether the file is valid, and `grade.search_score`: the "
+    "score on the rows to search on. Other rows decide; no score on them is shown.",
     Feedback.PUBLIC: "Podium answers whether the file is valid, and `grade.public_score`: the "
     "score on the public part of the answers. The private part decides; its score is not shown.",
     Feedback.FULL: "Podium answers whether the file is valid, its scores, its place among human "

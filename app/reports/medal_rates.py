@@ -15,7 +15,9 @@ from app.reports.result_context import (
     own_notes,
 )
 from app.reports.tables import interval_cell, markdown_list, markdown_table
+from app.reports.uncertainty import noise_notes
 from app.services.results.board import Board
+from app.services.results.noise.experiment_noise import RateNoise
 from app.services.results.scope import ResultContext
 from app.statistics.attempts import RATES
 from app.statistics.estimates import Estimate, Interval
@@ -32,13 +34,13 @@ CELLS = (
 )
 
 
-def medal_rates_report(context: ResultContext, groups: Rates) -> Report:
-    """An experiment's medal rates."""
+def medal_rates_report(context: ResultContext, groups: Rates, noise: Sequence[RateNoise]) -> Report:
+    """An experiment's medal rates, and how many of its medals are within their noise."""
 
     def markdown() -> str:
-        return _rates_markdown(context, groups)
+        return _rates_markdown(context, groups) + markdown_list(noise_notes(noise))
 
-    document = _rates_document(context, groups)
+    document = {**_rates_document(context, groups), "noise": [asdict(one) for one in noise]}
     return Report(document, rates_rows(context, groups), markdown)
 
 

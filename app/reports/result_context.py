@@ -8,6 +8,7 @@ from typing import Any
 from app.domain.wording import counted
 from app.services.results.scope import ResultContext
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS, HARNESS_KINDS
+from app.storage.queries.regrades.in_force import InForce
 
 SHOWN = 5  # departures from a freeze, in a line
 
@@ -27,6 +28,8 @@ def context_document(context: ResultContext) -> dict[str, Any]:
         "excluded_as": context.filters.excluded.value,
         "excluded": list(context.excluded),
         "archived": context.filters.archived,
+        "as_of": context.filters.basis.as_of,
+        "regrades": [one._asdict() for one in context.regrades],
         "seeds": len(context.grid.seeds),
         "seed_numbers": list(context.grid.seeds),
         "competitions": len(context.grid.competitions),
@@ -61,6 +64,7 @@ def context_columns(context: ResultContext) -> dict[str, Any]:
         "missing": len(context.missing),
         "policies": ",".join(sorted(context.policies)),
         "validations": disclosed.get("validation", 0),
+        "search_scores": disclosed.get("search_score", 0),
         "public_scores": disclosed.get("public_score", 0),
         "private_scores": disclosed.get("private_score", 0),
         "harness_validations": disclosed.get(f"{HARNESS}validation", 0),
@@ -68,6 +72,7 @@ def context_columns(context: ResultContext) -> dict[str, Any]:
         "exposure_unknown": context.imported,
         "flags": ",".join(sorted({code for _, code, _ in context.flags})),
         "excluded": ",".join(context.excluded),
+        "regrades": ",".join(one.id for one in context.regrades),
     }
 
 
@@ -108,10 +113,12 @@ def own_notes(context: ResultContext) -> list[str]:
     if context.open:
         lines.append(f"{context.open} runs are still open: their last valid submission counts.")
     if context.policies:
+        searched = totals.get("search_score", 0)
         policies = ", ".join(f"{count} {name}" for name, count in sorted(context.policies.items()))
         lines.append(
             f"Feedback: {policies}. Told to the agents: {totals.get('validation', 0)} validations, "
-            f"{totals.get('public_score', 0)} public scores, "
+            + (f"{searched} search scores, " if searched else "")
+            + f"{totals.get('public_score', 0)} public scores, "
             f"{totals.get('private_score', 0)} private scores."
         )
     if any(totals.get(kind) for kind in HARNESS_KINDS):
@@ -139,7 +146,21 @@ def own_notes(context: ResultContext) -> list[str]:
             + ("; ".join(one["text"] for one in departures[:SHOWN]) or "nothing departs from it")
             + (f"; and {len(departures) - SHOWN} more." if len(departures) > SHOWN else ".")
         )
+    lines += [regrade_note(one) for one in context.regrades]
+    if scope.basis.as_of is not None:
+        lines.append(f"As it was on {scope.basis.as_of:%Y-%m-%d %H:%M:%S} UTC.")
     return lines
+
+
+def regrade_note(one: InForce) -> str:
+    """The footnote for a competition whose grades rest on a regrade.
+
+    >>> regrade_note(InForce("rgr_1", "titanic", 2, None))
+    'titanic: all submissions were graded anew under version 2, regrade rgr_1 that is not applied.'
+    """
+    under = "under their runs' versions" if one.version is None else f"under version {one.version}"
+    when = f"of {one.applied_at:%Y-%m-%d}" if one.applied_at else "that is not applied"
+    return f"{one.competition}: all submissions were graded anew {under}, regrade {one.id} {when}."
 
 
 def flag_notes(flags: Iterable[tuple[str, str, str]]) -> list[str]:

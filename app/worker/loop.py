@@ -52,7 +52,7 @@ class Worker:
             self._wake.clear()
             claimed = self._claim()
             self._start(claimed)
-            if stop(not claimed and self._is_idle()):
+            if stop(not claimed and self.is_idle()):
                 return
             if not claimed:
                 self._wake.wait(IDLE_SECONDS)
@@ -74,7 +74,7 @@ class Worker:
             else:
                 suspects = suspects[1:]
                 self._start(claimed)
-            while not self._is_idle():
+            while not self.is_idle():
                 self._wake.wait(IDLE_SECONDS)
                 self._wake.clear()
                 if stop(False):
@@ -102,7 +102,8 @@ class Worker:
         for one in claimed:
             self._lifecycle.start(one).add_done_callback(self._release)
 
-    def _is_idle(self) -> bool:
+    def is_idle(self) -> bool:
+        """Whether no submission is being graded, nor claimed for it."""
         with self._lock:
             return self._in_flight == 0
 

@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 from app.errors import Conflict, PodiumError, Unavailable
 from app.queue.consumer import Consumer, ConsumerConfig
 from app.queue.sizes import QUEUES, SMALL, share
 from app.services.grading import recovery
+from app.services.regrades.take_submissions import finish_all
 from app.services.runtime import environment
 from app.services.runtime.blob_store import require_store
 from app.services.runtime.context import Context, open_context
@@ -147,6 +149,7 @@ class _RemoteWorker:
             url.render_as_string(hide_password=False),
             self._config,
             grade=deliveries.grade,
+            regrade=deliveries.regrade,
             defer_forgotten=self._defer_forgotten,
             is_outage=is_outage,
         )
@@ -157,7 +160,9 @@ class _RemoteWorker:
             raise self._refusal
 
     async def _defer_forgotten(self) -> int:
+        finish = partial(finish_all, queues=True)
         try:
+            await asyncio.to_thread(self._context.database.write, finish)
             return await asyncio.to_thread(recovery.defer_forgotten, self._context)
         except PodiumError:
             return 0  # the database is away; maintenance tries again later

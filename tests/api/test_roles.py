@@ -181,6 +181,14 @@ TABLE = {
     "GET /v1/log/entries/{number}": RESEARCHER,
     "GET /v1/log/proofs/inclusion": PUBLIC,
     "GET /v1/log/proofs/consistency": PUBLIC,
+    "POST /v1/competitions/{slug}/regrades": ADMIN,
+    "GET /v1/competitions/{slug}/regrades": RESEARCHER,
+    "GET /v1/regrades/{regrade_id}": RESEARCHER,
+    "POST /v1/regrades/{regrade_id}/apply": ADMIN,
+    "POST /v1/regrades/{regrade_id}/cancel": ADMIN,
+    # The noise of scores is one more number about the answers, and for readers of results alone.
+    "GET /v1/submissions/{submission_id}/uncertainty": RESEARCHER,
+    "GET /v1/experiments/{name}/uncertainty": RESEARCHER,
 }
 
 
@@ -228,7 +236,7 @@ def test_every_route_asks_for_the_role_in_the_table(
         "{run_id}": run.id, "{slug}": tiny.name, "{name}": run.document["experiment"],
         "{name:path}": "sample_submission.csv", "{submission_id}": "sub_x", "{key_id}": "key_x",
         "{suite_name}": "mle-bench", "{suite}": "mle-bench", "{form}": "svg",
-        "{token}": "x", "{rest:path}": "x",
+        "{token}": "x", "{rest:path}": "x", "{regrade_id}": "rgr_x",
         "{competitionName}": tiny.name, "{fileName:path}": "sample_submission.csv",
         "{contentLength}": "1", "{modified}": "1", "{receipt_id}": "rcp_x", "{number}": "0",
     }  # fmt: skip

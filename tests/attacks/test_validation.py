@@ -8,8 +8,8 @@ import os
 import signal
 import time
 from concurrent.futures import Future
-from pathlib import Path
 
+import psutil
 import pytest
 
 from app.domain.verdict import Rejection
@@ -26,13 +26,8 @@ SETTINGS = {"validation_seconds": LIMIT}
 
 def validators(server: PodiumServer) -> list[int]:
     """The processes of the server that check files."""
-    found = []
-    for directory in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            words = (directory / "cmdline").read_bytes().split(b"\0")
-            if b"validate" in words and str(server.process.pid).encode() in words:
-                found.append(int(directory.name))
-    return found
+    processes = psutil.Process(server.process.pid).children(recursive=True)
+    return [process.pid for process in processes if process.name() == "podium-validate"]
 
 
 @pytest.mark.parametrize("line", [b"\n", b"\r", b"\r\n", b"a,1\n", b'"a",1\n', b'"a\n",1\n'])

@@ -7,9 +7,15 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from app.domain.verdict import Verdict
-from app.graders.messages.results import CompetitionCheck, GraderFault, GradingResult
+from app.graders.messages.results import (
+    CompetitionCheck,
+    GraderFault,
+    GradingResult,
+    Rejected,
+)
 from app.graders.pool import GraderPool
 from app.graders.version_folder import VersionFolder
+from app.resampling.uncertainty import Uncertainty
 
 
 def version_at(folder: Path) -> VersionFolder:
@@ -28,6 +34,11 @@ class FolderPool(GraderPool):
         begun: Callable[[], None] = lambda: None,
     ) -> Future[GradingResult]:
         return super().grade(version_at(version), file, sha256, begun)
+
+    def uncertainty(  # type: ignore[override]
+        self, version: Path, file: Path, sha256: str = ""
+    ) -> Future[Uncertainty | Rejected | GraderFault]:
+        return super().uncertainty(version_at(version), file, sha256)
 
     def check_competition(  # type: ignore[override]
         self, version: Path

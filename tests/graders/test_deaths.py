@@ -2,6 +2,7 @@
 
 import os
 import random
+import select
 import signal
 import socket
 import subprocess
@@ -218,11 +219,15 @@ def test_a_pool_recovers_when_graders_can_start_again(monkeypatch, tiny, tiny_fi
 
 
 def _is_over(pid: int) -> bool:
-    """Whether this child has ended with all its threads, reaped or not."""
+    """Whether this process has ended with all its threads, reaped or not: pidfd_open(2)."""
     try:
-        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
         return True
+    try:
+        return bool(select.select([process], [], [], 0)[0])
+    finally:
+        os.close(process)
 
 
 def _runs(pid: int) -> bool:

@@ -112,6 +112,23 @@ def test_a_competition_with_its_own_metric_is_tried_with_it(pool, tmp_path):
     assert inspected(pool, folder).answers_score == 0.25
 
 
+@pytest.mark.parametrize(
+    ("usage", "counts"),
+    [
+        (("Private",), (20, None, None)),
+        (("Private", "Public"), (10, 10, None)),
+        (("Private", "Search"), (10, None, 10)),
+        (("Private", "Search", "Public", "Ignored"), (5, 5, 5)),
+    ],
+)
+def test_a_metric_py_gets_each_part_of_the_answers(pool, tmp_path, usage, counts):
+    text = "def score(answers, submission):\n    return float(len(answers))\n"
+    folder = write_competition(tmp_path / "parts" / "v1", metric_py=text, usage=usage)
+    file = write_submission(tmp_path / "s.csv", good_submission(folder))
+    found = pool.grade(folder, file).result(30)
+    assert (found.score, found.public_score, found.search_score) == counts
+
+
 def test_nothing_of_an_inspected_competition_is_kept(pool, tmp_path):
     folder = write_competition(tmp_path / "twice" / "v1", seed=1)
     inspected(pool, folder)

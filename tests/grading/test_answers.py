@@ -61,12 +61,20 @@ def test_there_need_not_be_a_public_part():
     assert answers.private.rows.tolist() == [1, 3]
 
 
+def test_rows_to_search_on_are_a_part_of_their_own():
+    answers = decode_answers(MARKED.replace(b"Ignored", b" search"), competition(), IDS)
+
+    assert {name: part.rows.tolist() for name, part in answers.parts.items()} == {
+        "private": [1, 3], "public": [0], "search": [2],
+    }  # fmt: skip
+
+
 def test_it_refuses_an_unknown_usage_and_shows_it_to_the_admin():
     found = problem(MARKED.replace(b"Ignored", b"Secret"))
 
     assert found["key"] == "Usage"
     assert found["message"] == (
-        "expected Public, Private or Ignored in every row; row 3 has 'Secret'"
+        "expected Public, Private, Search or Ignored in every row; row 3 has 'Secret'"
     )
 
 

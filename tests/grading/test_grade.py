@@ -52,6 +52,21 @@ def test_with_usage_private_and_public_rows_are_scored_apart_and_ignored_ones_no
     assert found.public_score == 1.0
 
 
+def test_rows_to_search_on_are_scored_apart_and_move_no_other_score():
+    found = graded(SUBMITTED, MARKED.replace(b"Ignored", b"Search"))
+
+    assert found.search_score == 897.0
+    assert (found.score, found.public_score) == (math.sqrt((0 + 9) / 2), 1.0)
+
+
+def test_a_metric_py_scores_each_part():
+    source = "def score(answers, submission):\n    return float(submission['x'].sum())\n"
+
+    found = graded(SUBMITTED, MARKED.replace(b"Ignored", b"Search"), source=source)
+
+    assert (found.score, found.public_score, found.search_score) == (9.0, 2.0, 900.0)
+
+
 def test_ignored_rows_must_be_there():
     with pytest.raises(Rejection) as caught:
         graded(b"id,x\na,2\nb,2\nd,7\n", MARKED)

@@ -191,7 +191,8 @@ def test_a_policy_decides_what_is_told(
     assert [team["Score"] for team in rows(text)] == [team["score"] for team in board]
     told_numbers = run.client.get(f"/v1/runs/{run.id}/exposure").json()["totals"]
     assert told_numbers == {
-        "validations": 0, "public_scores": int(public), "private_scores": int(private)
+        "validations": 0, "search_scores": 0,
+        "public_scores": int(public), "private_scores": int(private),
     }  # fmt: skip
 
 

@@ -56,7 +56,7 @@ def twins(podium: Podium, tmp_path: Path) -> tuple[Path, Path]:
     )
 
 
-@pytest.mark.parametrize("policy", ["none", "validity", "public"])
+@pytest.mark.parametrize("policy", ["none", "validity", "search", "public"])
 def test_a_runs_answers_do_not_depend_on_private_answers(
     podium: Podium, twins: tuple[Path, Path], policy: str
 ) -> None:
@@ -81,7 +81,52 @@ def test_a_runs_answers_do_not_depend_on_private_answers(
         assert public_scores(transcripts[0]) != public_scores(transcripts[1])
 
 
-GRADE = ("score", "public_score", "medal", "better", "equal", "worse", "percentile", "above_median")
+@pytest.mark.parametrize("policy", ["none", "validity", "search", "public"])
+@pytest.mark.parametrize("differs", ["Search", "Private"])
+def test_rows_to_search_on_are_told_by_the_policy_search_alone_and_tell_of_no_other_row(
+    podium: Podium, tmp_path: Path, policy: str, differs: str
+) -> None:
+    slug = podium.folder().name
+    shutil.rmtree(podium.folders / slug)
+    usage = ("Search", "Private", "Public")
+    one, two = (
+        write_competition(tmp_path / name / slug, columns=COLUMNS, seed=1, usage=usage)
+        for name in ("one", "two")
+    )
+    answers = two / "private" / "answers.csv"
+    lines = answers.read_text().splitlines()
+    changed = [f"{line.split(',')[0]},7.5,{differs}" if line.endswith(differs) else line
+               for line in lines]  # fmt: skip
+    answers.write_text("\n".join(changed) + "\n")
+    file = good_submission(one, shift=0.5)
+
+    transcripts = []
+    for folder in (one, two):
+        assert podium.send_folder(folder).status_code == 201
+        run = podium.run(folder, feedback=policy)
+        transcripts.append(everything_a_run_can_ask(run, folder.name, file))
+
+    told = [re.findall(r'"search_score":([0-9.]+)', "".join(a for _, a in t)) for t in transcripts]
+    if policy == "search" and differs == "Search":
+        assert told[0]
+        assert told[0] != told[1]
+        transcripts = [[(q, hidden(a, "search_score")) for q, a in t] for t in transcripts]
+    for (asked, answer), (_, other) in zip(*transcripts, strict=True):
+        assert answer == other, asked
+    assert bool(told[0]) == (policy == "search")
+
+
+GRADE = (
+    "score",
+    "search_score",
+    "public_score",
+    "medal",
+    "better",
+    "equal",
+    "worse",
+    "percentile",
+    "above_median",
+)
 
 
 def test_a_harness_sees_of_the_answers_the_grades_of_its_runs_alone(
@@ -193,11 +238,13 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
         ask("GET", f"/v1/competitions/{slug}{path}")
     for path in ("/v1/competitions", "/v1/runs", f"/v1/runs/{run.id}", submissions,
                  f"/v1/submissions/{sent}", f"/v1/submissions/{sent}/file",
+                 f"/v1/submissions/{sent}/uncertainty", f"/v1/experiments/{experiment}/uncertainty",
                  f"/v1/runs/{run.id}/exposure", f"/v1/runs/{run.id}/reported-scores",
                  f"/v1/runs/{run.id}/trajectory", f"/v1/experiments/{experiment}/success-rates",
                  f"/v1/runs/{run.id}/receipts", f"/v1/experiments/{experiment}/receipts",
                  f"/v1/experiments/{experiment}/freeze", "/v1/log/entries/0", "/v1/receipts/rcp_x",
                  f"/v1/experiments/{experiment}/outcomes", f"/v1/competitions/{slug}/results",
+                 f"/v1/competitions/{slug}/regrades", "/v1/regrades/rgr_x",
                  "/v1/experiments", "/openapi.json", "/SKILL.md", "/llms.txt"):  # fmt: skip
         ask("GET", path)
     for page in ("/", f"/experiments/{experiment}", f"/experiments/{experiment}/medals-over-time",

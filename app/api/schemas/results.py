@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from pydantic import BaseModel, Field
 
 from app.api.schemas.receipts import Departure
 from app.services.results.competition_results import CompetitionResult
+from app.services.results.noise.experiment_noise import RateNoise
 from app.statistics.comparison import SignTest
 from app.statistics.estimates import Estimate, Interval
 from app.statistics.item_analysis import Item
@@ -42,6 +45,7 @@ class ExposureTotals(BaseModel):
     """How many scores and verdicts the runs' keys were shown."""
 
     validations: int
+    search_scores: int = Field(default=0, description="scores on rows that are there to search on")
     public_scores: int
     private_scores: int
 
@@ -70,6 +74,15 @@ class FreezeOfResults(BaseModel):
     departures: list[Departure]
 
 
+class RegradeInForce(BaseModel):
+    """A regrade on which grades at a competition rest."""
+
+    id: str
+    competition: str
+    version: int | None = Field(description="null: each submission under its run's version")
+    applied_at: datetime | None
+
+
 class BasisOut(BaseModel):
     """The attempts, flags and exposure behind the numbers."""
 
@@ -82,6 +95,13 @@ class BasisOut(BaseModel):
     excluded_as: str
     excluded: list[str]
     archived: bool = Field(description="whether archived runs and competitions count too")
+    as_of: datetime | None = Field(
+        default=None, description="the time for which was asked; null for now"
+    )
+    regrades: list[RegradeInForce] = Field(
+        default=[],
+        description="the regrades on which grades rest; elsewhere the first grades count",
+    )
     seeds: int
     seed_numbers: list[int]
     competitions: int
@@ -106,6 +126,11 @@ class MedalRatesOut(BasisOut):
     """The medal rates of an experiment."""
 
     groups: dict[str, GroupOut]
+    noise: list[RateNoise] | None = Field(
+        default=None,
+        description="medals nearer to their line than the noise of their test rows, as far as that "
+        "noise was asked for; empty if it never was, null on a board",
+    )
 
 
 class AbsentOut(BaseModel):

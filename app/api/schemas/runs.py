@@ -78,7 +78,7 @@ class DisclosureOut(BaseModel):
     """One score or verdict that a run's key or a harness's was shown."""
 
     at: datetime
-    kind: Literal["validation", "public_score", "private_score"]
+    kind: Literal["validation", "search_score", "public_score", "private_score"]
     submission: str | None
     to: Literal["agent", "harness"] = Field(description="whose key saw it: the run's, a harness's")
 
@@ -87,6 +87,7 @@ class DisclosureTotals(BaseModel):
     """Counts of scores and verdicts that were shown."""
 
     validations: int
+    search_scores: int = Field(default=0, description="scores on rows that are there to search on")
     public_scores: int
     private_scores: int
 

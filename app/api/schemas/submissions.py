@@ -29,6 +29,10 @@ class GradeOut(BaseModel):
     """A grade; fields that the run's policy hides are null."""
 
     score: float | None
+    search_score: float | None = Field(
+        default=None,
+        description="on the search part of the answers; null where there is none",
+    )
     public_score: float | None
     medal: Medal | None
     better: int | None
@@ -118,6 +122,12 @@ class SubmissionOut(BaseModel):
     problem: RejectionOut | None
     warnings: list[NoticeOut]
     grade: GradeOut | None
+    regrade: str | None = Field(
+        default=None,
+        description="the regrade that gave state and grade, for readers of results; left out for "
+        "the first grade, which keys of runs and harnesses always see",
+        exclude_if=lambda value: value is None,
+    )
 
 
 class VerdictOut(BaseModel):

@@ -74,6 +74,7 @@ def _print(version: int | None, competition: Competition, outcome: GradingResult
             "improvement": judged.improvement if judged else None,
             "success": judged.success if judged else None,
             "public_score": outcome.public_score,
+            "search_score": outcome.search_score,
             "warnings": [warning.as_dict() for warning in outcome.warnings],
             "flags": [flag.model_dump() for flag in competition.flags],
             "grader": {

@@ -23,6 +23,7 @@ from app.reports.success_rates import success_report
 from app.reports.tables import to_csv, to_parquet
 from app.services.results import board, experiment_results, success_rates
 from app.services.results.experiment_results import GroupBy
+from app.services.results.noise.experiment_noise import noise_of
 from app.services.results.scope import Excluded, ResultFilter
 from app.services.results.success_rates import (
     Baselines,
@@ -114,7 +115,7 @@ def report(
             shown = board_report(board.experiment_board(context, scope, group_by, experiments))
         else:
             rates = experiment_results.medal_rates(context, experiment, scope, group_by)
-            shown = medal_rates_report(*rates)
+            shown = medal_rates_report(*rates, noise_of(context, rates[0]))
     print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
 
 

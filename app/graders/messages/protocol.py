@@ -35,7 +35,7 @@ class Request(ReplyModel):
     """One job for a grader. `id` is random and new for each job."""
 
     id: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
-    task: Literal["grade", "validate", "check"]
+    task: Literal["grade", "validate", "check", "uncertainty"]
     slug: Annotated[str, Field(max_length=100)]
     version_dir: Text
     file: Text = ""
@@ -74,6 +74,12 @@ class Scored(ReplyModel):
     type: Literal["scored"] = "scored"
     score: float
     public_score: float | None
+    search_score: float | None = None
+
+    def parts(self) -> set[str]:
+        """The parts of the answers that it has scores of."""
+        others = {"public": self.public_score, "search": self.search_score}
+        return {"private"} | {name for name, score in others.items() if score is not None}
 
 
 class JobResult(ReplyModel):

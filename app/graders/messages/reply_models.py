@@ -16,6 +16,7 @@ from app.domain.medals import Medal
 from app.domain.verdict import Notice, Verdict, Violation, ViolationCode, WarningCode
 from app.graders.messages.results import CompetitionCheck, GraderFault, Rejected
 from app.grading.graded import Graded
+from app.resampling.uncertainty import MedalChances, Uncertainty
 
 MESSAGE, NAME, PLACE = 4000, 500, 300  # greatest lengths of texts, in characters
 MOST = 1000  # entries of a list
@@ -106,6 +107,7 @@ class GradedModel(ReplyModel):
     type: Literal["graded"]
     score: float
     public_score: float | None
+    search_score: float | None = None
     standing: StandingModel | None
     warnings: Annotated[tuple[NoticeModel, ...], Field(max_length=MOST)]
 
@@ -113,7 +115,7 @@ class GradedModel(ReplyModel):
         """The grade."""
         standing = None if self.standing is None else Standing(**dict(self.standing))
         warnings = tuple(Notice(**dict(warning)) for warning in self.warnings)
-        return Graded(self.score, self.public_score, standing, warnings)
+        return Graded(self.score, self.public_score, standing, warnings, self.search_score)
 
 
 class FaultModel(ReplyModel):
@@ -158,6 +160,40 @@ class CheckModel(ReplyModel):
         )
 
 
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class ChancesModel(ReplyModel):
+    """The shares of resamples that win each medal, and none."""
+
+    gold: Share
+    silver: Share
+    bronze: Share
+    none: Share
+
+
+class UncertaintyModel(ReplyModel):
+    """The noise of a score."""
+
+    type: Literal["uncertainty"]
+    seed: Count
+    rows: Count | None
+    resamples: Count
+    undefined: Count
+    standard_error: Annotated[float, Field(ge=0)] | None
+    low: float | None
+    high: float | None
+    medals: ChancesModel | None
+    reason: _Place | None
+
+    def result(self) -> Uncertainty:
+        """The uncertainty."""
+        medals = None if self.medals is None else MedalChances(**dict(self.medals))
+        fields = {name: value for name, value in dict(self).items() if name != "type"}
+        return Uncertainty(**{**fields, "medals": medals})
+
+
 AnswerModel = Annotated[
-    GradedModel | VerdictModel | FaultModel | CheckModel, Field(discriminator="type")
+    GradedModel | VerdictModel | FaultModel | CheckModel | UncertaintyModel,
+    Field(discriminator="type"),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 from app.domain.verdict import Notice, Verdict, Violation
 from app.graders.messages.reply_models import (
@@ -10,25 +11,28 @@ from app.graders.messages.reply_models import (
     MOST,
     NAME,
     PLACE,
+    ChancesModel,
     CheckModel,
     FaultModel,
     GradedModel,
     NoticeModel,
     ProblemModel,
     StandingModel,
+    UncertaintyModel,
     VerdictModel,
     ViolationModel,
     printable,
 )
 from app.graders.messages.results import CompetitionCheck, GraderFault, Rejected
 from app.grading.graded import Graded
+from app.resampling.uncertainty import Uncertainty
 
-Answer = Graded | Rejected | GraderFault | CompetitionCheck | Verdict
+Answer = Graded | Rejected | GraderFault | CompetitionCheck | Verdict | Uncertainty
 
 
 def answer_model(
     answer: Answer, most: int = MOST
-) -> GradedModel | VerdictModel | FaultModel | CheckModel:
+) -> GradedModel | VerdictModel | FaultModel | CheckModel | UncertaintyModel:
     """The reply model of an answer, with at most `most` entries in each list.
 
     Raises:
@@ -41,6 +45,7 @@ def answer_model(
                 type="graded",
                 score=answer.score,
                 public_score=answer.public_score,
+                search_score=answer.search_score,
                 standing=None
                 if standing is None
                 else StandingModel(
@@ -59,6 +64,8 @@ def answer_model(
         case GraderFault(kind=kind, place=place):
             document = {"type": "fault", "kind": kind, "place": printable(place, PLACE)}
             return FaultModel.model_validate(document)
+        case Uncertainty():
+            return _uncertainty(answer)
         case CompetitionCheck():
             sample = answer.sample_verdict
             return CheckModel(
@@ -69,6 +76,21 @@ def answer_model(
                 sample_score=answer.sample_score,
                 sample_verdict=None if sample is None else _verdict(sample, most),
             )
+
+
+def _uncertainty(answer: Uncertainty) -> UncertaintyModel:
+    return UncertaintyModel(
+        type="uncertainty",
+        seed=answer.seed,
+        rows=answer.rows,
+        resamples=answer.resamples,
+        undefined=answer.undefined,
+        standard_error=answer.standard_error,
+        low=answer.low,
+        high=answer.high,
+        medals=None if answer.medals is None else ChancesModel(**asdict(answer.medals)),
+        reason=None if answer.reason is None else printable(answer.reason, PLACE),
+    )
 
 
 def _warnings(warnings: Sequence[Notice], most: int = MOST) -> tuple[NoticeModel, ...]:

@@ -118,7 +118,7 @@ def _score(
 
 def _why_undefined(loaded: LoadedVersion) -> str:
     """The message of a built-in metric that is undefined for the answers; empty if it is not."""
-    for part in filter(None, (loaded.answers.private, loaded.answers.public)):
+    for part in loaded.answers.parts.values():
         try:
             loaded.scorer.function(part.arrays, part.arrays)
         except ValueError as error:

@@ -77,7 +77,7 @@ class CompetitionProcess:
         loaded = self._loaded
         answers = loaded.answers
         checked = answers.check(partial(read_file, file, sha256))
-        frames = [checked.frame(part.rows) for part in answers.parts]
+        frames = {name: checked.frame(part.rows) for name, part in answers.parts.items()}
         try:
             scored = score_in_process(self._starter, frames)
         except (EOFError, OSError):
@@ -89,6 +89,7 @@ class CompetitionProcess:
         return Graded(
             score=scored.score,
             public_score=scored.public_score,
+            search_score=scored.search_score,
             standing=None if board is None else board.standing(scored.score),
             warnings=checked.warnings,
         )

@@ -1,11 +1,12 @@
-"""The program of a grader process. `process.py` starts it as a module with `python -m`.
+"""A grader: a copy of the template that restricts itself, then does jobs.
 
-At first it imports only the standard library and the sandbox: a grader restricts itself before it
-loads anything that starts threads or reads files of a competition.
+The template has loaded the libraries, and a copy has one thread, whatever the template has. So all
+of a grader is restricted before it reads a file of a competition.
 """
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import gc
 import importlib
@@ -15,6 +16,7 @@ import select
 import socket
 import sys
 import traceback
+from pathlib import Path
 from typing import Any
 
 from app.graders.messages.framing import receive, send
@@ -26,30 +28,29 @@ IDLE_MILLISECONDS = 500  # without a job; then a grader frees memory
 LONGEST_ERROR = 4000  # characters of the reason why a grader does not start
 
 
-def main(
+def serve(
+    channel: socket.socket,
+    *,
     role: str,
-    descriptor: int,
     server: int,
     memory_mb: int,
     cache_mb: int,
-    required: int,
-    texts: int,
+    requires_isolation: bool,
+    shows_texts: bool,
 ) -> None:
-    """Become a grader of this role, and do the server's jobs until it closes the socket.
+    """Become a grader of this role, and do the jobs of `server` until it closes the channel.
 
-    With `required`, jobs whose process cannot be isolated completely are refused. With `texts`,
-    faults of a metric.py have the exception's text.
+    With `requires_isolation`, jobs whose process cannot be isolated completely are refused. With
+    `shows_texts`, faults of a metric.py have the exception's text.
     """
-    channel = socket.socket(fileno=descriptor)
-    os.set_inheritable(descriptor, False)
+    take_name(f"podium-{role}")
     try:
         isolation = self_test.isolation(server)
-        notes = sandbox.confine(server, starts_processes=role == "custom")
-        # Imported here by name: it loads numpy and pyarrow, which must come after `confine`.
+        notes = sandbox.confine(os.getppid(), starts_processes=role == "custom")
         importlib.import_module("app.graders.program.tasks").warm_up()
-        if texts:
+        if shows_texts:
             importlib.import_module("app.grading.custom_metric").show_texts()
-        handler = _handler(role, cache_mb, memory_mb, is_required=bool(required))
+        handler = _handler(role, cache_mb, memory_mb, is_required=requires_isolation)
         gc.freeze()  # these objects stay; the garbage collector can skip them
         notes += sandbox.limit_memory(memory_mb)
     except BaseException:
@@ -71,6 +72,12 @@ def main(
         except (EOFError, OSError):
             return
         send(channel, handler.handle(request))
+
+
+def take_name(name: str) -> None:
+    """Let `ps` and `top` show this process by a name, of which Linux keeps 15 characters."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text(name)
 
 
 def _handler(role: str, cache_mb: int, memory_mb: int, *, is_required: bool) -> Any:
@@ -96,7 +103,3 @@ def _with_notes(isolation: Isolation, notes: list[str]) -> Isolation:
 
 def _send_ready(channel: socket.socket, document: dict[str, Any]) -> None:
     send(channel, json.dumps(document).encode())
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], *(int(argument) for argument in sys.argv[2:]))

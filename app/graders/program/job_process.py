@@ -10,7 +10,7 @@ import contextlib
 import os
 import pickle
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -37,6 +37,7 @@ from app.graders.program.job_starter import JobStarter
 from app.graders.program.version_loader import LoadedCompetition, make_scorer
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.sandbox import JobWalls
+from app.grading.answers import PRIVATE, PUBLIC, SEARCH
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -79,7 +80,9 @@ def check_in_process(folder: VersionFolder, rules: JobRules) -> Answer:
     return result if isinstance(result, GraderFault) else result.result()
 
 
-def score_in_process(starter: JobStarter, frames: Sequence[pd.DataFrame]) -> Scored | GraderFault:
+def score_in_process(
+    starter: JobStarter, frames: Mapping[str, pd.DataFrame]
+) -> Scored | GraderFault:
     """Score the predictions for each part of the answers by the competition's metric.py.
 
     `starter` starts processes that run `serve_job`. End the process afterwards.
@@ -92,7 +95,7 @@ def score_in_process(starter: JobStarter, frames: Sequence[pd.DataFrame]) -> Sco
             if is_anything_waiting(channel):
                 return GraderFault("crashed", "a result, before the job was sent")
             channel.settimeout(None)
-            send_frames(channel, frames)
+            send_frames(channel, list(frames.values()))
             message = protocol.read(JobResult, read_from_pipe(channel.fileno())).message
         except ProtocolError as error:
             return GraderFault("crashed", str(error))
@@ -103,7 +106,7 @@ def score_in_process(starter: JobStarter, frames: Sequence[pd.DataFrame]) -> Sco
     result = message.result() if isinstance(message, FaultModel) else message
     if isinstance(result, CheckModel):
         return GraderFault("crashed", "a check, where scores were asked for")
-    if isinstance(result, Scored) and (result.public_score is None) != (len(frames) == 1):
+    if isinstance(result, Scored) and result.parts() != set(frames):
         return GraderFault("crashed", "another number of scores than the answers have parts")
     return result
 
@@ -138,7 +141,7 @@ def serve_job(
     try:
         scorer = make_scorer(loaded.competition, loaded.metric_source)
         with contextlib.suppress(BaseException):  # scoring calls it again, and reports its error
-            for part in loaded.answers.parts:
+            for part in loaded.answers.parts.values():
                 part.truth(frames=True, prepare=scorer.prepare)
     except BaseException as error:
         failed = error
@@ -147,9 +150,13 @@ def serve_job(
     try:
         if failed is not None:
             raise failed
-        pairs = zip(loaded.answers.parts, frames, strict=True)
-        scores = [scorer.score_rows(part, frame) for part, frame in pairs]
-        result = Scored(score=scores[0], public_score=scores[1] if scores[1:] else None)
+        pairs = zip(loaded.answers.parts.items(), frames, strict=True)
+        scores = {name: scorer.score_rows(part, frame) for (name, part), frame in pairs}
+        result = Scored(
+            score=scores[PRIVATE],
+            public_score=scores.get(PUBLIC),
+            search_score=scores.get(SEARCH),
+        )
     except BaseException as error:
         fault = answer_model(answer_for(error))
         if not isinstance(fault, FaultModel):  # a metric that raises Podium's own Rejection

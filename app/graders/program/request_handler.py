@@ -13,6 +13,7 @@ from app.graders.program.competition_check import check_competition
 from app.graders.program.faults import answer_of
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.syscalls import give_back_memory
+from app.resampling.uncertainty import OWN_METRIC, SEED, Uncertainty
 
 MEGABYTE = 1024 * 1024
 
@@ -35,6 +36,11 @@ class GradeHandler:
             case "grade":
                 version = self._versions.get(folder)
                 return tasks.grade_submission(version, Path(request.file), request.sha256)
+            case "uncertainty":
+                if version_loader.has_own_metric(folder.path):
+                    return Uncertainty(SEED, None, reason=OWN_METRIC)
+                version = self._versions.get(folder)
+                return tasks.estimate_uncertainty(version, Path(request.file), request.sha256)
             case "check":
                 if version_loader.has_own_metric(folder.path):
                     raise ValueError("a metric.py is tried in a process of its own")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +17,14 @@ from app.graders.program.version_loader import LoadedForm, LoadedVersion
 from app.grading.check import check, read_ids
 from app.grading.grade import grade
 from app.grading.graded import Graded
+from app.resampling.estimate import estimate
+from app.resampling.uncertainty import Uncertainty
 
 # The environment of a grader limits libraries to one thread, Arrow too. Its CSV reader gives the
 # same columns with any number of threads, and a second one makes large files faster.
 _PARSING_THREADS = min(2, os.cpu_count() or 1)
+
+RESAMPLING_SECONDS = 10.0  # then what is done must do
 
 
 def warm_up() -> None:
@@ -43,6 +48,28 @@ def grade_submission(loaded: LoadedVersion, file: Path, sha256: str) -> Graded:
     """
     data = partial(read_file, file, sha256)
     return grade(data, loaded.competition, loaded.answers, loaded.leaderboard, loaded.scorer)
+
+
+def estimate_uncertainty(loaded: LoadedVersion, file: Path, sha256: str) -> Uncertainty:
+    """Estimate the noise of a submission file's score; no part of it but the private one.
+
+    Raises:
+        Rejection: the file is invalid.
+        DamagedFile: it is missing, or its SHA-256 is not `sha256` (if given).
+    """
+    answers, choice = loaded.answers, loaded.competition.metric
+    decoded = answers.check(partial(read_file, file, sha256)).decoded
+    rows = answers.private.rows
+    predictions = (decoded if rows is None else decoded.take(rows)).arrays(answers.labels)
+    deadline = time.monotonic() + RESAMPLING_SECONDS
+    return estimate(
+        choice.name,
+        choice.parameters,
+        answers.private.arrays,
+        predictions,
+        loaded.leaderboard,
+        is_over=lambda: time.monotonic() > deadline,
+    )
 
 
 def validate_submission(loaded: LoadedForm, file: Path) -> Verdict:

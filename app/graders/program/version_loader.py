@@ -135,7 +135,7 @@ def load_without_metric(folder: VersionFolder) -> LoadedCompetition:
     ids = load_ids(folder.path, competition)
     source = _text(folder.path, METRIC_FILE)
     answers = decode_answers(read_answers(folder.path, competition), competition, ids)
-    for part in filter(None, (answers.private, answers.public)):
+    for part in answers.parts.values():
         part.frame()  # made once here, not in the process of each job
     return LoadedCompetition(
         competition, source, answers, load_leaderboard(folder.path, competition)

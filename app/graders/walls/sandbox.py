@@ -1,11 +1,9 @@
 """The restrictions of a grader before it reads answers, and of a job before a metric.py runs.
 
-The server starts a grader in a session of its own with a clean environment, no standard streams
-and no other open file (see `process.py`). A process can only apply the other restrictions to
-itself, and does so here. Notes name every restriction that this machine does not allow.
-
-Imports only the standard library: leaving the user namespace needs a process with one
-thread, and numpy and pyarrow start threads.
+A grader starts in a session of its own with a clean environment, no standard streams and no other
+open file (see `template.py`). A process can only apply the other restrictions to itself, and does
+so here, while it has one thread: leaving the user namespace needs that. Notes name every
+restriction that this machine does not allow.
 """
 
 from __future__ import annotations
@@ -29,8 +27,8 @@ ADDRESSES_MB = 1024
 Notes = list[str]
 
 
-def confine(server: int, *, starts_processes: bool = False) -> Notes:
-    """Restrict a grader, permanently. It ends when `server`, a process id, ends.
+def confine(parent: int, *, starts_processes: bool = False) -> Notes:
+    """Restrict a grader, permanently. It ends when `parent`, the process that started it, ends.
 
     `starts_processes` is for a grader that starts and restricts a process for each job.
     """
@@ -43,7 +41,7 @@ def confine(server: int, *, starts_processes: bool = False) -> Notes:
     attempt(notes, "privileges", "capset", syscalls.drop_capabilities)
     attempt(notes, "privileges", "prctl", syscalls.gain_no_privileges)
     attempt(notes, "files", "landlock", lambda: landlock.restrict_files(landlock.prepare_rules()))
-    attempt(notes, "orphans", "prctl", lambda: die_with(server))
+    attempt(notes, "orphans", "prctl", lambda: die_with(parent))
     attempt(
         notes, "processes", "seccomp",
         lambda: seccomp.Filter(

@@ -6,6 +6,8 @@ import contextlib
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, TypeVar
 
 from app.errors import DamagedFile, Unavailable
 from app.graders.messages.results import GraderFault, GradingResult
@@ -13,6 +15,7 @@ from app.graders.version_folder import VersionFolder
 from app.services.runtime.context import Context
 
 log = logging.getLogger("podium.storage")
+T = TypeVar("T")
 
 
 def send_to_grader(
@@ -25,21 +28,40 @@ def send_to_grader(
     The outcome is a GraderFault if the store has lost or damaged a file. The future raises
     `Unavailable` or `StorageFull` if a file cannot be fetched at the moment.
     """
+
+    def grade(version: VersionFolder, file: Path) -> Future[GradingResult]:
+        return context.graders.grade(version, file, sha256, begun)
+
+    return with_files(context, version_id, sha256, grade)
+
+
+def with_files(
+    context: Context,
+    version_id: int,
+    sha256: str,
+    ask: Callable[[VersionFolder, Path], Future[T]],
+) -> Future[T]:
+    """Fetch a competition version and a blob, and `ask` the graders. Returns without waiting.
+
+    Outcome and errors are as those of `send_to_grader`: the result may be a GraderFault too.
+    """
     if context.blobs.is_local:
-        return _grade(context, version_id, sha256, begun)
-    outcome: Future[GradingResult] = Future()
+        return _ask(context, version_id, sha256, ask)
+    outcome: Future[T] = Future()
 
     def fetch() -> None:
         try:
-            grading = _grade(context, version_id, sha256, begun)
+            grading = _ask(context, version_id, sha256, ask)
         except BaseException as error:
             outcome.set_exception(error)
         else:
             grading.add_done_callback(forward_outcome)
 
-    def forward_outcome(grading: Future[GradingResult]) -> None:
+    def forward_outcome(grading: Future[T]) -> None:
         if grading.cancelled():
             _cancel(outcome)
+        elif error := grading.exception():
+            outcome.set_exception(error)
         else:
             outcome.set_result(grading.result())
 
@@ -54,9 +76,12 @@ def send_to_grader(
     return outcome
 
 
-def _grade(
-    context: Context, version_id: int, sha256: str, begun: Callable[[], None]
-) -> Future[GradingResult]:
+def _ask(
+    context: Context,
+    version_id: int,
+    sha256: str,
+    ask: Callable[[VersionFolder, Path], Future[T]],
+) -> Future[T]:
     with contextlib.ExitStack() as leases:
         try:
             version = context.catalogue.version(version_id)
@@ -65,20 +90,18 @@ def _grade(
         except DamagedFile as error:
             log.error("a stored file is missing or damaged", extra={"reason": error.detail})  # noqa: TRY400
             return _finished_future(GraderFault("storage", "the store"))
-        grading = context.graders.grade(
-            VersionFolder(version.slug, files.path), blob.path, sha256, begun
-        )
+        grading: Future[T] = ask(VersionFolder(version.slug, files.path), blob.path)
         moved_leases = leases.pop_all()
         grading.add_done_callback(lambda _: moved_leases.close())
         return grading
 
 
-def _finished_future(outcome: GradingResult) -> Future[GradingResult]:
-    future: Future[GradingResult] = Future()
+def _finished_future(outcome: GraderFault) -> Future[Any]:
+    future: Future[Any] = Future()
     future.set_result(outcome)
     return future
 
 
-def _cancel(outcome: Future[GradingResult]) -> None:
+def _cancel(outcome: Future[Any]) -> None:
     if outcome.cancel():
         outcome.set_running_or_notify_cancel()

@@ -6,9 +6,10 @@ import random
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from app.errors import DamagedFile
@@ -59,7 +60,7 @@ def verify(settings: Settings, advance: Advance, *, sample: int | None, progress
     Raises:
         Unavailable, StoreAway: the database or the store is away. The next call can go on.
     """
-    _check_database(settings, progress)
+    is_database_damaged = _check_database(settings, progress)
     store, cache = open_store(settings)
     database = Database(
         settings.database_url, limits=DatabaseLimits(statement_seconds=STATEMENT_SECONDS)
@@ -88,6 +89,12 @@ def verify(settings: Settings, advance: Advance, *, sample: int | None, progress
                     for name, problem in check_trust(session)
                 ]
         progress.complete = True
+    except DatabaseError:
+        if not is_database_damaged:
+            raise
+        found = progress.damaged[-1]
+        problem = f"{found.problem} Files were not compared: it cannot be asked for their names."
+        progress.damaged[-1] = replace(found, problem=problem)
     finally:
         if sample is None:
             progress.save()
@@ -95,15 +102,18 @@ def verify(settings: Settings, advance: Advance, *, sample: int | None, progress
         cache.close()
 
 
-def _check_database(settings: Settings, progress: Progress) -> None:
+def _check_database(settings: Settings, progress: Progress) -> bool:
+    """Add a damaged SQLite file to `progress`. Returns whether it is damaged."""
     file = sqlite_file(settings.database_url)
     if file is None or progress.after:
-        return
+        return False
     try:
         refuse_damaged_pages(file)
     except DamagedDatabase as error:
         remedy = "Restore a backup (`podium restore`) into a new PODIUM_DATA_DIR."
         progress.damaged.append(Damage("database", str(file), str(error), [], remedy))
+        return True
+    return False
 
 
 def _targets(session: Session, versions: Path, after: str) -> Iterator[_Target]:

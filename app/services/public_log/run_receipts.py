@@ -23,7 +23,9 @@ from app.storage.database.records import (
     SubmissionRecord,
 )
 from app.storage.queries import exposure, results, submissions
-from app.storage.queries.results import RunResult
+from app.storage.queries.regrades import outcomes
+from app.storage.queries.regrades.counted_runs import RunResult
+from app.storage.queries.regrades.outcomes import OutcomeRecord
 from app.storage.queries.trust import receipts
 from app.storage.queries.trust.receipts import ReceiptRecord
 
@@ -67,10 +69,15 @@ def issue_at_close(context: Context, run_id: str) -> None:
 
 
 def issue_late(context: Context) -> int:
-    """Issue receipts of lately closed runs that have none: their grade came later. How many."""
+    """Issue receipts of lately closed runs without one, and of regraded ones. How many are new.
+
+    The grade of a run that has no receipt came after its close. The receipt of a regraded run
+    supersedes the one before.
+    """
     since = datetime.now(UTC) - LATELY
     with context.database.read() as session:
         waiting = receipts.closed_without(session, since, MOST_AT_ONCE)
+        waiting += receipts.regraded_since(session, since, MOST_AT_ONCE)
     count = 0
     for run_id in waiting:
         try:
@@ -90,7 +97,9 @@ def run_facts(context: Context, session: Session, run: RunRecord) -> tuple[Facts
     _refuse_unfinished(run, result)
     found = submissions.get_submission(session, result.final) if result.final else None
     submission, grade = found if found is not None else (None, None)
-    about = competition_facts(context, session, context.catalogue.version(run.version_id))
+    regraded = outcomes.in_force_for(session, submission.id) if submission else None
+    version_id = regraded[1] if regraded else run.version_id
+    about = competition_facts(context, session, context.catalogue.version(version_id))
     version = about["competition"]
     if submission is None:
         subject = (f"{version['slug']}@{version['version']}", version["digest"]["sha256"])
@@ -109,7 +118,8 @@ def run_facts(context: Context, session: Session, run: RunRecord) -> tuple[Facts
         "outcome": outcome_of(result),
         "final": True,
         "submission": _submission(run, submission),
-        **_grade(grade),
+        **_grade(regraded[2] if regraded else grade),
+        **({"regrade": regraded[0]} if regraded else {}),
         "exposure": _exposure(session, run, result.sent),
     }
     return Facts(ReceiptKind.GRADE, (subject,), body), result.final
@@ -156,8 +166,8 @@ def _submission(run: RunRecord, submission: SubmissionRecord | None) -> dict[str
     }
 
 
-def _grade(grade: GradeRecord | None) -> dict[str, Any]:
-    if grade is None:
+def _grade(grade: GradeRecord | OutcomeRecord | None) -> dict[str, Any]:
+    if grade is None or grade.score is None:
         nothing = ("score", "public_score", "standing", "grader", "graded")
         return dict.fromkeys(nothing)
     return {

@@ -17,6 +17,8 @@ from app.receipts.statements import ReceiptKind, score_text, utc
 from app.services.public_log.signers import signer_of
 from app.storage.database.records import GradeRecord
 from app.storage.queries import competitions, grades, submissions
+from app.storage.queries.regrades import outcomes
+from app.storage.queries.regrades.outcomes import OutcomeRecord
 from app.storage.queries.trust import log, receipts, signing_keys
 from app.storage.queries.trust.log import CheckpointRecord, LogEntryRecord
 from app.storage.queries.trust.receipts import ReceiptRecord
@@ -160,11 +162,7 @@ def _grade_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
         yield f"the submission {stated['id']} has another file: its row was changed"
     if predicate["score"] is None:
         return
-    own = [
-        grade
-        for grade in grades.grades_of(session, stated["id"])
-        if _version_of(session, grade) == predicate["competition"]["version"]
-    ]
+    own = _signed_grades(session, stated["id"], predicate)
     if not own:
         yield f"the grade of submission {stated['id']} is missing"
     for grade in own:
@@ -176,12 +174,26 @@ def _grade_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
             )
 
 
+def _signed_grades(
+    session: Session, submission_id: str, predicate: dict[str, Any]
+) -> list[GradeRecord | OutcomeRecord]:
+    """The rows of the grade that a receipt states: of a regrade, or under the stated version."""
+    if "regrade" in predicate:
+        given = outcomes.given_by(session, predicate["regrade"], submission_id)
+        return [] if given is None else [given[2]]
+    return [
+        grade
+        for grade in grades.grades_of(session, submission_id)
+        if _version_of(session, grade) == predicate["competition"]["version"]
+    ]
+
+
 def _version_of(session: Session, grade: GradeRecord) -> int | None:
     version = competitions.version_by_id(session, grade.version_id)
     return None if version is None else version.number
 
 
-def _differences(predicate: dict[str, Any], grade: GradeRecord) -> list[str]:
+def _differences(predicate: dict[str, Any], grade: GradeRecord | OutcomeRecord) -> list[str]:
     standing = predicate["standing"]
     pairs = {
         "score": (predicate["score"], score_text(grade.score)),

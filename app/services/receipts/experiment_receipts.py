@@ -17,7 +17,8 @@ from app.services.runtime.context import Context
 from app.statistics.attempts import Padding
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments, archive, results
-from app.storage.queries.results import ImportedResult, RunResult
+from app.storage.queries.regrades.counted_runs import RunResult
+from app.storage.queries.results import ImportedResult
 from app.storage.queries.trust import receipts
 from app.storage.queries.trust.receipts import ReceiptRecord
 

@@ -14,8 +14,11 @@ from app.errors import LeaderboardsMissing
 from app.services.runtime.context import Context
 from app.statistics.attempts import Attempt
 from app.storage.queries import competitions, results
-from app.storage.queries.brief_results import BriefResult, Graded
-from app.storage.queries.results import ImportedOutcome, ImportedResult, RunResult
+from app.storage.queries.brief_results import Graded
+from app.storage.queries.regrades.brief_runs import BriefResult
+from app.storage.queries.regrades.counted_runs import RunResult
+from app.storage.queries.regrades.in_force import NOW, Basis
+from app.storage.queries.results import ImportedOutcome, ImportedResult
 
 SHOWN_COMPETITIONS = 10  # in an error text
 MEDALS: dict[str | None, Medal | None] = {None: None, **{each.value: each for each in Medal}}
@@ -91,17 +94,22 @@ def gather(
     *,
     archived: bool = False,
     with_imports: bool = True,
+    basis: Basis = NOW,
 ) -> dict[str, ExperimentResults]:
     """The results of these experiments (None: of all that have results), by experiment.
 
     Archived runs, and those at archived competitions, count only with `archived`. Without
-    `with_imports`, imported results are pending: they have no times.
+    `with_imports`, imported results are pending: they have no times. `basis` says which grades
+    count, and for which time.
     """
     found: dict[str, ExperimentResults] = {name: ExperimentResults() for name in experiments or ()}
     with context.database.read() as session:
-        for run in results.run_results(session, experiments=experiments, archived=archived):
+        runs = results.run_results(session, experiments=experiments, archived=archived, basis=basis)
+        for run in runs:
             add_run(found.setdefault(run.experiment, ExperimentResults()), run)
-        imported = results.imported_outcomes(session, experiments=experiments, archived=archived)
+        imported = results.imported_outcomes(
+            session, experiments=experiments, archived=archived, as_of=basis.as_of
+        )
         for outcome in imported:
             own = found.setdefault(outcome[0], ExperimentResults())
             add_import(own, outcome, with_times=not with_imports)

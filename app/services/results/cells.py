@@ -14,7 +14,7 @@ from app.services.runtime.context import Context
 from app.statistics.attempts import Attempt
 from app.storage.queries import results
 from app.storage.queries.overview import CompetitionCounts
-from app.storage.queries.results import RunResult
+from app.storage.queries.regrades.counted_runs import RunResult
 
 NO_COMPLEXITY = "other"
 
@@ -127,7 +127,8 @@ def _count(
     experiment: str, slug: str, attempt: Attempt | str, run: RunResult | None
 ) -> CompetitionCounts:
     """What `overview.competition_counts` would count for one run, without its usage."""
-    zeros = CompetitionCounts(experiment, slug, run.version_id if run else None, 1, *[0] * 17)
+    rest = [0] * (len(CompetitionCounts._fields) - 4)
+    zeros = CompetitionCounts(experiment, slug, run.version_id if run else None, 1, *rest)
     known: dict[str, float] = {}
     if isinstance(attempt, Attempt):
         _, gold, silver, bronze, above, valid, _ = (int(each) for each in attempt.outcomes)

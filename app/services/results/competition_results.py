@@ -21,8 +21,8 @@ from app.statistics.percentiles import percentile
 from app.storage.database.records import ReportedScoreRecord
 from app.storage.queries import competitions, reported_scores, results
 from app.storage.queries import experiments as stored_experiments
+from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.reported_scores import final_of
-from app.storage.queries.results import RunResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class CompetitionResult:
 
     `score` is from a grade or an imported grading report. `reported_score` is from a harness, and
     `reported_sort` is its kind. The three times are None for an imported result; `started_at` is
-    when the run's clock started.
+    when the run's clock started. `regrade` is the regrade that graded it; None for the first grade.
     """
 
     experiment: str
@@ -62,6 +62,7 @@ class CompetitionResult:
     created_at: datetime | None
     started_at: datetime | None
     closed_at: datetime | None
+    regrade: str | None
 
 
 def at_competition(
@@ -91,7 +92,7 @@ def at_competition(
             "run": None, "submission": None, "score": None, "better": None, "equal": None,
             "worse": None, "percentile": None, "failure": None, "improvement": None,
             "success": None, "reported_score": None, "reported_sort": None, "created_at": None,
-            "started_at": None, "closed_at": None, **more,
+            "started_at": None, "closed_at": None, "regrade": None, **more,
         }  # fmt: skip
         return CompetitionResult(
             experiment=experiment,
@@ -112,6 +113,7 @@ def at_competition(
             submission=run.final, score=run.score, better=run.better, equal=run.equal,
             worse=run.worse, percentile=_percentile(run, convention), failure=run.failure,
             created_at=run.created_at, started_at=run.started_at, closed_at=run.closed_at,
+            regrade=run.regrade,
             **_against_baseline(context.catalogue.of_version(run.version_id), run.score),
             **_reported(reported.get(run.run, [])),
         )

@@ -15,7 +15,7 @@ from app.services.runtime.context import Context
 from app.statistics.attempts import Attempt
 from app.storage.database.records import ImportedGradeRecord
 from app.storage.queries import imported_grades, results
-from app.storage.queries.results import RunResult
+from app.storage.queries.regrades.counted_runs import RunResult
 
 SCORE_DIGITS = 5  # MLE-bench rounds scores to 5 decimal places; only exports do so
 

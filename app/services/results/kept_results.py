@@ -17,7 +17,8 @@ from app.services.results.attempts import (
 )
 from app.services.runtime.context import Context
 from app.storage.queries import brief_results, exposure, results
-from app.storage.queries.brief_results import BriefResult, Graded, ResultState
+from app.storage.queries.brief_results import Graded, ResultState
+from app.storage.queries.regrades.brief_runs import BriefResult
 
 ATTEMPT_BYTES = 150
 FEW = 50  # experiments named in a query; more are read with all others

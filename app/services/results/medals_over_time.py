@@ -22,7 +22,8 @@ from app.statistics.medals_over_time import (
     selection_regret,
 )
 from app.storage.queries import results
-from app.storage.queries.results import GradedSubmission, RunResult
+from app.storage.queries.regrades.counted_runs import RunResult
+from app.storage.queries.results import GradedSubmission
 
 HOUR = 3600.0
 DEFAULT_POINTS = 24
@@ -84,8 +85,12 @@ def curves(
     """
     counted, _ = result_context(context, name, filters, with_imports=False)
     with context.database.read() as session:
-        runs = list(results.run_results(session, experiments=[name], archived=filters.archived))
-        sent = results.graded_submissions(session, name)
+        runs = list(
+            results.run_results(
+                session, experiments=[name], archived=filters.archived, basis=filters.basis
+            )
+        )
+        sent = results.graded_submissions(session, name, basis=filters.basis)
         usages = results.usages(session, name)
     found = {(run.competition, run.seed): run for run in runs}
     by_run: dict[str, list[GradedSubmission]] = {}

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from app.domain.feedback import Feedback
 from app.errors import NotFound
 from app.services.runtime.context import Context
 from app.statistics.estimates import Interval
@@ -21,7 +22,7 @@ from app.storage.queries.overview import CompetitionCounts, ListedExperiment
 
 COUNTED = ("gold", "silver", "bronze", "above_median", "valid")
 SUMMED = CompetitionCounts._fields[3:]
-POLICIES = ("none", "validity", "public", "full")
+POLICIES = tuple(policy.value for policy in Feedback)
 STORED_SORTS = tuple(overview.SORTS)
 COMPUTED_SORTS = ("any_medal", *COUNTED, "percentile", "seconds", "cost_usd", "runs")
 MOST_SORTED = 1000  # experiments that are sorted by a number that has to be computed

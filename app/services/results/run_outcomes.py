@@ -24,8 +24,9 @@ from app.statistics.efficiency import Usage
 from app.statistics.trajectory import best_position
 from app.storage.database.records import ReportedScoreRecord
 from app.storage.queries import competitions, reported_scores, results
+from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.reported_scores import final_of
-from app.storage.queries.results import ImportedResult, RunResult
+from app.storage.queries.results import ImportedResult
 
 GRADED, IMPORTED = "graded", "imported"
 

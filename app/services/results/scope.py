@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from app.errors import AttemptsMissing, Invalid, NoResults
+from app.domain.wording import first_few
+from app.errors import AttemptsMissing, Conflict, Invalid, NoResults
 from app.services.experiments import experiments
 from app.services.public_log.freezes import Freeze, freezes_of
 from app.services.results.attempts import (
@@ -22,8 +23,14 @@ from app.services.runtime.context import Context
 from app.statistics.attempts import Grid, Padding, make_grid
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments, competitions, results
+from app.storage.queries.regrades.in_force import NOW, Basis, InForce, in_force
 
 MOST_COMPETITIONS = 100_000
+SHOWN_NAMES = 5  # in an error text
+
+
+class ResultsWithdrawn(Conflict):
+    """Results that counted at this time were withdrawn since."""
 
 
 class Excluded(StrEnum):
@@ -42,6 +49,7 @@ class ResultFilter:
     exclude_flags: tuple[str, ...] = ()
     excluded: Excluded = Excluded.DROP
     archived: bool = False  # whether archived competitions, experiments and runs count too
+    basis: Basis = NOW  # which grades count
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,7 @@ class ResultContext:
 
     `outside` is the number of results at competitions that are not asked for, `withdrawn` that of
     imported results that an admin withdrew; `freeze` is what was planned before the first run.
+    `regrades` are those on which its grades rest.
     """
 
     experiment: ExperimentRecord
@@ -66,6 +75,7 @@ class ResultContext:
     disclosed: Mapping[str, int]
     withdrawn: int = 0
     freeze: Freeze | None = None
+    regrades: tuple[InForce, ...] = ()
 
 
 def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
@@ -102,13 +112,21 @@ def result_context(
     """
     record = experiments.find(context, name)
     refuse_unknown_flags(context, filters)
-    own = gather(context, [name], archived=filters.archived, with_imports=with_imports)[name]
+    refuse_withdrawn(context, [name], filters)
+    own = gather(
+        context,
+        [name],
+        archived=filters.archived,
+        with_imports=with_imports,
+        basis=filters.basis,
+    )[name]
     slugs = suite_slugs(context, filters.suite, archived=filters.archived)
     info = competition_info(context, slugs or own.competitions)
     disclosed = disclosures(context, [name], filters).get(name, {})
     with context.database.read() as session:
         withdrawn = amendments.withdrawn(session).get(name, 0)
-    found = context_of(record, own, info, filters, slugs, disclosed)
+        regrades = in_force(session, filters.basis)
+    found = context_of(record, own, info, filters, slugs, disclosed, regrades)
     freeze = freezes_of(context, [record], filters.padding).get(name)
     return replace(found, withdrawn=withdrawn, freeze=freeze), info
 
@@ -120,8 +138,11 @@ def context_of(
     filters: ResultFilter,
     slugs: set[str] | None,
     disclosed: Mapping[str, int],
+    regrades: Sequence[InForce] = (),
 ) -> ResultContext:
     """The counted attempts of one experiment whose results were gathered.
+
+    `regrades` are those in force, at any competition.
 
     Raises:
         AttemptsMissing: results are missing and the padding does not allow it.
@@ -162,12 +183,35 @@ def context_of(
         policies=own.policies,
         failures=own.failures,
         disclosed=disclosed,
+        regrades=tuple(one for one in regrades if one.competition in grid.competitions),
     )
 
 
+def refuse_withdrawn(context: Context, names: Sequence[str] | None, filters: ResultFilter) -> None:
+    """Refuse to count for a time at which imported results counted that were withdrawn since.
+
+    Raises:
+        ResultsWithdrawn: one of the experiments (None: of all) has such results.
+    """
+    as_of = filters.basis.as_of
+    if as_of is None:
+        return
+    with context.database.read() as session:
+        gone = amendments.withdrawn(session, since=as_of)
+    since = sorted(set(gone) if names is None else set(gone) & set(names))
+    if since:
+        raise ResultsWithdrawn(
+            f"Imported results of {first_few(since, SHOWN_NAMES)} were withdrawn after {as_of}, so "
+            "what was published then cannot be computed again. The experiment's amendments have "
+            "them as they were."
+        )
+
+
 def disclosures(
-    context: Context, names: list[str], filters: ResultFilter
+    context: Context, names: list[str] | None, filters: ResultFilter
 ) -> dict[str, dict[str, int]]:
     """The number of disclosures to runs' keys, by experiment and kind."""
     with context.database.read() as session:
-        return results.exposure_totals(session, names, archived=filters.archived)
+        return results.exposure_totals(
+            session, names, archived=filters.archived, as_of=filters.basis.as_of
+        )

@@ -124,10 +124,14 @@ def _scores(
 def _percentiles(context: Context, counted: ResultContext, convention: str) -> dict[Key, float]:
     """The percentile of each attempt: 0 without a valid submission; unplaced ones are left out."""
     name, archived = counted.experiment.name, counted.filters.archived
-    wanted = set(counted.grid.competitions)
+    wanted, basis = set(counted.grid.competitions), counted.filters.basis
     with context.database.read() as session:
-        runs = list(results.run_results(session, experiments=[name], archived=archived))
-        imported = results.imported_results(session, experiments=[name], archived=archived)
+        runs = list(
+            results.run_results(session, experiments=[name], archived=archived, basis=basis)
+        )
+        imported = results.imported_results(
+            session, experiments=[name], archived=archived, as_of=basis.as_of
+        )
         versions = competitions.list_current(session, slugs=wanted, limit=len(wanted))
     found: dict[Key, float] = {}
     for run in runs:

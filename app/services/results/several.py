@@ -9,7 +9,12 @@ from dataclasses import dataclass, replace
 from app.domain.wording import first_few
 from app.errors import Conflict, NoCommonCompetition, NotFound
 from app.services.public_log.freezes import freezes_of
-from app.services.results.attempts import CompetitionInfo, ExperimentResults, competition_info
+from app.services.results.attempts import (
+    CompetitionInfo,
+    ExperimentResults,
+    competition_info,
+    gather,
+)
 from app.services.results.kept_results import Gathered, disclosures_of_all, gather_many
 from app.services.results.scope import (
     ResultContext,
@@ -17,12 +22,14 @@ from app.services.results.scope import (
     context_of,
     disclosures,
     refuse_unknown_flags,
+    refuse_withdrawn,
 )
 from app.services.runtime.archival import suite_slugs
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments
 from app.storage.queries import experiments as stored_experiments
+from app.storage.queries.regrades.in_force import NOW, in_force
 
 MOST_EXPERIMENTS = 100_000
 CONTEXT_BYTES = 4_000
@@ -64,18 +71,26 @@ def several(
             (record for record in records if record.name in named),
             key=lambda record: named.index(record.name),
         )
+    if filters.basis.as_of is not None:
+        records = [one for one in records if one.created_at <= filters.basis.as_of]
+        refuse_withdrawn(context, named or None, filters)
     with context.kept.turn:
-        gathered = gather_many(context, named or None, archived=filters.archived)
+        if filters.basis == NOW:
+            gathered = gather_many(context, named or None, archived=filters.archived)
+        else:
+            gathered = _gather_anew(context, named or None, filters)
         slugs = suite_slugs(context, filters.suite, archived=filters.archived)
         if slugs is None:
             slugs = _common({record.name: gathered[record.name].results for record in records
                              if record.name in gathered})  # fmt: skip
         info = competition_info(context, slugs)
-        if named and len(named) <= FEW_NAMED:
-            disclosed = disclosures(context, named, filters)
+        if filters.basis != NOW or (named and len(named) <= FEW_NAMED):
+            disclosed = disclosures(context, named or None, filters)
         else:
             disclosed = disclosures_of_all(context, archived=filters.archived)
         freezes = freezes_of(context, records, filters.padding)
+        with context.database.read() as session:
+            regrades = in_force(session, filters.basis)
         found = Several(info, [], [])
         about = hash((frozenset(info.items()), filters))
         for record in records:
@@ -86,6 +101,7 @@ def several(
             if isinstance(one, ResultContext):
                 told = disclosed.get(record.name, {})
                 gone = withdrawn.get(record.name, 0)
+                known = set(one.grid.competitions)
                 found.contexts.append(
                     replace(
                         one,
@@ -93,6 +109,7 @@ def several(
                         disclosed=told,
                         withdrawn=gone,
                         freeze=freezes.get(record.name),
+                        regrades=tuple(each for each in regrades if each.competition in known),
                     )
                 )
             elif strict:
@@ -100,6 +117,14 @@ def several(
             else:
                 found.absent.append((record.name, one.detail))
     return found
+
+
+def _gather_anew(
+    context: Context, names: Sequence[str] | None, filters: ResultFilter
+) -> dict[str, Gathered]:
+    """The results on another basis than the present one, which are not kept."""
+    found = gather(context, names, archived=filters.archived, basis=filters.basis)
+    return {name: Gathered(own, object()) for name, own in found.items()}
 
 
 def _context(

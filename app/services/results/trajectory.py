@@ -64,7 +64,7 @@ def trajectory(context: Context, run_id: str, threshold: float | None) -> Trajec
         sent = results.graded_submissions(session, run.experiment, run=run_id)
         reported = reported_scores.of_run(session, run_id)
     (result,) = found
-    competition = context.catalogue.of_version(run.version_id).competition
+    competition = context.catalogue.of_version(result.version_id).competition
     kind, _, pending = final_score(result, reported)
     last = reported_scores.final_of(reported)
     measured = sorted(reported, key=_step_order)

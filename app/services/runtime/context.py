@@ -25,7 +25,7 @@ from app.services.runtime.kept_values import KeptValues
 from app.services.runtime.notifications import Notifications
 from app.services.runtime.reservations import Reservations
 from app.services.runtime.stored_bytes import StoredBytes
-from app.services.runtime.turns import Turns
+from app.services.runtime.turns import SharedJobs, Turns
 from app.services.runtime.version_files import VersionFiles
 from app.services.runtime.write_outcomes import FinishedGrading, write_outcomes
 from app.settings import Settings
@@ -36,10 +36,12 @@ from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits
 from app.storage.database.records import SubmissionRecord
 from app.storage.queries import submissions
+from app.storage.queries.noise.uncertainties import UncertaintyRecord
 
 # Its name is that under which servers of this data directory claim gradings; restarts keep it.
 INSTANCE = "instance"
 VALIDATORS = 2  # processes, so that a slow check of one run's file does not delay other runs
+WAITING_UNCERTAINTIES = 200  # submissions whose noise is asked for
 CONCURRENT_FETCHES = 4  # submissions that are fetched from a remote store at the same time
 
 
@@ -69,6 +71,9 @@ class Context:
     notifications: Notifications = field(default_factory=Notifications)
     kept: KeptValues = field(default_factory=KeptValues)
     validations: Turns[Verdict | GraderFault] = field(default_factory=lambda: Turns(VALIDATORS))
+    uncertainties: SharedJobs[UncertaintyRecord] = field(
+        default_factory=lambda: SharedJobs(WAITING_UNCERTAINTIES)
+    )
     fetching: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(CONCURRENT_FETCHES)
     )

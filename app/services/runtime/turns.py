@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Generic, TypeVar
 
+from app.errors import Unavailable
+
 T = TypeVar("T")
 Start = Callable[[], Future[T]]
 
@@ -89,6 +91,47 @@ class Turns(Generic[T]):
             self._free += 1
             if run_id in self._waiting:
                 self._waiting.move_to_end(run_id)
+
+
+class SharedJobs(Generic[T]):
+    """Jobs by name, one at a time. Who asks for a job that waits or runs gets its future.
+
+    The future is shared: whoever waits for it must not cancel it.
+    """
+
+    def __init__(self, most: int) -> None:
+        """At most `most` jobs wait or run."""
+        self._most = most
+        self._turns: Turns[T] = Turns(1)
+        self._jobs: dict[str, Future[T]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, name: str, start: Start[T]) -> Future[T]:
+        """The future of the job of this name; a new one is begun by `start` when it is its turn.
+
+        Raises:
+            Unavailable: too many jobs are waiting.
+        """
+        with self._lock:
+            found = self._jobs.get(name)
+            if found is not None:
+                return found
+            if len(self._jobs) >= self._most:
+                raise Unavailable(f"{self._most} jobs of this kind are waiting; try again.")
+            # Known before it starts: a job may end while it is being started.
+            result: Future[T] = Future()
+            self._jobs[name] = result
+
+        def done(job: Future[T]) -> None:
+            with self._lock:
+                del self._jobs[name]
+            if job.cancelled():
+                _copy(result, error=Unavailable("Podium is shutting down."))
+            else:
+                _copy(result, job, job.exception())
+
+        self._turns.add(name, start).add_done_callback(done)
+        return result
 
 
 def _copy(

@@ -40,7 +40,11 @@ def write_outcomes(
     """
     are_valid = claims.still_valid(session, [one.claimed for one in finished])
     valid = [one for one, is_valid in zip(finished, are_valid, strict=True) if is_valid]
-    graded = [_grade_record(one) for one in valid if isinstance(one.outcome, Graded)]
+    graded = [
+        grade_record(one.claimed.id, one.claimed.version_id, one.outcome, one.metric, one.at)
+        for one in valid
+        if isinstance(one.outcome, Graded)
+    ]
     grades.add_grades(session, graded)
     settled: list[SettledRecord] = []
     states: list[SubmissionState | None] = []
@@ -84,15 +88,17 @@ def _state_and_verdict(
             return SubmissionState.FAILED if is_last else SubmissionState.QUEUED, Verdict()
 
 
-def _grade_record(finished: FinishedGrading) -> GradeRecord:
-    claimed, graded = finished.claimed, finished.outcome
-    assert isinstance(graded, Graded)  # noqa: S101 (the caller passes these only)
+def grade_record(
+    submission_id: str, version_id: int, graded: Graded, metric: str, at: datetime
+) -> GradeRecord:
+    """The grade of a submission under a competition version, by this process's environment."""
     standing = graded.standing
     return GradeRecord(
-        submission_id=claimed.id,
-        version_id=claimed.version_id,
+        submission_id=submission_id,
+        version_id=version_id,
         score=graded.score,
         public_score=graded.public_score,
+        search_score=graded.search_score,
         better=standing.better if standing else None,
         equal=standing.equal if standing else None,
         worse=standing.worse if standing else None,
@@ -101,12 +107,12 @@ def _grade_record(finished: FinishedGrading) -> GradeRecord:
         above_median=standing.above_median if standing else None,
         medal=standing.medal.value if standing and standing.medal else None,
         grader={
-            "metric": finished.metric,
+            "metric": metric,
             "podium_version": grading_version(),
             "environment": environment(),
             "decimals": standing.decimals if standing else None,
             "borderline": bool(standing and standing.borderline),
             "unrounded_medal": standing.unrounded_medal if standing else None,
         },
-        graded_at=finished.at,
+        graded_at=at,
     )

@@ -18,6 +18,7 @@ from app.services.runtime.context import Context
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import HARNESS, GradeRecord, RunRecord, SubmissionRecord
 from app.storage.queries import exposure, runs, submissions
+from app.storage.queries.regrades.counted_grades import counted_grades
 
 RECEIVED = "received"  # the state of every submission under the policy `none`
 FAULT_PROBLEM = {
@@ -31,7 +32,10 @@ FAULT_PROBLEM = {
 
 @dataclass(frozen=True, slots=True)
 class Disclosed:
-    """A submission as one caller may see it. A number that the caller may not see is None."""
+    """A submission as one caller may see it. A number that the caller may not see is None.
+
+    `regrade` is the regrade that graded it, for readers of results; None for the first grade.
+    """
 
     submission: SubmissionRecord
     run: RunRecord
@@ -41,6 +45,7 @@ class Disclosed:
     problem: dict[str, Any] | None
     warnings: list[dict[str, Any]]
     grade: dict[str, Any] | None
+    regrade: str | None = None
 
 
 def show(context: Context, caller: Caller, submission_id: str) -> Disclosed:
@@ -75,7 +80,8 @@ def show_all(
     """Submissions of one run as the caller may see them at the time `now` (None: at this moment).
 
     The key of a harness sees all grades, and no flags. If the caller has a run's key or a
-    harness's, every disclosure is committed to the ledger before this returns.
+    harness's, every disclosure is committed to the ledger before this returns. Such callers see
+    the first grade of each submission for good; readers of results see that of a regrade in force.
     """
     policy = run.feedback if caller.is_run else Feedback.FULL
     entry = context.catalogue.of_version(run.version_id)
@@ -84,8 +90,22 @@ def show_all(
     if caller.is_run:
         now, step = now or datetime.now(UTC), context.settings.outcome_step_seconds
         found = [shown_outcome(policy, *each, now=now, step=step) for each in found]
+    regrades: dict[str, str] = {}
+    if caller.reads_results and any(each.state.is_settled for each, _ in found):
+        with context.database.read() as session:
+            found, regrades = counted_grades(session, run.competition, found)
     disclosed = [
-        _visible(policy, run, entry, flags, submission, grade) for submission, grade in found
+        _visible(
+            policy,
+            run,
+            entry,
+            entry if grade is None else context.catalogue.of_version(grade.version_id),
+            flags,
+            submission,
+            grade,
+            regrades.get(submission.id),
+        )
+        for submission, grade in found
     ]
     if not caller.reads_results:
         disclosed_grades = [
@@ -111,24 +131,26 @@ def state_shown(
 def _visible(
     policy: Feedback,
     run: RunRecord,
-    entry: CatalogueEntry,
+    own: CatalogueEntry,
+    graded_by: CatalogueEntry,
     flags: list[dict[str, str]],
     submission: SubmissionRecord,
     grade: GradeRecord | None,
+    regrade: str | None,
 ) -> Disclosed:
-    number = entry.version.number
+    number = own.version.number
     if not policy.shows_state:
         return Disclosed(submission, run, number, RECEIVED, None, None, [], None)
     problem = submission.problem
     if submission.state == SubmissionState.FAILED:
         problem = FAULT_PROBLEM
     shown = None
-    if grade is not None and policy.shows_public_score:
-        shown = _grade_document(grade, entry, everything=policy.shows_everything)
+    if grade is not None and policy.shows_a_score:
+        shown = _grade_document(grade, graded_by, policy)
         shown["flags"] = flags
     return Disclosed(
         submission, run, number, submission.state.value, submission.settled_at, problem,
-        submission.warnings, shown,
+        submission.warnings, shown, regrade,
     )  # fmt: skip
 
 
@@ -136,9 +158,7 @@ def _visible(
 COMPARED = ("decimals", "borderline", "unrounded_medal")
 
 
-def _grade_document(
-    grade: GradeRecord, entry: CatalogueEntry, *, everything: bool
-) -> dict[str, Any]:
+def _grade_document(grade: GradeRecord, entry: CatalogueEntry, policy: Feedback) -> dict[str, Any]:
     names = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
     private = {name: getattr(grade, name) for name in names}
     # None in grades older than these fields: then the score was compared unrounded.
@@ -147,11 +167,12 @@ def _grade_document(
     private["improvement"] = comparison.improvement if comparison else None
     private["success"] = comparison.success if comparison else None
     return {
-        "public_score": grade.public_score,
+        "search_score": grade.search_score if policy.shows_search_score else None,
+        "public_score": grade.public_score if policy.shows_public_score else None,
         "competition_version": entry.version.number,
         "grader": {name: value for name, value in grade.grader.items() if name not in COMPARED},
         "graded_at": grade.graded_at,
-        **(private if everything else dict.fromkeys(private)),
+        **(private if policy.shows_everything else dict.fromkeys(private)),
     }
 
 
@@ -166,7 +187,8 @@ def _enter_into_ledger(
         (prefix + kind, grade)
         for grade in grades
         for kind, is_visible in (
-            ("public_score", grade.public_score is not None),
+            ("search_score", policy.shows_search_score and grade.search_score is not None),
+            ("public_score", policy.shows_public_score and grade.public_score is not None),
             ("private_score", policy.shows_everything),
         )
         if is_visible

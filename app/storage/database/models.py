@@ -176,6 +176,7 @@ class Grade(Base):
     medal: Mapped[str | None] = mapped_column(Text)
     grader: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
     graded_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    search_score: Mapped[float | None] = mapped_column(Double)
 
 
 class Disclosure(Base):
@@ -356,5 +357,5 @@ class Secret(Base):
     value: Mapped[str] = mapped_column(Text)
 
 
-# Importing this module gives all tables, those of other modules too.
-from app.storage.database.tables import receipts  # noqa: E402, F401
+# Importing this module gives all tables, those of other modules too, which need `Base`.
+from app.storage.database.tables import noise, receipts, regrades  # noqa: E402, F401

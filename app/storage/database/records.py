@@ -16,7 +16,7 @@ from app.domain.states import (
     SubmissionState,
 )
 
-DISCLOSURE_KINDS = ("validation", "public_score", "private_score")  # to the run's key
+DISCLOSURE_KINDS = ("validation", "search_score", "public_score", "private_score")  # to a run's key
 HARNESS = "harness_"  # begins the kinds of disclosures to the keys of harnesses
 HARNESS_KINDS = tuple(f"{HARNESS}{kind}" for kind in DISCLOSURE_KINDS)
 
@@ -209,6 +209,7 @@ class GradeRecord:
     medal: str | None = None
     grader: dict[str, Any]
     graded_at: datetime
+    search_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

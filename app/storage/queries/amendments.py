@@ -60,13 +60,15 @@ def of_experiment(
     return [record(AmendmentRecord, row) for row in session.execute(query)]
 
 
-def withdrawn(session: Session) -> dict[str, int]:
-    """The number of withdrawn results, by experiment."""
+def withdrawn(session: Session, *, since: datetime | None = None) -> dict[str, int]:
+    """The number of withdrawn results, by experiment; only those withdrawn after `since`."""
     query = (
         select(TABLE.c.experiment, func.sum(TABLE.c.results))
         .where(TABLE.c.kind == AmendmentKind.WITHDRAWN)
         .group_by(TABLE.c.experiment)
     )
+    if since is not None:
+        query = query.where(TABLE.c.at > since)
     return {name: int(count) for name, count in session.execute(query)}
 
 

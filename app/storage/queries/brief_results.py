@@ -1,7 +1,8 @@
 """The results of very many runs in brief, and what tells that they have changed.
 
 A closed run without a queued submission keeps its result: it accepts no further submission and no
-other choice. So the number of such runs tells whether an experiment has a new one.
+other choice. So the number of such runs tells whether an experiment has a new one. A regrade that
+is applied changes what all share.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from app.storage.database.models import (
     Submission,
 )
 from app.storage.queries import archive
+from app.storage.queries.regrades.brief_runs import BriefResult, brief_results, last_graded
+from app.storage.queries.regrades.in_force import InForce, in_force
 
 RUN = Run.__table__
 SUBMISSION = Submission.__table__
@@ -37,31 +40,6 @@ AMENDMENT = Amendment.__table__
 WAITING = (SubmissionState.QUEUED, SubmissionState.GRADING)
 ROWS_AT_ONCE = 5000
 RUNS_AT_ONCE = 500
-
-
-class BriefResult(NamedTuple):
-    """A run and its final submission, as in `RunResult`, without what medal rates do not need.
-
-    `sent`, `waiting`, `failed` and `reported` are 0 where the final submission is graded. Texts are
-    not made into enums: there may be 240,000 rows.
-    """
-
-    run: str
-    experiment: str
-    competition: str
-    seed: int
-    state: str
-    feedback: str
-    failure: str | None
-    final: str | None
-    final_state: str | None
-    medal: str | None
-    above_median: bool | None
-    sent: int
-    waiting: int
-    failed: int
-    reported: int
-    imported: bool
 
 
 class Graded(NamedTuple):
@@ -93,13 +71,14 @@ class ResultState:
     """The state of every experiment with results, and that of what all of them share.
 
     `open` are the experiments with live runs, `archived` the archived ones, `waiting` the closed
-    runs with submissions that are not settled.
+    runs with submissions that are not settled, `regrades` those in force.
     """
 
     experiments: dict[str, ExperimentState] = field(default_factory=dict)
     open: frozenset[str] = frozenset()
     archived: frozenset[str] = frozenset()
     waiting: tuple[str, ...] = ()
+    regrades: tuple[InForce, ...] = ()
     shared: tuple[Any, ...] = ()
 
 
@@ -134,6 +113,7 @@ def result_state(session: Session) -> ResultState:
         select(func.count(), func.max(ARCHIVAL.c.archived_at), func.max(ARCHIVAL.c.restored_at))
     ).one()
     names = archive.names_of(ArchivalKind.EXPERIMENT)
+    regrades = tuple(in_force(session))
     return ResultState(
         experiments={
             name: ExperimentState(
@@ -146,7 +126,9 @@ def result_state(session: Session) -> ResultState:
         open=frozenset(live | set(waiting)),
         waiting=tuple(run for runs in waiting.values() for run in runs),
         archived=frozenset(session.execute(names).scalars()),
+        regrades=regrades,
         shared=(
+            regrades,
             *archivals,
             session.execute(select(func.max(REPORTED.c.id))).scalar(),
             # A withdrawn result and one imported in its place may have the same id.
@@ -163,7 +145,9 @@ def settled_results(
     Archived runs, and those at archived competitions, are left out unless `archived`; an archived
     experiment's are not.
     """
-    graded = GRADE.c.id.is_not(None)
+    # Where a regrade decides, the last valid submission may be another one: `brief_runs` finds it.
+    regraded = [one.competition for one in state.regrades]
+    graded = and_(GRADE.c.id.is_not(None), RUN.c.competition.not_in(regraded))
     query = (
         select(
             RUN.c.experiment,
@@ -179,7 +163,7 @@ def settled_results(
         .join(
             GRADE,
             and_(
-                GRADE.c.submission_id == func.coalesce(RUN.c.selected_id, _last_graded()),
+                GRADE.c.submission_id == func.coalesce(RUN.c.selected_id, last_graded()),
                 GRADE.c.version_id == RUN.c.version_id,
             ),
             isouter=True,
@@ -197,7 +181,8 @@ def settled_results(
         else:
             others.append(row[-1])
     for start in range(0, len(others), RUNS_AT_ONCE):
-        yield from _brief(session, [RUN.c.id.in_(others[start : start + RUNS_AT_ONCE])])
+        some = [RUN.c.id.in_(others[start : start + RUNS_AT_ONCE])]
+        yield from brief_results(session, some, state.regrades)
 
 
 def live_results(
@@ -205,7 +190,7 @@ def live_results(
 ) -> Iterator[BriefResult]:
     """The other runs of these experiments: open ones, and closed ones that are being graded."""
     live = or_(RUN.c.state == RunState.OPEN, RUN.c.id.in_(state.waiting))
-    return _brief(session, [*_shown(experiments, archived=archived), live])
+    return brief_results(session, [*_shown(experiments, archived=archived), live], state.regrades)
 
 
 def _shown(experiments: Sequence[str] | None, *, archived: bool) -> list[Any]:
@@ -215,56 +200,3 @@ def _shown(experiments: Sequence[str] | None, *, archived: bool) -> list[Any]:
     if experiments is not None:
         conditions.append(RUN.c.experiment.in_(experiments))
     return conditions
-
-
-def _last_graded() -> Any:
-    """A run's last graded submission. Ids begin with their time, so the greatest is the latest."""
-    return (
-        select(SUBMISSION.c.id)
-        .where(SUBMISSION.c.run_id == RUN.c.id, SUBMISSION.c.state == SubmissionState.GRADED)
-        .order_by(SUBMISSION.c.id.desc())
-        .limit(1)
-        .scalar_subquery()
-    )
-
-
-def _brief(session: Session, conditions: Sequence[Any]) -> Iterator[BriefResult]:
-    final = SUBMISSION.alias("final")
-    graded = final.c.state == SubmissionState.GRADED
-
-    def count(*which: Any) -> Any:
-        # Only where it decides: nearly all runs have a graded submission.
-        number = select(func.count()).where(*which).scalar_subquery()
-        return case((graded, 0), else_=number)
-
-    own = SUBMISSION.c.run_id == RUN.c.id
-    query = (
-        select(
-            RUN.c.id,
-            RUN.c.experiment,
-            RUN.c.competition,
-            RUN.c.seed,
-            type_coerce(RUN.c.state, Text),
-            type_coerce(RUN.c.feedback, Text),
-            RUN.c.failure,
-            final.c.id,
-            type_coerce(final.c.state, Text),
-            GRADE.c.medal,
-            GRADE.c.above_median,
-            count(own),
-            count(own, SUBMISSION.c.state.in_(WAITING)),
-            count(own, SUBMISSION.c.state == SubmissionState.FAILED),
-            count(REPORTED.c.run_id == RUN.c.id),
-            IMPORTED_RUN.c.run_id.is_not(None),
-        )
-        .select_from(RUN)
-        .join(final, final.c.id == func.coalesce(RUN.c.selected_id, _last_graded()), isouter=True)
-        .join(
-            GRADE,
-            and_(GRADE.c.submission_id == final.c.id, GRADE.c.version_id == final.c.version_id),
-            isouter=True,
-        )
-        .join(IMPORTED_RUN, IMPORTED_RUN.c.run_id == RUN.c.id, isouter=True)
-        .where(*conditions)
-    )
-    yield from map(BriefResult._make, session.execute(query).all())

@@ -61,6 +61,12 @@ def version_by_id(session: Session, version_id: int) -> VersionRecord | None:
     return one(VersionRecord, session.execute(BY_ID, {"id": version_id}).one_or_none())
 
 
+def version_by_number(session: Session, slug: str, number: int) -> VersionRecord | None:
+    """The version of this competition that has this number."""
+    query = select(TABLE).where(TABLE.c.slug == slug, TABLE.c.number == number)
+    return one(VersionRecord, session.execute(query).one_or_none())
+
+
 def version_by_hash(session: Session, slug: str, content_hash: str) -> VersionRecord | None:
     """The version of this competition that has this content."""
     found = session.execute(BY_HASH, {"slug": slug, "content_hash": content_hash})

@@ -28,7 +28,9 @@ from app.domain.states import ArchivalKind, RunState, SubmissionState
 from app.storage.database.models import Disclosure, Experiment, ImportedGrade, Run
 from app.storage.database.records import DISCLOSURE_KINDS, ExperimentRecord
 from app.storage.queries import archive
-from app.storage.queries.results import conditions, run_query
+from app.storage.queries.regrades.counted_runs import run_query
+from app.storage.queries.regrades.in_force import in_force
+from app.storage.queries.results import conditions
 
 EXPERIMENT = Experiment.__table__
 DISCLOSURE = Disclosure.__table__
@@ -80,6 +82,7 @@ class CompetitionCounts(NamedTuple):
     cost_usd: float
     policy_none: int
     policy_validity: int
+    policy_search: int
     policy_public: int
     policy_full: int
 
@@ -151,7 +154,8 @@ def _told_to_agents(names: Select[tuple[str]]) -> Select[Any]:
 
 def competition_counts(session: Session, experiments: Sequence[str]) -> list[CompetitionCounts]:
     """What the experiments' runs and imported results came to, by experiment and competition."""
-    both = union_all(_runs(experiments), _imports(experiments)).subquery()
+    regrades = [one.id for one in in_force(session)]
+    both = union_all(_runs(experiments, regrades), _imports(experiments)).subquery()
     totals = [
         func.sum(both.c[name]).label(name)
         for name in CompetitionCounts._fields
@@ -162,10 +166,10 @@ def competition_counts(session: Session, experiments: Sequence[str]) -> list[Com
     return [CompetitionCounts._make(row) for row in session.execute(query)]
 
 
-def _runs(experiments: Sequence[str]) -> Select[Any]:
+def _runs(experiments: Sequence[str], regrades: Sequence[str]) -> Select[Any]:
     """A row of zeros and ones for each run. `attempts.attempt_of_run` has the rule in words."""
     shown = conditions(RUN, experiments, None, archived=False)
-    run = run_query(shown).add_columns(RUN.c.usage.label("usage")).subquery()
+    run = run_query(shown, regrades).add_columns(RUN.c.usage.label("usage")).subquery()
     graded = run.c.final_state == SubmissionState.GRADED
     has_none = and_(
         run.c.final.is_(None),

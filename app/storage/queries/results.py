@@ -6,67 +6,28 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Table, and_, case, func, select
+from sqlalchemy import ColumnElement, Table, func, select
 from sqlalchemy.orm import Session
 
-from app.domain.feedback import Feedback
-from app.domain.states import RunState, SubmissionState
+from app.domain.states import SubmissionState
 from app.storage.database.models import (
     Disclosure,
-    Grade,
     ImportedGrade,
-    ImportedRun,
-    ReportedScore,
     Run,
     Submission,
 )
 from app.storage.queries import archive
+from app.storage.queries.regrades.counted_runs import RunResult, run_query
+from app.storage.queries.regrades.in_force import NOW, Basis, CountedGrades, in_force
 
 RUN = Run.__table__
 SUBMISSION = Submission.__table__
-GRADE = Grade.__table__
 DISCLOSURE = Disclosure.__table__
 IMPORTED = ImportedGrade.__table__
-REPORTED = ReportedScore.__table__
-IMPORTED_RUN = ImportedRun.__table__
 ROWS_AT_ONCE = 1000
 
 
 ImportedOutcome = tuple[str, str, int, bool, bool, str | None, bool]
-
-
-class RunResult(NamedTuple):
-    """A run and its final submission: the selected one, else the last valid one.
-
-    `final` is None if there is neither. `sent` is the number of all submissions, `waiting` of those
-    that are not settled, `failed` of those whose grading failed. `reported` is the number of scores
-    that a harness measured, which are not grades. `imported` says whether the run was imported.
-    """
-
-    experiment: str
-    competition: str
-    seed: int
-    run: str
-    state: RunState
-    feedback: Feedback
-    failure: str | None
-    version_id: int
-    sent: int
-    waiting: int
-    failed: int
-    final: str | None
-    final_state: SubmissionState | None
-    score: float | None
-    medal: str | None
-    above_median: bool | None
-    better: int | None
-    equal: int | None
-    worse: int | None
-    reported: int
-    imported: bool
-    created_at: datetime
-    started_at: datetime | None
-    closed_at: datetime | None
 
 
 class GradedSubmission(NamedTuple):
@@ -101,87 +62,23 @@ def run_results(
     competition: str | None = None,
     run: str | None = None,
     archived: bool = False,
+    basis: Basis = NOW,
 ) -> Iterator[RunResult]:
     """The runs of these experiments (None: of all), or at one competition, or one run.
 
     Archived runs are left out, and runs of archived experiments and competitions that are not
-    named, unless `archived` is true or one run is named.
+    named, unless `archived` is true or one run is named. `basis` says which grades count, and with
+    `as_of` which runs and submissions there were.
 
     The rows are read in parts while the session is open, so that memory use stays small.
     """
     run_conditions = conditions(RUN, experiments, competition, archived=archived or bool(run))
     if run is not None:
         run_conditions.append(RUN.c.id == run)
-    for rows in session.execute(run_query(run_conditions)).partitions(ROWS_AT_ONCE):
+    regrades = [one.id for one in in_force(session, basis)]
+    query = run_query(run_conditions, regrades, basis.as_of)
+    for rows in session.execute(query).partitions(ROWS_AT_ONCE):
         yield from map(RunResult._make, rows)
-
-
-def run_query(run_conditions: Sequence[ColumnElement[bool]]) -> Select[Any]:
-    """A query for the runs under these conditions, with the columns of `RunResult`."""
-    state = SUBMISSION.c.state
-    waits = state.in_([SubmissionState.QUEUED, SubmissionState.GRADING])
-    graded = case((state == SubmissionState.GRADED, SUBMISSION.c.id))
-    # Ids begin with their time, so the greatest id is the latest.
-    sent = (
-        select(
-            SUBMISSION.c.run_id,
-            func.count().label("sent"),
-            func.sum(case((waits, 1), else_=0)).label("waiting"),
-            func.sum(case((state == SubmissionState.FAILED, 1), else_=0)).label("failed"),
-            func.max(graded).label("last"),
-        )
-        .where(SUBMISSION.c.run_id.in_(select(RUN.c.id).where(*run_conditions)))
-        .group_by(SUBMISSION.c.run_id)
-        .subquery()
-    )
-    # One index lookup for each run. Nearly all runs have no reported scores.
-    reported = (
-        select(func.count())
-        .select_from(REPORTED)
-        .where(REPORTED.c.run_id == RUN.c.id)
-        .scalar_subquery()
-    )
-    final = SUBMISSION.alias("final")
-    columns = (
-        RUN.c.experiment,
-        RUN.c.competition,
-        RUN.c.seed,
-        RUN.c.id,
-        RUN.c.state,
-        RUN.c.feedback,
-        RUN.c.failure,
-        RUN.c.version_id,
-        func.coalesce(sent.c.sent, 0),
-        func.coalesce(sent.c.waiting, 0),
-        func.coalesce(sent.c.failed, 0),
-        final.c.id,
-        final.c.state,
-        GRADE.c.score,
-        GRADE.c.medal,
-        GRADE.c.above_median,
-        GRADE.c.better,
-        GRADE.c.equal,
-        GRADE.c.worse,
-        reported,
-        IMPORTED_RUN.c.run_id.is_not(None),
-        RUN.c.created_at,
-        RUN.c.started_at,
-        RUN.c.closed_at,
-    )
-    names = RunResult._fields
-    return (
-        select(*(column.label(name) for column, name in zip(columns, names, strict=True)))
-        .select_from(RUN)
-        .join(IMPORTED_RUN, IMPORTED_RUN.c.run_id == RUN.c.id, isouter=True)
-        .join(sent, sent.c.run_id == RUN.c.id, isouter=True)
-        .join(final, final.c.id == func.coalesce(RUN.c.selected_id, sent.c.last), isouter=True)
-        .join(
-            GRADE,
-            and_(GRADE.c.submission_id == final.c.id, GRADE.c.version_id == final.c.version_id),
-            isouter=True,
-        )
-        .where(*run_conditions)
-    )
 
 
 def imported_results(
@@ -190,6 +87,7 @@ def imported_results(
     experiments: Sequence[str] | None = None,
     competition: str | None = None,
     archived: bool = False,
+    as_of: datetime | None = None,
 ) -> list[ImportedResult]:
     """The imported results of these experiments (None: of all), or at one competition.
 
@@ -197,6 +95,8 @@ def imported_results(
     """
     columns = [IMPORTED.c[name] for name in ImportedResult._fields]
     shown = conditions(IMPORTED, experiments, competition, archived=archived)
+    if as_of is not None:
+        shown.append(IMPORTED.c.imported_at <= as_of)
     query = select(*columns).where(*shown)
     return [ImportedResult._make(row) for row in session.execute(query).all()]
 
@@ -207,6 +107,7 @@ def imported_outcomes(
     experiments: Sequence[str] | None = None,
     archived: bool = False,
     with_archived_experiments: bool = False,
+    as_of: datetime | None = None,
 ) -> Iterator[ImportedOutcome]:
     """Imported results in brief: experiment, competition, seed, made, valid, medal, above_median.
 
@@ -218,6 +119,8 @@ def imported_outcomes(
         shown = [] if archived else archive.is_shown(
             IMPORTED, experiment_named=True, competition_named=False
         )  # fmt: skip
+    if as_of is not None:
+        shown.append(IMPORTED.c.imported_at <= as_of)
     query = select(
         IMPORTED.c.experiment,
         IMPORTED.c.competition,
@@ -232,31 +135,28 @@ def imported_outcomes(
 
 
 def graded_submissions(
-    session: Session, experiment: str, *, run: str | None = None
+    session: Session, experiment: str, *, run: str | None = None, basis: Basis = NOW
 ) -> list[GradedSubmission]:
     """All graded submissions of an experiment's runs, or of one run, oldest first in each run."""
+    regrades = [one.id for one in in_force(session, basis)]
+    counted = CountedGrades(SUBMISSION, regrades, as_of=basis.as_of)
     query = (
         select(
             SUBMISSION.c.run_id,
             SUBMISSION.c.id,
             SUBMISSION.c.run_seconds,
-            GRADE.c.score,
-            GRADE.c.public_score,
-            GRADE.c.medal,
+            counted.column("score"),
+            counted.column("public_score"),
+            counted.column("medal"),
         )
-        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .join(
-            GRADE,
-            and_(
-                GRADE.c.submission_id == SUBMISSION.c.id,
-                GRADE.c.version_id == SUBMISSION.c.version_id,
-            ),
-        )
-        .where(RUN.c.experiment == experiment)
+        .select_from(counted.join(SUBMISSION.join(RUN, RUN.c.id == SUBMISSION.c.run_id)))
+        .where(RUN.c.experiment == experiment, counted.state == SubmissionState.GRADED)
         .order_by(SUBMISSION.c.run_id, SUBMISSION.c.id)
     )
     if run is not None:
         query = query.where(RUN.c.id == run)
+    if basis.as_of is not None:
+        query = query.where(SUBMISSION.c.received_at <= basis.as_of)
     return [GradedSubmission._make(row) for row in session.execute(query).all()]
 
 
@@ -267,16 +167,21 @@ def usages(session: Session, experiment: str) -> dict[str, dict[str, Any]]:
 
 
 def exposure_totals(
-    session: Session, experiments: Sequence[str], *, archived: bool = False
+    session: Session,
+    experiments: Sequence[str] | None,
+    *,
+    archived: bool = False,
+    as_of: datetime | None = None,
 ) -> dict[str, dict[str, int]]:
-    """The number of disclosures by experiment and kind. Zeros are absent.
+    """The number of disclosures by experiment (None: of all) and kind. Zeros are absent.
 
-    `archived` as in `run_results`.
+    `archived` as in `run_results`; `as_of` counts those up to a time.
     """
+    until = [] if as_of is None else [DISCLOSURE.c.at <= as_of]
     query = (
         select(RUN.c.experiment, DISCLOSURE.c.kind, func.count())
         .join(RUN, RUN.c.id == DISCLOSURE.c.run_id)
-        .where(*conditions(RUN, experiments, None, archived=archived))
+        .where(*conditions(RUN, experiments, None, archived=archived), *until)
         .group_by(RUN.c.experiment, DISCLOSURE.c.kind)
     )
     found: dict[str, dict[str, int]] = {}

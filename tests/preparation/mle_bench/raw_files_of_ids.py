@@ -11,7 +11,7 @@ import pandas as pd
 from tests.preparation.mle_bench.raw_data import Draw, write_table
 
 
-def _files(folder: Path, names: Iterable[str], archive: str = "") -> None:
+def write_files(folder: Path, names: Iterable[str], archive: str = "") -> None:
     """Files of a few bytes that say their names, in the folder or in a zip archive."""
     if archive:
         with zipfile.ZipFile(folder / archive, "w") as packed:
@@ -28,7 +28,7 @@ def cactus(folder: Path) -> None:
     draw = Draw(120)
     images = [f"{image}.jpg" for image in draw.ids("c")]
     write_table(draw.table(id=images, has_cactus=draw.choice(0, 1)), folder, "train.csv")
-    _files(folder, (f"train/{image}" for image in images), "train.zip")
+    write_files(folder, (f"train/{image}" for image in images), "train.zip")
 
 
 def retinas(folder: Path) -> None:
@@ -36,7 +36,7 @@ def retinas(folder: Path) -> None:
     draw = Draw(90)
     table = draw.table(id_code=draw.ids("r"), diagnosis=draw.choice(0, 1, 2, 3, 4))
     write_table(table, folder, "train.csv")
-    _files(folder, (f"train_images/{image}.png" for image in table["id_code"]))
+    write_files(folder, (f"train_images/{image}.png" for image in table["id_code"]))
 
 
 def dogs(folder: Path) -> None:
@@ -45,7 +45,7 @@ def dogs(folder: Path) -> None:
     breeds = Path(__file__).with_name("breeds.txt").read_text().split()
     table = draw.table(id=draw.ids("d"), breed=breeds * 3)
     write_table(table, folder, "labels.csv")
-    _files(folder, (f"train/{image}.jpg" for image in table["id"]))
+    write_files(folder, (f"train/{image}.jpg" for image in table["id"]))
 
 
 def tissues(folder: Path) -> None:
@@ -53,8 +53,8 @@ def tissues(folder: Path) -> None:
     draw = Draw(80)
     table = draw.table(id=draw.ids("h"), label=draw.choice(0, 1))
     write_table(table, folder, "train_labels.csv")
-    _files(folder, (f"train/{image}.tif" for image in table["id"]))
-    _files(folder, (f"test/x{number}.tif" for number in range(23)))
+    write_files(folder, (f"train/{image}.tif" for image in table["id"]))
+    write_files(folder, (f"test/x{number}.tif" for number in range(23)))
 
 
 def leaves_2020(folder: Path) -> None:
@@ -63,7 +63,7 @@ def leaves_2020(folder: Path) -> None:
     images = [f"Train_{number}" for number in draw.ids()]
     labels = {name: draw.choice(0, 1) for name in ("healthy", "multiple_diseases", "rust", "scab")}
     write_table(draw.table(image_id=images, **labels), folder, "train.csv")
-    _files(folder, (f"images/{image}.jpg" for image in images))
+    write_files(folder, (f"images/{image}.jpg" for image in images))
 
 
 def catheters(folder: Path) -> None:
@@ -81,7 +81,7 @@ def catheters(folder: Path) -> None:
     write_table(table, folder, "train.csv")
     annotations = table[["StudyInstanceUID"]].assign(label="CVC", data="[[1, 2], [3, 4]]")
     write_table(pd.concat([annotations.head(40)] * 2), folder, "train_annotations.csv")
-    _files(folder, (f"train/{image}.jpg" for image in table["StudyInstanceUID"]))
+    write_files(folder, (f"train/{image}.jpg" for image in table["StudyInstanceUID"]))
 
 
 def hotels(folder: Path) -> None:
@@ -94,7 +94,7 @@ def hotels(folder: Path) -> None:
     )  # fmt: skip
     write_table(table, folder, "train.csv")
     pairs = zip(table["chain"], table["image"], strict=True)
-    _files(folder, (f"train_images/{chain}/{image}" for chain, image in pairs))
+    write_files(folder, (f"train_images/{chain}/{image}" for chain, image in pairs))
 
 
 def leaves_2021(folder: Path) -> None:
@@ -103,7 +103,7 @@ def leaves_2021(folder: Path) -> None:
     images = [f"{image}.jpg" for image in draw.ids("p")]
     table = draw.table(image=images, labels=draw.choice("scab rust", "healthy", "complex"))
     write_table(table, folder, "train.csv")
-    _files(folder, (f"train_images/{image}" for image in images))
+    write_files(folder, (f"train_images/{image}" for image in images))
 
 
 def molecules(folder: Path) -> None:
@@ -113,7 +113,7 @@ def molecules(folder: Path) -> None:
     table = draw.table(image_id=images, InChI=draw.choice("InChI=1S/CH4/h1H4", "InChI=1S/H2O"))
     write_table(table, folder, "train_labels.csv")
     (folder / "extra_approved_InChIs.csv").write_text("InChI\nInChI=1S/O2\n")
-    _files(folder, (f"train/{one[0]}/{one[1]}/{one[2]}/{one}.png" for one in images))
+    write_files(folder, (f"train/{one[0]}/{one[1]}/{one[2]}/{one}.png" for one in images))
 
 
 def paddy(folder: Path) -> None:
@@ -128,7 +128,7 @@ def paddy(folder: Path) -> None:
         draw.table(image_id=["x.jpg"] * 88, label=[None] * 88), folder, "sample_submission.csv"
     )
     pairs = zip(table["label"], table["image_id"], strict=True)
-    _files(folder, (f"train_images/{label}/{image}" for label, image in pairs))
+    write_files(folder, (f"train_images/{label}/{image}" for label, image in pairs))
 
 
 def signals(folder: Path) -> None:
@@ -138,8 +138,8 @@ def signals(folder: Path) -> None:
         id=[f"{number:02x}{number}" for number in draw.ids()], target=draw.choice(0, 1)
     )
     write_table(table, folder, "train_labels.csv")
-    _files(folder, (f"train/{one[0]}/{one}.npy" for one in table["id"]))
-    _files(folder, ("old_leaky_data/train_old/0/a.npy", "old_leaky_data/labels.csv"))
+    write_files(folder, (f"train/{one[0]}/{one}.npy" for one in table["id"]))
+    write_files(folder, ("old_leaky_data/train_old/0/a.npy", "old_leaky_data/labels.csv"))
 
 
 def pets(folder: Path) -> None:
@@ -149,7 +149,7 @@ def pets(folder: Path) -> None:
         Id=draw.ids("f"), Eyes=draw.choice(0, 1), Pawpularity=draw.random.randint(1, 100, 84)
     )
     write_table(table, folder, "train.csv")
-    _files(folder, (f"train/{image}.jpg" for image in table["Id"]))
+    write_files(folder, (f"train/{image}.jpg" for image in table["Id"]))
 
 
 def volcanoes(folder: Path) -> None:
@@ -157,7 +157,7 @@ def volcanoes(folder: Path) -> None:
     draw = Draw(64)
     table = draw.table(segment_id=draw.random.permutation(10**6)[:64], time_to_eruption=draw.ids())
     write_table(table, folder, "train.csv")
-    _files(folder, (f"train/{segment}.csv" for segment in table["segment_id"]))
+    write_files(folder, (f"train/{segment}.csv" for segment in table["segment_id"]))
 
 
 def tumors(folder: Path) -> None:
@@ -166,13 +166,15 @@ def tumors(folder: Path) -> None:
     table = draw.table(BraTS21ID=[f"{n:05d}" for n in draw.ids()], MGMT_value=draw.choice(0, 1))
     write_table(table, folder, "train_labels.csv")
     kinds = ("FLAIR/Image-1.dcm", "T1w/Image-1.dcm", "T1w/Image-2.dcm")
-    _files(folder, (f"train/{one}/{kind}" for one in table["BraTS21ID"] for kind in kinds))
+    write_files(folder, (f"train/{one}/{kind}" for one in table["BraTS21ID"] for kind in kinds))
 
 
 def seedlings(folder: Path) -> None:
     """Images in folders of species; there is no table."""
     species = ("Black-grass", "Sugar beet", "Common wheat")
-    _files(folder, (f"train/{name}/{name[0]}{n:03d}.png" for name in species for n in range(25)))
+    write_files(
+        folder, (f"train/{name}/{name[0]}{n:03d}.png" for name in species for n in range(25))
+    )
 
 
 def paintings(folder: Path) -> None:
@@ -181,7 +183,7 @@ def paintings(folder: Path) -> None:
     table = draw.table(id=draw.ids("m"), attribute_ids=draw.choice("0 1", "5", "700 3"))
     write_table(table, folder, "train.csv")
     (folder / "labels.csv").write_text("attribute_id,attribute_name\n0,country::algeria\n")
-    _files(folder, (f"train/{image}.png" for image in table["id"]))
+    write_files(folder, (f"train/{image}.png" for image in table["id"]))
 
 
 def pages(folder: Path) -> None:
@@ -191,7 +193,7 @@ def pages(folder: Path) -> None:
     table = draw.table(image_id=draw.ids("k"), labels=labels)
     write_table(table, folder, "train.csv")
     (folder / "unicode_translation.csv").write_text("Unicode,char\nU+0031,1\n", encoding="utf-8")
-    _files(folder, (f"{page}.jpg" for page in table["image_id"]), "train_images.zip")
+    write_files(folder, (f"{page}.jpg" for page in table["image_id"]), "train_images.zip")
 
 
 def plants(folder: Path) -> None:
@@ -200,7 +202,7 @@ def plants(folder: Path) -> None:
     species = Path(__file__).with_name("species.txt").read_text().split()
     table = draw.table(id=draw.ids(), species=species * 2, margin1=draw.numbers())
     write_table(table, folder, "train.csv", "train.csv.zip")
-    _files(folder, (f"images/{leaf}.jpg" for leaf in table["id"]), "images.zip")
+    write_files(folder, (f"images/{leaf}.jpg" for leaf in table["id"]), "images.zip")
 
 
 def conductors(folder: Path) -> None:
@@ -212,8 +214,8 @@ def conductors(folder: Path) -> None:
     )  # fmt: skip
     write_table(table, folder, "train.csv", "train.csv.zip")
     write_table(table.head(3), folder, "test.csv", "test.csv.zip")
-    _files(folder, (f"train/{number}/geometry.xyz" for number in table["id"]), "train.zip")
-    _files(folder, ("test/1/geometry.xyz",), "test.zip")
+    write_files(folder, (f"train/{number}/geometry.xyz" for number in table["id"]), "train.zip")
+    write_files(folder, ("test/1/geometry.xyz",), "test.zip")
 
 
 def couplings(folder: Path) -> None:
@@ -233,7 +235,7 @@ def couplings(folder: Path) -> None:
     ):  # fmt: skip
         values = {f"x{number}": one.numbers() for number in range(columns)}
         write_table(one.table(molecule_name=names, **values), folder, f"{name}.csv")
-    _files(folder, (f"structures/{name}.xyz" for name in names))
+    write_files(folder, (f"structures/{name}.xyz" for name in names))
 
 
 RAW_FILES: dict[str, Callable[[Path], None]] = {

@@ -20,7 +20,10 @@ CHECKOUT = "PODIUM_TEST_MLE_BENCH"
 # beside an archive of them.
 LEFT_OUT = {
     "detecting-insults-in-social-commentary": {"private/gold_submission.csv"},
+    "hms-harmful-brain-activity-classification": {"private/gold_submission.csv"},
+    "hubmap-kidney-segmentation": {"private/gold_submission.csv"},
     "kuzushiji-recognition": {"private/gold_submission.csv"},
+    "tensorflow2-question-answering": {"private/gold_submission.csv"},
     "tabular-playground-series-may-2022": {"private/gold_submission.csv"},
     **{
         f"text-normalization-challenge-{name}-language": {

@@ -25,7 +25,7 @@ def visible(
     entry = CatalogueEntry(world.version, parse_competition("bikes", TOML), None, None)
     graded = state is SubmissionState.GRADED
     grade = make_grade(submission, score=0.25, public_score=0.5) if graded else None
-    return _visible(policy, world.run, entry, FLAGS, submission, grade)
+    return _visible(policy, world.run, entry, entry, FLAGS, submission, grade, None)
 
 
 def test_none_shows_that_the_file_arrived(world: World) -> None:

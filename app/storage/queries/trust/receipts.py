@@ -6,21 +6,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import exists, insert, or_, select
+from sqlalchemy import exists, func, insert, or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.states import SETTLED, RunState, SubmissionState
+from app.domain.states import SETTLED, RegradeState, RunState, SubmissionState
 from app.receipts.statements import ReceiptKind
 from app.storage.database.jsonl import ROWS_PER_INSERT
 from app.storage.database.mapping import one, record, values
 from app.storage.database.models import ImportedRun, ReportedScore, Run, Submission
 from app.storage.database.tables.receipts import Receipt
+from app.storage.database.tables.regrades import Regrade, RegradeOutcome
 
 TABLE = Receipt.__table__
 RUN = Run.__table__
 SUBMISSION = Submission.__table__
 REPORTED = ReportedScore.__table__
 IMPORTED_RUN = ImportedRun.__table__
+REGRADE = Regrade.__table__
+OUTCOME = RegradeOutcome.__table__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +136,27 @@ def closed_without(session: Session, since: datetime, limit: int) -> list[str]:
         .where(TABLE.c.id.is_(None), IMPORTED_RUN.c.run_id.is_(None))
         .where(~waits, or_(exists().where(own), ~is_reported))
         .order_by(RUN.c.closed_at.desc())
+        .limit(limit)
+    )
+    return list(session.execute(query).scalars())
+
+
+def regraded_since(session: Session, since: datetime, limit: int) -> list[str]:
+    """Runs whose last receipt is older than a regrade, applied since then, of a submission."""
+    last = select(func.max(TABLE.c.created_at)).where(TABLE.c.run_id == RUN.c.id).scalar_subquery()
+    query = (
+        select(RUN.c.id)
+        .join(REGRADE, REGRADE.c.competition == RUN.c.competition)
+        .where(REGRADE.c.state == RegradeState.APPLIED, REGRADE.c.superseded_at.is_(None))
+        .where(REGRADE.c.applied_at > since, last < REGRADE.c.applied_at)
+        .where(
+            exists().where(
+                SUBMISSION.c.run_id == RUN.c.id,
+                OUTCOME.c.submission_id == SUBMISSION.c.id,
+                OUTCOME.c.regrade_id == REGRADE.c.id,
+            )
+        )
+        .order_by(RUN.c.id)
         .limit(limit)
     )
     return list(session.execute(query).scalars())

@@ -1,0 +1,58 @@
+"""The noise of scores: of one submission, and of an experiment's final submissions."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Request
+
+from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Id
+from app.api.http.negotiation import answer
+from app.api.http.problems import responses
+from app.api.http.threads import run_in_thread
+from app.api.results import ANSWERS, Name
+from app.api.schemas.uncertainty import ExperimentNoiseOut, UncertaintyOut
+from app.errors import Unavailable
+from app.reports.uncertainty import noise_report, uncertainty_document
+from app.services.grading import uncertainty
+from app.services.results.noise import experiment_noise
+
+router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
+LONGEST_WAIT = 60.0  # seconds
+
+
+@router.get(
+    "/submissions/{submission_id}/uncertainty",
+    response_model=UncertaintyOut,
+    responses=responses(401, 403, 404, 409, 422),
+)
+async def show_uncertainty(context: Ctx, submission_id: Id) -> Any:
+    """The noise of a submission's score: its test rows drawn again, 1,000 times.
+
+    It is estimated when it is first asked for, by a process that never delays a grading, and kept.
+    """
+    found = await run_in_thread(uncertainty.find, context, submission_id)
+    kept = found.kept
+    if kept is None:
+        estimate = await run_in_thread(uncertainty.start, context, found)
+        # Others may wait for the same future: it is not cancelled when this request ends.
+        waiting = asyncio.shield(asyncio.wrap_future(estimate))
+        try:
+            kept = await asyncio.wait_for(waiting, LONGEST_WAIT)
+        except TimeoutError:
+            raise Unavailable("The noise is still being estimated: ask again.") from None
+    return {
+        "submission": found.submission.id,
+        "score": found.grade.score,
+        "medal": found.grade.medal,
+        "grader": kept.grader,
+        **uncertainty_document(kept),
+    }
+
+
+@router.get("/experiments/{name}/uncertainty", response_model=ExperimentNoiseOut, responses=ANSWERS)
+def show_noise(request: Request, context: Ctx, name: Name, archived: Archived = False) -> Any:
+    """The final scores with the noise that was asked for, and the medals within their noise."""
+    scores = experiment_noise.final_scores(context, name, archived=archived)
+    return answer(request, noise_report(name, scores))

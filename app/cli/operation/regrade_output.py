@@ -1,0 +1,111 @@
+"""What `podium regrade` prints: the difference, or the comparison with first grades."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+from app.cli.tables import print_table
+from app.domain.wording import counted
+
+SHOWN = 50  # lines of a table; --json and the API have all
+RATES = ("any_medal", "gold", "silver", "bronze", "above_median", "valid_submission")
+
+
+def print_difference(document: Mapping[str, Any]) -> None:
+    """Print a regrade: what it counts, and its final submissions, rates and submissions."""
+    difference = document["difference"]
+    counts = difference["submissions"]
+    under = "its own version" if document["version"] is None else f"version {document['version']}"
+    typer.echo(
+        f"{document['id']}: {counted(counts['submissions'], 'submission')} of "
+        f"{document['competition']}, each graded anew under {under}"
+    )
+    typer.echo(
+        f"equal {counts['equal']}, other score {counts['scores']}, other place {counts['places']}, "
+        f"other medal {counts['medals']} (won {counts['medals_won']}, lost "
+        f"{counts['medals_lost']}), graded now {counts['newly_graded']}, rejected now "
+        f"{counts['newly_rejected']}, failed now {counts['newly_failed']}"
+    )
+    finals = difference["finals"]
+    if finals:
+        typer.echo("")
+        print_table(
+            ["RUN", "EXPERIMENT", "SEED", "FINAL", "SCORE", "MEDAL", "FINAL THEN", "SCORE THEN",
+             "MEDAL THEN"],
+            [
+                [one["run"], one["experiment"], one["seed"], *_final(one["before"]),
+                 *_final(one["after"])]
+                for one in finals[:SHOWN]
+            ],
+            "",
+        )  # fmt: skip
+        _more(difference["finals_changed"] - min(len(finals), SHOWN), "run")
+    moved = [one for one in difference["experiments"] if one["before"] != one["after"]]
+    if moved:
+        typer.echo("")
+        print_table(
+            ["EXPERIMENT", "RATE", "BEFORE %", "AFTER %"],
+            [
+                [one["experiment"], rate, *(_rate(one[side], rate) for side in ("before", "after"))]
+                for one in moved[:SHOWN]
+                for rate in RATES
+                if _rate(one["before"], rate) != _rate(one["after"], rate)
+            ],
+            "",
+        )
+    same = len(difference["experiments"]) - len(moved)
+    typer.echo(f"{counted(same, 'experiment')} with the same rates")
+    _print_changes(document["changes"])
+
+
+def print_verification(document: Mapping[str, Any]) -> None:
+    """Print whether the first grades could be made again."""
+    found = document["verification"]
+    typer.echo(
+        f"{document['competition']}: {counted(found['compared'], 'submission')} graded again, "
+        f"{found['equal']} equal to the last bit, {found['different']} different"
+    )
+    if found["other_environment"]:
+        typer.echo(
+            f"{counted(found['other_environment'], 'first grade')} made by another environment "
+            f"than {document['podium_version']}, {document['environment']}"
+        )
+    _print_changes(found["submissions"])
+
+
+def _print_changes(changes: Sequence[Mapping[str, Any]]) -> None:
+    if not changes:
+        return
+    typer.echo("")
+    print_table(
+        ["SUBMISSION", "EXPERIMENT", "SEED", "STATE", "SCORE", "BETTER", "MEDAL", "STATE THEN",
+         "SCORE THEN", "BETTER THEN", "MEDAL THEN"],
+        [
+            [one["submission"], one["experiment"], one["seed"], one["state_before"].value,
+             *_numbers(one["before"]), one["state_after"].value, *_numbers(one["after"])]
+            for one in changes[:SHOWN]
+        ],
+        "",
+    )  # fmt: skip
+    _more(len(changes) - SHOWN, "submission")
+
+
+def _final(final: Mapping[str, Any] | None) -> list[Any]:
+    return [final[name] if final else None for name in ("submission", "score", "medal")]
+
+
+def _numbers(numbers: Mapping[str, Any]) -> list[Any]:
+    score = numbers["score"]
+    return [None if score is None else repr(score), numbers["better"], numbers["medal"]]
+
+
+def _rate(side: Mapping[str, Any], rate: str) -> str | None:
+    return None if side["rates"] is None else f"{side['rates'][rate]:.2f}"
+
+
+def _more(count: int, what: str) -> None:
+    if count > 0:
+        typer.echo(f"and {counted(count, f'more {what}')}; --json lists them")

@@ -1,0 +1,89 @@
+"""`podium uncertainty`: the noise of the final scores of an experiment."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Annotated, Any
+from urllib.parse import quote
+
+import typer
+
+from app.cli.context import podium
+from app.cli.output import AsJson, print_json
+from app.cli.remote import Key, Url, remote
+from app.cli.tables import print_table
+from app.errors import PodiumError
+
+SHOWN = ("competition", "seed", "score", "standard error", "95 % interval", "medal",
+         "chance of a medal", "why not", "submission")  # fmt: skip
+
+
+def uncertainty(
+    experiment: Annotated[str, typer.Argument(help="the experiment's name")],
+    archived: Annotated[bool, typer.Option("--archived", help="also archived runs")] = False,
+    url: Url = "",
+    key: Key = "",
+    as_json: AsJson = False,
+) -> None:
+    """Estimate the noise of an experiment's final scores; print it with chances of medals."""
+    if there := remote(url, key):
+        with there:
+            path = f"/v1/experiments/{quote(experiment, safe='')}/uncertainty"
+            for row in there.get(path, archived=archived)["items"]:
+                if row["estimated_at"] is None:
+                    with _reported(row["submission"]):
+                        there.get(f"/v1/submissions/{row['submission']}/uncertainty")
+            document = there.get(path, archived=archived)
+    else:
+        document = _here(experiment, archived=archived)
+    if as_json:
+        print_json(document)
+        return
+    print_table(SHOWN, [_cells(row) for row in document["items"]], f"{experiment} has no scores")
+    for note in _notes(document):
+        typer.echo(note)
+
+
+def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
+    # They load what statistics need, which a command with --url does not.
+    from app.reports.uncertainty import noise_report
+    from app.services.grading import uncertainty as estimates
+    from app.services.results.noise.experiment_noise import final_scores
+
+    with podium() as context:
+        for one in final_scores(context, experiment, archived=archived):
+            if one.kept is None:
+                with _reported(one.submission):
+                    estimates.start(context, estimates.find(context, one.submission)).result()
+        found = final_scores(context, experiment, archived=archived)
+    document: dict[str, Any] = noise_report(experiment, found).document
+    return document
+
+
+@contextlib.contextmanager
+def _reported(submission: str) -> Iterator[None]:
+    """Report an error with one submission, and go on with the others."""
+    try:
+        yield
+    except PodiumError as error:
+        typer.echo(f"{submission}: {error.detail}", err=True)
+
+
+def _notes(document: dict[str, Any]) -> list[str]:
+    from app.reports.uncertainty import MEANING, noise_notes
+    from app.services.results.noise.experiment_noise import RateNoise
+
+    rates = [RateNoise(**rate) for rate in document["rates"]]
+    return [*noise_notes(rates), MEANING] if document["items"] else []
+
+
+def _cells(row: dict[str, Any]) -> tuple[Any, ...]:
+    error, medals = row["standard_error"], row["medals"]
+    return (
+        row["competition"], row["seed"], row["score"],
+        None if error is None else f"{error:.2g}",
+        None if error is None else f"{row['low']:.5g} to {row['high']:.5g}",
+        row["medal"], None if medals is None else f"{1.0 - medals['none']:.0%}", row["reason"],
+        row["submission"],
+    )  # fmt: skip

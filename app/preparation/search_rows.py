@@ -1,0 +1,57 @@
+"""Mark some rows of an answers file as rows to search on. The choice has a seed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from app.domain.form import USAGE_COLUMN
+from app.errors import Invalid
+
+LEAST = 10  # rows of either part: fewer make a score of little use
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSplit:
+    """The text of the new answers file, and how many rows have each usage."""
+
+    text: str
+    rows: dict[str, int]
+
+
+def mark_search_rows(text: str, share: float, seed: int) -> SearchSplit:
+    """Make `share` of the private rows Search, chosen at random; all other cells stay as they are.
+
+    A file without the column `Usage` has private rows only.
+
+    Raises:
+        Invalid: the file has rows to search on already, or too few private rows.
+    """
+    header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
+    rows = [row for row in rows if row]
+    if USAGE_COLUMN not in header:
+        header = [*header, USAGE_COLUMN]
+        rows = [[*row, "Private"] for row in rows]
+    place = header.index(USAGE_COLUMN)
+    usages = [row[place].strip().casefold() for row in rows]
+    if "search" in usages:
+        raise Invalid("The answers have rows with Usage = Search already.")
+    private = np.flatnonzero(np.array(usages) == "private")
+    count = round(share * len(private))
+    if min(count, len(private) - count) < LEAST:
+        raise Invalid(
+            f"{share:g} of {len(private)} private rows are {count} to search on: both they and the "
+            f"rest need at least {LEAST}."
+        )
+    for row in np.random.default_rng(seed).permutation(private)[:count].tolist():
+        rows[row][place] = "Search"
+    written = io.StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    found = Counter(row[place].strip().capitalize() for row in rows)
+    return SearchSplit(written.getvalue(), dict(sorted(found.items())))

@@ -1,0 +1,76 @@
+"""Reports of the noise of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from app.domain.wording import counted
+from app.reports.report import Report
+from app.reports.tables import cell, markdown_list, markdown_table
+from app.services.results.noise.experiment_noise import FinalScore, RateNoise, rate_noise
+from app.storage.queries.noise.uncertainties import UncertaintyRecord
+
+MEDALS = ("gold", "silver", "bronze", "none")
+MEANING = (
+    "The noise is that of the test rows: how far scores would differ with other rows like these. "
+    "Other seeds of the agent differ more."
+)
+
+
+def uncertainty_document(kept: UncertaintyRecord | None) -> dict[str, Any]:
+    """The noise of a score as fields; all null if nobody asked for it."""
+    names = ("standard_error", "low", "high", "medals", "reason", "resamples", "undefined",
+             "rows", "estimated_at")  # fmt: skip
+    found = {name: None if kept is None else getattr(kept, name) for name in names}
+    # A run has a seed too, and stands in the same row.
+    return {**found, "resampling_seed": None if kept is None else kept.seed}
+
+
+def noise_report(name: str, scores: Sequence[FinalScore]) -> Report:
+    """The final scores of an experiment with their noise, and the medals within it."""
+    rates = rate_noise(scores)
+    items = [_fields(one) | uncertainty_document(one.kept) for one in scores]
+    rows = []
+    for one in scores:
+        flat = uncertainty_document(one.kept)
+        medals = flat.pop("medals") or {}
+        chances = {f"chance_{medal}": medals.get(medal) for medal in MEDALS}
+        rows.append({"experiment": name, **_fields(one), **flat, **chances})
+    shown = ("competition", "seed", "score", "standard_error", "low", "high", "medal",
+             *(f"chance_{medal}" for medal in MEDALS), "reason")  # fmt: skip
+
+    def markdown() -> str:
+        table = markdown_table(shown, [[cell(row[key]) for key in shown] for row in rows])
+        return f"{table}\n{markdown_list([*noise_notes(rates), MEANING])}"
+
+    document = {"experiment": name, "items": items, "rates": [asdict(one) for one in rates]}
+    return Report(document, rows, markdown)
+
+
+def noise_notes(rates: Sequence[RateNoise]) -> list[str]:
+    """What the noise says of the any-medal rate, in a line; none if no noise is known.
+
+    >>> noise_notes([RateNoise("any_medal", 8, 1, 5, 2, 1)])
+    ['Noise of the test rows: of 5 medals 2 are nearer to their line than their noise, and 1 of 3 \
+scores without a medal is as near to one. Of 1 score the noise is not known.']
+    """
+    if not rates or not rates[0].measured:
+        return []
+    one = rates[0]
+    lost = one.measured - one.won
+    text = (
+        f"Noise of the test rows: of {one.won} medals {one.won_within_noise} "
+        f"{'is' if one.won_within_noise == 1 else 'are'} nearer to their line than their noise, "
+        f"and {one.lost_within_noise} of {lost} scores without a medal "
+        f"{'is' if one.lost_within_noise == 1 else 'are'} as near to one."
+    )
+    if one.unmeasured:
+        text += f" Of {counted(one.unmeasured, 'score')} the noise is not known."
+    return [text]
+
+
+def _fields(one: FinalScore) -> dict[str, Any]:
+    names = ("competition", "seed", "run", "submission", "score", "medal")
+    return {name: getattr(one, name) for name in names}

@@ -1,0 +1,1 @@
+"""The noise of a score: resampled rows of the test set, without files, answers or a database."""

@@ -1,0 +1,166 @@
+"""Plans of metrics that compare variances, or ranks. Several columns: the mean of their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from app.metrics.arrays import LARGEST, FloatArray, IntArray
+from app.metrics.regression import difference_of
+from app.resampling.plan import Plan, by_column, group_sums, share, sums_plan
+
+# A variance below this share of the mean square is what rounding leaves of no variance at all.
+ROUNDING = 1e-13
+Sum = Callable[[FloatArray], FloatArray]
+
+
+def pearson(y_true: FloatArray, y_pred: FloatArray) -> Plan:
+    """`pearson_corrcoef`."""
+    return by_column(_pearson, y_true, y_pred)
+
+
+def spearman(y_true: FloatArray, y_pred: FloatArray) -> Plan:
+    """`spearman_corrcoef`. The drawn rows are ranked anew."""
+    return by_column(_spearman, y_true, y_pred)
+
+
+def r2(y_true: FloatArray, y_pred: FloatArray) -> Plan:
+    """`r2_score`."""
+    return by_column(lambda y, p: _explained(y, p, centred=False), y_true, y_pred)
+
+
+def explained_variance(y_true: FloatArray, y_pred: FloatArray) -> Plan:
+    """`explained_variance_score`."""
+    return by_column(lambda y, p: _explained(y, p, centred=True), y_true, y_pred)
+
+
+def median_absolute(y_true: FloatArray, y_pred: FloatArray) -> Plan:
+    """`median_absolute_error`."""
+    return by_column(_median_absolute, y_true, y_pred)
+
+
+def _pearson(y_true: FloatArray, y_pred: FloatArray) -> Plan:
+    a, b = _centred(y_true), _centred(y_pred)
+
+    def combine(totals: FloatArray, rows: int) -> FloatArray:
+        sum_a, sum_b, *squares, product = totals.T
+        spread_a, spread_b = (
+            _spread(square, total, rows)
+            for square, total in zip(squares, (sum_a, sum_b), strict=True)
+        )
+        covariance = product - sum_a * sum_b / rows
+        return _correlation(covariance, spread_a, spread_b)
+
+    return sums_plan(np.column_stack([a, b, a * a, b * b, a * b]), combine)
+
+
+def _explained(y_true: FloatArray, y_pred: FloatArray, *, centred: bool) -> Plan:
+    deviations = _deviations(y_true)
+    differences = np.clip(difference_of(y_true, y_pred), -LARGEST, LARGEST)
+    # The unit of both is that of the answers' spread, as far as no square leaves the range.
+    unit = max(float(np.abs(deviations).max()), float(np.abs(differences).max()) / 1e150)
+    answers, errors = deviations / unit, differences / unit
+    if centred:
+        errors = errors - errors.mean()
+
+    def combine(totals: FloatArray, rows: int) -> FloatArray:
+        total, square, wrong, wrong_square = totals.T
+        spread = _spread(square, total, rows)
+        unexplained = _spread(wrong_square, wrong, rows) if centred else wrong_square
+        with np.errstate(over="ignore"):
+            found = np.maximum(1.0 - share(unexplained, spread), -LARGEST)
+        return np.where(spread > 0, found, np.nan)
+
+    return sums_plan(np.column_stack([answers, answers**2, errors, errors**2]), combine)
+
+
+def _median_absolute(y_true: FloatArray, y_pred: FloatArray) -> Plan:
+    errors = np.minimum(np.abs(difference_of(y_true, y_pred)), LARGEST)
+    values, cell_of_row = np.unique(errors, return_inverse=True)
+    rows = len(errors)
+
+    def score(weights: FloatArray) -> FloatArray:
+        running = np.cumsum(weights, axis=1)
+        places = np.array(
+            [np.searchsorted(row, [(rows - 1) // 2, rows // 2], side="right") for row in running]
+        )
+        with np.errstate(over="ignore"):
+            medians: FloatArray = np.minimum(values[places].sum(axis=1) / 2, LARGEST)
+        return medians
+
+    return Plan(rows, len(values), cell_of_row, score)
+
+
+def _spearman(y_true: FloatArray, y_pred: FloatArray) -> Plan:
+    values, a = np.unique(y_true, return_inverse=True)
+    predictions, b = np.unique(y_pred, return_inverse=True)
+    pairs, cell_of_row = np.unique(a * len(predictions) + b, return_inverse=True)
+    rows = len(y_true)
+    of_a, of_b = np.divmod(pairs, len(predictions))
+    sum_a, ranks_a = _ranks(of_a, len(values))
+    sum_b, ranks_b = _ranks(of_b, len(predictions))
+
+    def score(weights: FloatArray) -> FloatArray:
+        drawn_a, drawn_b = sum_a(weights), sum_b(weights)
+        rank_a, rank_b = ranks_a(drawn_a), ranks_b(drawn_b)
+        at_a = rank_a if len(values) == len(pairs) else np.take(rank_a, of_a, axis=1)
+        covariance = np.einsum("ij,ij,ij->i", weights, at_a, np.take(rank_b, of_b, axis=1))
+        spread_a = np.einsum("ij,ij,ij->i", drawn_a, rank_a, rank_a)
+        spread_b = np.einsum("ij,ij,ij->i", drawn_b, rank_b, rank_b)
+        return _correlation(covariance, spread_a, spread_b)
+
+    return Plan(rows, len(pairs), cell_of_row, score)
+
+
+def _ranks(value: IntArray, values: int) -> tuple[Sum, Sum]:
+    """The sum of the cells' weights by value; and of that, the mean ranks, less the mean of all."""
+    order = np.argsort(value)
+    add: Sum
+    if values < len(value):
+        add = group_sums(value, values)
+    elif np.array_equal(order, np.arange(values)):
+        add = _same
+    else:
+
+        def add(weights: FloatArray) -> FloatArray:
+            return np.take(weights, order, axis=1)
+
+    def ranks(drawn: FloatArray) -> FloatArray:
+        found = np.cumsum(drawn, axis=1)
+        middle = found[:, -1:] / 2
+        found -= drawn / 2
+        found -= middle
+        return found
+
+    return add, ranks
+
+
+def _same(weights: FloatArray) -> FloatArray:
+    return weights
+
+
+def _correlation(covariance: FloatArray, spread_a: FloatArray, spread_b: FloatArray) -> FloatArray:
+    """Covariance by spreads: 0 for constant predictions, NaN for constant answers."""
+    found = share(covariance, np.sqrt(spread_a) * np.sqrt(spread_b), otherwise=0.0)
+    return np.where(spread_a > 0, np.clip(found, -1.0, 1.0), np.nan)
+
+
+def _spread(square: FloatArray, total: FloatArray, rows: int) -> FloatArray:
+    """The sum of squared deviations from the mean of what was drawn; 0 where only rounding is."""
+    found = square - total * total / rows
+    return np.where(found > ROUNDING * square, found, 0.0)
+
+
+def _deviations(values: FloatArray) -> FloatArray:
+    scale = max(float(np.abs(values).max()), np.finfo(np.float64).tiny)
+    scaled = values / scale
+    deviations: FloatArray = (scaled - scaled.mean()) * scale
+    return deviations
+
+
+def _centred(values: FloatArray) -> FloatArray:
+    """The values less their mean, as shares of the largest deviation."""
+    deviations = _deviations(values)
+    largest = float(np.abs(deviations).max())
+    return deviations / largest if largest else deviations

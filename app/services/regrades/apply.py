@@ -1,0 +1,118 @@
+"""Apply a regrade: from then on results rest on it. The grades before it stay as they are."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from app.domain.states import RegradeState
+from app.domain.wording import counted
+from app.errors import Conflict, NotFound
+from app.services.public_log.append import append_log_entry
+from app.services.regrades.difference import summary
+from app.services.regrades.take_submissions import take_submissions
+from app.services.runtime.context import Context
+from app.storage.queries.regrades import outcomes, regrades
+from app.storage.queries.regrades.regrades import RegradeRecord
+
+
+class RegradeNotReady(Conflict):
+    """The regrade cannot be applied in its present state."""
+
+
+class RegradeHasFaults(Conflict):
+    """The regrade has faults where submissions were graded or rejected before.
+
+    A fault is Podium's or the competition's, so it must not take a result away from anybody. Mend
+    what caused it, and start another regrade.
+    """
+
+
+def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> RegradeRecord:
+    """Let results rest on a regrade that is ready. `by` is the id of the admin's key.
+
+    Raises:
+        NotFound: the regrade does not exist.
+        RegradeNotReady: it is not ready, is for one submission only, or submissions were settled
+            since: these are then graded first.
+        RegradeHasFaults: it failed where there was a result before.
+        Conflict: another regrade was applied at the same time.
+    """
+    with context.database.read() as session:
+        found = regrades.get(session, regrade_id)
+        before = None if found is None else regrades.in_force_at(session, found.competition)
+    if found is None:
+        raise NotFound(f"There is no regrade {regrade_id!r}.")
+    _refuse(found)
+    if _takes_more(context, found):
+        raise RegradeNotReady(
+            f"Submissions to {found.competition} were settled since {found.id} became ready. They "
+            "are graded now; apply it when it is ready again."
+        )
+    difference = summary(context, found)
+    failed = difference["submissions"]["newly_failed"]
+    if failed:
+        raise RegradeHasFaults(
+            f"{counted(failed, 'submission')} of {found.competition} had a result before and "
+            f"failed in {found.id}. The faults are among its changes. Mend what caused them, and "
+            "start another regrade.",
+            failed=failed,
+        )
+
+    def record(session: Session) -> RegradeRecord:
+        now = datetime.now(UTC)
+        own = regrades.get(session, regrade_id, locks=True) or found
+        _refuse(own)
+        last = regrades.in_force_at(session, own.competition, locks=True)
+        if (last.id if last else None) != (before.id if before else None):
+            raise Conflict(
+                f"Another regrade of {own.competition} was applied meanwhile: look at what "
+                f"{own.id} changes now, and apply it again."
+            )
+        if last is not None:
+            regrades.change(session, last.id, superseded_at=now)
+        regrades.change(
+            session,
+            regrade_id,
+            state=RegradeState.APPLIED,
+            applied_at=now,
+            reason=reason,
+            decided_by=by,
+            replaces=last.id if last else None,
+            summary=difference,
+        )
+        body = {"regrade": own.id, "competition": own.competition, "reason": reason, "by": by}
+        append_log_entry(context, session, "regrade", body)
+        return regrades.get(session, regrade_id) or own
+
+    return context.database.write(record)
+
+
+def _refuse(found: RegradeRecord) -> None:
+    if found.submission_id is not None:
+        raise RegradeNotReady(
+            f"The regrade {found.id} has one submission only: it shows what that would be graded "
+            "now. Regrade the whole competition to apply it."
+        )
+    if found.state is not RegradeState.READY:
+        raise RegradeNotReady(
+            f"The regrade {found.id} is {found.state.value}; one that is ready can be applied."
+        )
+
+
+def _takes_more(context: Context, found: RegradeRecord) -> bool:
+    """Whether submissions were settled since; they are taken in, and it runs again."""
+
+    def record(session: Session) -> bool:
+        own = regrades.get(session, found.id, locks=True)
+        if own is None or own.state is not RegradeState.READY:
+            return False
+        if not outcomes.count_missing(session, own):
+            return False
+        regrades.change(session, own.id, state=RegradeState.RUNNING, ready_at=None)
+        while take_submissions(session, own, queues=context.settings.queues):
+            pass
+        return True
+
+    return context.database.write(record)

@@ -1,0 +1,152 @@
+"""What a regrade changes: submissions, final submissions, and the rates of every experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.states import SubmissionState
+from app.errors import Conflict
+from app.services.results.scope import ResultFilter, result_context
+from app.services.runtime.context import Context
+from app.statistics.attempts import RATES, Padding
+from app.storage.queries import results
+from app.storage.queries.regrades import differences, regrades
+from app.storage.queries.regrades.counted_runs import RunResult
+from app.storage.queries.regrades.differences import Difference
+from app.storage.queries.regrades.in_force import NOW, Basis
+from app.storage.queries.regrades.regrades import RegradeRecord
+
+PERCENT = 100.0
+LISTED_FINALS = 1000
+LISTED_UNCHANGED = 200  # experiments; the rates of more that do not change are not computed
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """A run's final submission; numbers are None if there is none that is graded."""
+
+    submission: str | None
+    state: SubmissionState | None
+    score: float | None
+    medal: str | None
+    above_median: bool | None
+    better: int | None
+    equal: int | None
+    worse: int | None
+
+
+def summary(context: Context, regrade: RegradeRecord) -> dict[str, Any]:
+    """The whole difference in brief: against what counts now, or when it was applied.
+
+    `submissions` counts differences, `finals` lists the runs whose final submission or its grade
+    is another, `experiments` has the rates (padding=available, in percent) before and after. A
+    regrade of one submission has the first only.
+    """
+    if regrade.summary is not None:
+        return regrade.summary
+    before, proposed = before_of(context, regrade), Basis(proposed=regrade.id)
+    with context.database.read() as session:
+        counts = differences.count_differences(session, regrade.id, before)
+        if regrade.submission_id is not None:
+            return {
+                "submissions": counts._asdict(),
+                "finals_changed": 0,
+                "finals": [],
+                "experiments": [],
+                "experiments_unchanged": 0,
+            }
+        was = dict(_finals(results.run_results(session, competition=regrade.competition)))
+        now = dict(
+            _finals(results.run_results(session, competition=regrade.competition, basis=proposed))
+        )
+    changed = [run for run, final in now.items() if was.get(run) != final]
+    touched = {now[run][0] for run in changed}
+    names = sorted({name for name, _, _ in now.values()})
+    unchanged = [name for name in names if name not in touched]
+    return {
+        "submissions": counts._asdict(),
+        "finals_changed": len(changed),
+        "finals": [_final(run, was.get(run), now[run]) for run in changed[:LISTED_FINALS]],
+        "experiments": [
+            _experiment(context, name, proposed if name in touched else None)
+            for name in names
+            if name in touched or name in unchanged[:LISTED_UNCHANGED]
+        ],
+        "experiments_unchanged": len(unchanged),
+    }
+
+
+def before_of(context: Context, regrade: RegradeRecord) -> str | None:
+    """The regrade that counted before this one, or counts now; None: first grades."""
+    if regrade.applied_at is not None:
+        return regrade.replaces
+    with context.database.read() as session:
+        found = regrades.in_force_at(session, regrade.competition)
+    return found.id if found else None
+
+
+def changes(
+    context: Context, regrade: RegradeRecord, after: str | None, limit: int
+) -> tuple[list[Difference], str | None]:
+    """A page of the submissions that differ, in the order of their ids; the next cursor."""
+    before = before_of(context, regrade)
+    with context.database.read() as session:
+        found = differences.differences(session, regrade.id, before, after=after, limit=limit + 1)
+    return found[:limit], found[limit - 1].submission if len(found) > limit else None
+
+
+Found = tuple[str, int, Final]
+
+
+def _finals(runs: Iterator[RunResult]) -> Iterator[tuple[str, Found]]:
+    for run in runs:
+        final = Final(
+            run.final, run.final_state, run.score, run.medal, run.above_median, run.better,
+            run.equal, run.worse,
+        )  # fmt: skip
+        yield run.run, (run.experiment, run.seed, final)
+
+
+def _final(run: str, was: Found | None, now: Found) -> dict[str, Any]:
+    experiment, seed, after = now
+    return {
+        "run": run,
+        "experiment": experiment,
+        "seed": seed,
+        "before": None if was is None else _document(was[2]),
+        "after": _document(after),
+    }
+
+
+def _document(final: Final) -> dict[str, Any]:
+    return {
+        "submission": final.submission,
+        "state": None if final.state is None else final.state.value,
+        "score": final.score,
+        "medal": final.medal,
+        "better": final.better,
+    }
+
+
+def _experiment(context: Context, name: str, proposed: Basis | None) -> dict[str, Any]:
+    """An experiment's rates now and on the proposed basis (None: it changes nothing there)."""
+    before = _rates(context, name, NOW)
+    after = before if proposed is None else _rates(context, name, proposed)
+    return {"experiment": name, "before": before, "after": after}
+
+
+def _rates(context: Context, name: str, basis: Basis) -> dict[str, Any]:
+    try:
+        found, _ = result_context(
+            context, name, ResultFilter(padding=Padding.AVAILABLE, basis=basis)
+        )
+    except Conflict as refusal:
+        return {"rates": None, "attempts": 0, "reason": refusal.detail}
+    means = (PERCENT * found.grid.shares.mean(axis=0)).tolist()
+    return {
+        "rates": dict(zip(RATES, means, strict=True)),
+        "attempts": int(found.grid.attempts.sum()),
+        "reason": None,
+    }

@@ -1,0 +1,93 @@
+"""Find regrades, and say how far they have come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.domain.states import SubmissionState
+from app.errors import Invalid, NotFound
+from app.services.runtime.context import Context
+from app.storage.queries import competitions
+from app.storage.queries.regrades import outcomes, regrades
+from app.storage.queries.regrades.regrades import RegradeRecord
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRegrade:
+    """A regrade, the number of its version, and how many submissions came to what.
+
+    `version` is None if each submission is graded under its run's version. `missing` submissions
+    were settled after it was ready, and it does not have them.
+    """
+
+    record: RegradeRecord
+    version: int | None
+    waiting: int
+    graded: int
+    rejected: int
+    failed: int
+    missing: int
+
+    @property
+    def total(self) -> int:
+        """The number of its submissions."""
+        return self.waiting + self.done
+
+    @property
+    def done(self) -> int:
+        """The number of those that have an outcome."""
+        return self.graded + self.rejected + self.failed
+
+
+def find(context: Context, regrade_id: str) -> ShownRegrade:
+    """A regrade by its id.
+
+    Raises:
+        NotFound: it does not exist.
+    """
+    with context.database.read() as session:
+        found = regrades.get(session, regrade_id)
+    if found is None:
+        raise NotFound(f"There is no regrade {regrade_id!r}.")
+    return _shown(context, [found])[0]
+
+
+def page(
+    context: Context, slug: str, after: str | None, limit: int
+) -> tuple[list[ShownRegrade], str | None]:
+    """A page of a competition's regrades, oldest first, and the next cursor.
+
+    Raises:
+        NotFound: the competition does not exist.
+        Invalid: the cursor is not of this list.
+    """
+    if after is not None and not after.startswith(f"{regrades.PREFIX}_"):
+        raise Invalid("cursor: it is not the next_cursor of a page of this list.")
+    with context.database.read() as session:
+        known = competitions.current_version(session, slug)
+        found = regrades.of_competition(session, slug, after=after, limit=limit + 1)
+    if known is None:
+        raise NotFound(f"There is no competition {slug!r}.")
+    shown = _shown(context, found[:limit])
+    return shown, found[limit - 1].id if len(found) > limit else None
+
+
+def _shown(context: Context, found: list[RegradeRecord]) -> list[ShownRegrade]:
+    with context.database.read() as session:
+        counts = outcomes.progress(session, [one.id for one in found])
+        missing = {
+            one.id: 0 if one.submission_id else outcomes.count_missing(session, one)
+            for one in found
+        }
+    return [
+        ShownRegrade(
+            one,
+            None if one.version_id is None else context.catalogue.version(one.version_id).number,
+            waiting=counts[one.id].get(SubmissionState.QUEUED, 0),
+            graded=counts[one.id].get(SubmissionState.GRADED, 0),
+            rejected=counts[one.id].get(SubmissionState.REJECTED, 0),
+            failed=counts[one.id].get(SubmissionState.FAILED, 0),
+            missing=missing[one.id],
+        )
+        for one in found
+    ]

@@ -1,0 +1,35 @@
+"""Whether first grades can be made again: a regrade under the same versions against them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.domain.states import SubmissionState
+from app.services.runtime.context import Context
+from app.storage.queries.regrades import differences, regrades
+
+LISTED = 1000
+
+
+def verification(context: Context, regrade_id: str) -> dict[str, Any]:
+    """Compare the outcomes of a regrade with the first grades, to the last bit.
+
+    `other_environment` first grades were made by another version of Podium, of Python or of a
+    library, so that a difference there is no surprise. `faults` had a result, and failed now.
+    """
+    with context.database.read() as session:
+        regrade = regrades.get(session, regrade_id)
+        assert regrade is not None  # noqa: S101 (regrades are never deleted)
+        counts = differences.count_differences(session, regrade_id, None)
+        found = differences.differences(session, regrade_id, None, after=None, limit=LISTED)
+        other = differences.count_other_environments(
+            session, regrade_id, regrade.podium_version, regrade.environment
+        )
+    return {
+        "compared": counts.submissions,
+        "equal": counts.equal,
+        "different": counts.submissions - counts.equal,
+        "faults": sum(one.state_after is SubmissionState.FAILED for one in found),
+        "other_environment": other,
+        "submissions": [one._asdict() for one in found],
+    }

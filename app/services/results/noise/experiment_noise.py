@@ -1,0 +1,128 @@
+"""The kept noise of the final scores of an experiment, and how many medals are within it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from app.domain.medals import Medal
+from app.services.experiments import experiments
+from app.services.results.scope import ResultContext
+from app.services.runtime.context import Context
+from app.storage.queries import results
+from app.storage.queries.noise import uncertainties
+from app.storage.queries.noise.uncertainties import UncertaintyRecord
+
+# The chance that a normal score is beyond its mean by more than one standard error. A medal is
+# within the noise if at least this share of the resamples do not win it.
+ONE_ERROR = 0.1587
+RATES = ("any_medal", *(medal.value for medal in Medal))
+
+
+@dataclass(frozen=True, slots=True)
+class FinalScore:
+    """The final score of a run, and its noise; `kept` is None if nobody asked for it yet."""
+
+    competition: str
+    seed: int
+    run: str
+    submission: str
+    score: float
+    medal: str | None
+    kept: UncertaintyRecord | None
+
+    def chance(self, rate: str) -> float | None:
+        """The share of resamples that count in a rate; None where that is not known."""
+        if self.kept is None or self.kept.medals is None:
+            return None
+        medals = self.kept.medals
+        return 1.0 - medals["none"] if rate == "any_medal" else medals[rate]
+
+    def counts(self, rate: str) -> bool:
+        """Whether the score itself counts in a rate."""
+        return self.medal is not None if rate == "any_medal" else self.medal == rate
+
+
+@dataclass(frozen=True, slots=True)
+class RateNoise:
+    """How many results of a rate are nearer to their line than their noise.
+
+    `measured` results have a known noise, `unmeasured` have none: it was not asked for, or cannot
+    be estimated. Of the measured ones `won` count in the rate, `won_within_noise` of these might
+    as well not, and `lost_within_noise` others might as well have counted.
+    """
+
+    rate: str
+    measured: int
+    unmeasured: int
+    won: int
+    won_within_noise: int
+    lost_within_noise: int
+
+
+def final_scores(
+    context: Context,
+    name: str,
+    *,
+    competitions: Collection[str] | None = None,
+    archived: bool = False,
+) -> list[FinalScore]:
+    """The final graded submissions of an experiment's runs, by competition and seed.
+
+    Raises:
+        NotFound: the experiment does not exist.
+    """
+    experiments.find(context, name)
+    with context.database.read() as session:
+        runs = [
+            run
+            for run in results.run_results(session, experiments=[name], archived=archived)
+            if run.final is not None
+            and run.score is not None
+            and (competitions is None or run.competition in competitions)
+        ]
+        kept = uncertainties.of_submissions(session, [run.final for run in runs if run.final])
+    found = [
+        FinalScore(
+            run.competition, run.seed, run.run, run.final, run.score, run.medal,
+            kept.get(run.final),
+        )
+        for run in runs
+        if run.final is not None and run.score is not None
+    ]  # fmt: skip
+    return sorted(found, key=lambda one: (one.competition, one.seed))
+
+
+def noise_of(context: Context, counted: ResultContext) -> list[RateNoise]:
+    """The noise of the rates of an experiment, of the results that a statistic counts.
+
+    Empty if nobody asked for the noise of any of its scores: then it costs one short query.
+    """
+    name, grid = counted.experiment.name, counted.grid
+    with context.database.read() as session:
+        if not uncertainties.is_any_known(session, name):
+            return []
+    scores = final_scores(
+        context, name, competitions=set(grid.competitions), archived=counted.filters.archived
+    )
+    seeds = set(grid.seeds)
+    return rate_noise([one for one in scores if one.seed in seeds])
+
+
+def rate_noise(scores: Sequence[FinalScore]) -> list[RateNoise]:
+    """How many medals of each rate are nearer to their line than their noise."""
+    return [_of_rate(scores, rate) for rate in RATES]
+
+
+def _of_rate(scores: Sequence[FinalScore], rate: str) -> RateNoise:
+    known = [(one, chance) for one in scores if (chance := one.chance(rate)) is not None]
+    won = [chance for one, chance in known if one.counts(rate)]
+    lost = [chance for one, chance in known if not one.counts(rate)]
+    return RateNoise(
+        rate=rate,
+        measured=len(known),
+        unmeasured=len(scores) - len(known),
+        won=len(won),
+        won_within_noise=sum(chance <= 1.0 - ONE_ERROR for chance in won),
+        lost_within_noise=sum(chance >= ONE_ERROR for chance in lost),
+    )

@@ -1,0 +1,92 @@
+"""The noise of scores, kept for each grade. A second write changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import and_, bindparam, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.mapping import one, record, values
+from app.storage.database.models import Grade, Run, Submission
+from app.storage.database.tables.noise import GradeUncertainty
+from app.storage.database.upsert import insert_if_new
+
+TABLE = GradeUncertainty.__table__
+GRADE = Grade.__table__
+SUBMISSION = Submission.__table__
+RUN = Run.__table__
+OF_GRADE = select(TABLE).where(TABLE.c.grade_id == bindparam("grade_id"))
+AT_ONCE = 500  # ids in a query
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncertaintyRecord:
+    """The noise of a grade's score: the fields of `app.resampling.uncertainty.Uncertainty`.
+
+    `grader` names Podium's version and the environment that estimated it.
+    """
+
+    grade_id: int
+    seed: int
+    rows: int | None
+    resamples: int
+    undefined: int
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    medals: dict[str, float] | None
+    reason: str | None
+    grader: dict[str, Any]
+    estimated_at: datetime
+
+
+def get(session: Session, grade_id: int) -> UncertaintyRecord | None:
+    """The noise of a grade's score, if it was ever asked for."""
+    return one(UncertaintyRecord, session.execute(OF_GRADE, {"grade_id": grade_id}).one_or_none())
+
+
+def add(session: Session, new: UncertaintyRecord) -> None:
+    """Keep the noise of a grade's score, unless there is one.
+
+    Raises:
+        IntegrityError: the grade does not exist.
+    """
+    insert_if_new(session, TABLE, ("grade_id",), values(new))
+
+
+def is_any_known(session: Session, experiment: str) -> bool:
+    """Whether the noise of any score of an experiment was asked for."""
+    query = (
+        select(TABLE.c.grade_id)
+        .join(GRADE, GRADE.c.id == TABLE.c.grade_id)
+        .join(SUBMISSION, SUBMISSION.c.id == GRADE.c.submission_id)
+        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+        .where(RUN.c.experiment == experiment)
+        .limit(1)
+    )
+    return session.execute(query).first() is not None
+
+
+def of_submissions(session: Session, ids: Sequence[str]) -> dict[str, UncertaintyRecord]:
+    """What is kept of these submissions, under their own versions, by submission."""
+    found = {}
+    for start in range(0, len(ids), AT_ONCE):
+        query = (
+            select(SUBMISSION.c.id, TABLE)
+            .join(
+                GRADE,
+                and_(
+                    GRADE.c.submission_id == SUBMISSION.c.id,
+                    GRADE.c.version_id == SUBMISSION.c.version_id,
+                ),
+            )
+            .join(TABLE, TABLE.c.grade_id == GRADE.c.id)
+            .where(SUBMISSION.c.id.in_(ids[start : start + AT_ONCE]))
+        )
+        for row in session.execute(query):
+            found[row[0]] = record(UncertaintyRecord, row[1:])
+    return found

@@ -1,0 +1,226 @@
+"""What regrades give for submissions: the work of a regrade, its claims and its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, func, insert, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.states import SETTLED, RegradeState, SubmissionState
+from app.storage.database.mapping import values
+from app.storage.database.models import Run, Submission
+from app.storage.database.tables.regrades import Regrade, RegradeOutcome
+from app.storage.queries.regrades.regrades import RegradeRecord
+
+TABLE = RegradeOutcome.__table__
+REGRADE = Regrade.__table__
+SUBMISSION = Submission.__table__
+RUN = Run.__table__
+FILLED_AT_ONCE = 5000
+IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
+IS_THIS = TABLE.c.regrade_id == bindparam("of_regrade")
+SETTLE = update(TABLE).where(
+    IS_THIS, TABLE.c.submission_id == bindparam("of_submission"), IS_QUEUED
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedRegrading:
+    """A submission that is to be graded anew; `attempts` includes this attempt."""
+
+    regrade_id: str
+    submission_id: str
+    version_id: int
+    competition: str
+    sha256: str
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutcomeRecord:
+    """A settled outcome: the columns that are written when a submission was graded anew."""
+
+    state: SubmissionState
+    score: float | None = None
+    public_score: float | None = None
+    search_score: float | None = None
+    better: int | None = None
+    equal: int | None = None
+    worse: int | None = None
+    teams: int | None = None
+    percentile: float | None = None
+    above_median: bool | None = None
+    medal: str | None = None
+    grader: dict[str, Any] | None = None
+    problem: dict[str, Any] | None = None
+    warnings: list[dict[str, Any]] | None = None
+    fault: str | None = None
+    place: str | None = None
+    graded_at: datetime
+
+
+def in_force_for(session: Session, submission_id: str) -> tuple[str, int, OutcomeRecord] | None:
+    """What the regrade in force gave for a submission: the regrade, the version, the outcome.
+
+    None where the first grade counts.
+    """
+    counts = (REGRADE.c.state == RegradeState.APPLIED, REGRADE.c.superseded_at.is_(None))
+    return _outcome(session, submission_id, *counts)
+
+
+def given_by(
+    session: Session, regrade_id: str, submission_id: str
+) -> tuple[str, int, OutcomeRecord] | None:
+    """What a regrade gave for a submission, in force or not."""
+    return _outcome(session, submission_id, TABLE.c.regrade_id == regrade_id)
+
+
+def _outcome(
+    session: Session, submission_id: str, *conditions: ColumnElement[bool]
+) -> tuple[str, int, OutcomeRecord] | None:
+    names = [field.name for field in fields(OutcomeRecord)]
+    query = (
+        select(TABLE.c.regrade_id, TABLE.c.version_id, *(TABLE.c[name] for name in names))
+        .join(REGRADE, REGRADE.c.id == TABLE.c.regrade_id)
+        .where(TABLE.c.submission_id == submission_id, ~IS_QUEUED, *conditions)
+    )
+    row = session.execute(query).mappings().one_or_none()
+    if row is None:
+        return None
+    outcome = OutcomeRecord(**{name: row[name] for name in names})
+    return row["regrade_id"], row["version_id"], outcome
+
+
+def fill(session: Session, regrade: RegradeRecord) -> list[tuple[str, int]]:
+    """Take settled submissions into a regrade that it does not have, at most `FILLED_AT_ONCE`.
+
+    Returns their ids and the bytes of their files.
+    """
+    known = (
+        select(TABLE.c.submission_id)
+        .where(TABLE.c.regrade_id == regrade.id, TABLE.c.submission_id == SUBMISSION.c.id)
+        .exists()
+    )
+    query = (
+        select(SUBMISSION.c.id, SUBMISSION.c.version_id, SUBMISSION.c.bytes)
+        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+        .where(
+            RUN.c.competition == regrade.competition,
+            SUBMISSION.c.state.in_(sorted(SETTLED)),
+            ~known,
+        )
+        .order_by(SUBMISSION.c.id)
+        .limit(FILLED_AT_ONCE)
+    )
+    if regrade.submission_id is not None:
+        query = query.where(SUBMISSION.c.id == regrade.submission_id)
+    found = session.execute(query).all()
+    if found:
+        session.execute(
+            insert(TABLE),
+            [
+                {
+                    "regrade_id": regrade.id,
+                    "submission_id": row.id,
+                    "version_id": regrade.version_id or row.version_id,
+                    "state": SubmissionState.QUEUED,
+                    "attempts": 0,
+                }
+                for row in found
+            ],
+        )
+    return [(row.id, row.bytes) for row in found]
+
+
+def queued(session: Session, regrade_id: str, limit: int) -> list[str]:
+    """The first submissions of a regrade that are to be graded, the least tried first."""
+    query = (
+        select(TABLE.c.submission_id)
+        .where(TABLE.c.regrade_id == regrade_id, IS_QUEUED)
+        .order_by(TABLE.c.attempts, TABLE.c.submission_id)
+        .limit(limit)
+    )
+    return list(session.execute(query).scalars())
+
+
+def begin(
+    session: Session, regrade_id: str, submission_ids: Sequence[str]
+) -> list[ClaimedRegrading]:
+    """Count an attempt for those of the submissions that are to be graded, and return them."""
+    mine = (TABLE.c.regrade_id == regrade_id, TABLE.c.submission_id.in_(submission_ids), IS_QUEUED)
+    query = (
+        select(
+            TABLE.c.regrade_id,
+            TABLE.c.submission_id,
+            TABLE.c.version_id,
+            REGRADE.c.competition,
+            SUBMISSION.c.sha256,
+            (TABLE.c.attempts + 1).label("attempts"),
+        )
+        .join(REGRADE, REGRADE.c.id == TABLE.c.regrade_id)
+        .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
+        .where(*mine, REGRADE.c.state == RegradeState.RUNNING)
+        .order_by(TABLE.c.submission_id)
+        .with_for_update(of=TABLE)
+    )
+    found = [ClaimedRegrading(**row) for row in session.execute(query).mappings()]
+    if found:
+        session.execute(update(TABLE).where(*mine).values(attempts=TABLE.c.attempts + 1))
+    return found
+
+
+def give_back(session: Session, claimed: ClaimedRegrading) -> None:
+    """Let an attempt not count that decided nothing."""
+    session.execute(
+        update(TABLE)
+        .where(
+            TABLE.c.regrade_id == claimed.regrade_id,
+            TABLE.c.submission_id == claimed.submission_id,
+            IS_QUEUED,
+        )
+        .values(attempts=TABLE.c.attempts - 1)
+    )
+
+
+def settle(session: Session, regrade_id: str, submission_id: str, outcome: OutcomeRecord) -> bool:
+    """Write an outcome, unless the submission has one. Returns whether it was written."""
+    of = {"of_regrade": regrade_id, "of_submission": submission_id}
+    result: Any = session.execute(SETTLE, {**values(outcome), **of})
+    return int(result.rowcount) == 1
+
+
+def progress(session: Session, regrade_ids: Sequence[str]) -> dict[str, dict[str, int]]:
+    """How many submissions of each regrade are in each state; zeros are absent."""
+    query = (
+        select(TABLE.c.regrade_id, TABLE.c.state, func.count())
+        .where(TABLE.c.regrade_id.in_(regrade_ids))
+        .group_by(TABLE.c.regrade_id, TABLE.c.state)
+    )
+    found: dict[str, dict[str, int]] = {each: {} for each in regrade_ids}
+    for regrade_id, state, count in session.execute(query):
+        found[regrade_id][state.value] = count
+    return found
+
+
+def count_missing(session: Session, regrade: RegradeRecord) -> int:
+    """How many settled submissions of the competition the regrade does not have."""
+    known = (
+        select(TABLE.c.submission_id)
+        .where(TABLE.c.regrade_id == regrade.id, TABLE.c.submission_id == SUBMISSION.c.id)
+        .exists()
+    )
+    query = (
+        select(func.count())
+        .select_from(SUBMISSION)
+        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+        .where(
+            RUN.c.competition == regrade.competition,
+            SUBMISSION.c.state.in_(sorted(SETTLED)),
+            ~known,
+        )
+    )
+    return int(session.execute(query).scalar_one())

@@ -1,0 +1,163 @@
+"""The noise of scores over HTTP: who may ask, what is kept, and what reports make of it."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import Podium, Run
+from tests.factories import good_submission, sample_submission
+from tests.graders.conftest import wait_until
+
+# 100 teams: gold from 0.82 up, silver from 0.62, bronze from 0.22.
+LINES = tuple(0.02 * place for place in range(100))
+
+
+def coin_competition(podium: Podium, **more: object) -> Path:
+    given = {"rows": 400, "kind": "boolean", "leaderboard": LINES, **more}
+    return podium.competition(**given)
+
+
+def coin_file(folder: Path, right: float, seed: int = 0) -> bytes:
+    """Answers of which about the share `right` is right."""
+    chance = random.Random(seed)
+    lines = good_submission(folder).decode().splitlines()
+    other = {"True": "False", "False": "True"}
+    cells = [line.split(",") for line in lines[1:]]
+    kept = [[i, value if chance.random() < right else other[value]] for i, value in cells]
+    return "\n".join([lines[0], *(",".join(row) for row in kept)]).encode()
+
+
+def graded(run: Run, data: bytes) -> str:
+    document = run.submit(data).json()
+    submission: str = document["id"]
+    return submission
+
+
+def test_researchers_read_the_noise_of_a_score(podium: Podium) -> None:
+    folder = coin_competition(podium)
+    run = podium.run(folder)
+    submission = graded(run, coin_file(folder, 0.8))
+    path = f"/v1/submissions/{submission}/uncertainty"
+
+    found = podium.client(podium.researcher_key()).get(path).json()
+
+    score = podium.admin.get(f"/v1/submissions/{submission}").json()["grade"]["score"]
+    assert found["score"] == score
+    assert found["standard_error"] == pytest.approx((score * (1 - score) / 200) ** 0.5, rel=0.15)
+    assert found["low"] < score < found["high"]
+    assert (found["rows"], found["resamples"], found["undefined"]) == (200, 1000, 0)
+    assert sum(found["medals"].values()) == pytest.approx(1.0)
+    assert found["reason"] is None
+    assert podium.admin.get(path).json() == found, "what was estimated is kept"
+
+
+def test_many_who_ask_at_once_get_one_estimate(podium: Podium) -> None:
+    folder = coin_competition(podium)
+    submission = graded(podium.run(folder), coin_file(folder, 0.7))
+    path = f"/v1/submissions/{submission}/uncertainty"
+
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: podium.admin.get(path).json(), range(8)))
+
+    assert found[0]["standard_error"] is not None
+    assert all(one == found[0] for one in found)
+
+
+@pytest.mark.parametrize("policy", ["none", "validity", "public", "full"])
+def test_no_agent_and_no_harness_learns_it(podium: Podium, policy: str) -> None:
+    folder = coin_competition(podium)
+    run = podium.run(folder, feedback=policy)
+    submission = graded(run, coin_file(folder, 0.8))
+    shown = f"/v1/submissions/{submission}"
+    wait_until(lambda: podium.admin.get(shown).json()["state"] == "graded")
+    name = run.document["experiment"]
+    harness = podium.client(podium.harness_key(name))
+    before = podium.admin.get(f"/v1/runs/{run.id}/exposure").json()
+
+    for path in (
+        f"/v1/submissions/{submission}/uncertainty",
+        f"/v1/experiments/{name}/uncertainty",
+    ):
+        refused = [run.client.get(path), harness.get(path)]
+        assert [one.status_code for one in refused] == [403, 403]
+        assert podium.client().get(path).status_code == 401
+        assert podium.admin.get(path).status_code == 200
+        assert all("0." not in one.text for one in refused)
+
+    assert podium.admin.get(f"/v1/runs/{run.id}/exposure").json() == before
+
+
+def test_without_a_grade_there_is_no_noise(podium: Podium) -> None:
+    folder = coin_competition(podium)
+    run = podium.run(folder)
+    rejected = run.submit(b"id,target\nr1,maybe\n").json()["id"]
+
+    refused = podium.admin.get(f"/v1/submissions/{rejected}/uncertainty")
+
+    assert refused.status_code == 409
+    assert refused.json()["type"] == "/problems/not-graded"
+    assert "rejected" in refused.json()["detail"]
+    assert podium.admin.get("/v1/submissions/sub_x/uncertainty").status_code == 404
+    assert podium.client().get("/problems/not-graded").status_code == 200
+
+
+def test_a_metric_py_gives_a_reason_instead(podium: Podium) -> None:
+    text = "def score(answers, submission):\n    return 0.5\n"
+    folder = podium.competition(metric_py=text, leaderboard=None)
+    submission = graded(podium.run(folder), sample_submission(folder))
+
+    found = podium.admin.get(f"/v1/submissions/{submission}/uncertainty").json()
+
+    assert found["standard_error"] is None
+    assert found["medals"] is None
+    assert "metric.py" in found["reason"]
+
+
+def test_reports_say_how_many_medals_are_within_their_noise(podium: Podium) -> None:
+    folder = coin_competition(podium)
+    name = podium.experiment()
+    sent = {}
+    for seed, right in enumerate((1.0, 0.22, 0.0)):
+        body = {"experiment": name, "competition": folder.name, "seed": seed}
+        document = podium.admin.post("/v1/runs", json=body).json()
+        run = Run(document["id"], document, podium.client(document["key"]))
+        sent[seed] = graded(run, exact_file(folder, right))
+        podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"})
+    path = f"/v1/experiments/{name}/uncertainty"
+    rates = f"/v1/experiments/{name}/medal-rates"
+
+    unknown = podium.admin.get(path).json()
+    assert [one["standard_error"] for one in unknown["items"]] == [None, None, None]
+    assert podium.admin.get(rates).json()["noise"] == []
+    for submission in sent.values():
+        assert podium.admin.get(f"/v1/submissions/{submission}/uncertainty").status_code == 200
+
+    found = podium.admin.get(path).json()
+    assert [one["submission"] for one in found["items"]] == list(sent.values())
+    assert [one["seed"] for one in found["items"]] == [0, 1, 2]
+    (any_medal,) = [one for one in found["rates"] if one["rate"] == "any_medal"]
+    assert any_medal == {
+        "rate": "any_medal", "measured": 3, "unmeasured": 0, "won": 2, "won_within_noise": 1,
+        "lost_within_noise": 0,
+    }  # fmt: skip
+    assert podium.admin.get(rates).json()["noise"] == found["rates"]
+    for address in (path, rates):
+        shown = podium.admin.get(address, headers={"Accept": "text/markdown"}).text
+        assert "of 2 medals 1 is nearer to their line than their noise" in shown
+    csv = podium.admin.get(path, headers={"Accept": "text/csv"}).text.splitlines()
+    assert len(csv) == 4
+    assert "chance_gold" in csv[0]
+
+
+def exact_file(folder: Path, right: float) -> bytes:
+    """Answers of which exactly this share of the private rows is right: they are every second."""
+    lines = good_submission(folder).decode().splitlines()
+    other = {"True": "False", "False": "True"}
+    rows = [line.split(",") for line in lines[1:]]
+    count = round(right * len(rows) / 2)
+    kept = [[i, v if row // 2 < count else other[v]] for row, (i, v) in enumerate(rows)]
+    return "\n".join([lines[0], *(",".join(row) for row in kept)]).encode()

@@ -1,0 +1,134 @@
+"""`podium regrade` as an operator runs it, on the data directory of a server that is stopped."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.conftest import packed
+from tests.distributed.cluster import is_settled, wait_until
+from tests.factories import good_submission, write_competition
+from tests.server import PodiumServer
+
+SLUG = "regraded"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[PodiumServer]:
+    """A server with two graded submissions and a second version with another board; stopped."""
+    found = PodiumServer(tmp_path / "data").start()
+    folder = write_competition(tmp_path / SLUG)
+    with found.client() as admin:
+        send(admin, folder)
+        admin.post("/v1/experiments", json={"name": "e", "agent": "a", "model": "m"})
+        body = {"experiment": "e", "competition": SLUG, "seed": 0, "feedback": "full"}
+        run = admin.post("/v1/runs", json=body).json()
+        for shift in (0.12, 0.01):
+            one = admin.post(
+                f"/v1/runs/{run['id']}/submissions",
+                content=good_submission(folder, shift=shift),
+                headers={"Content-Type": "text/csv", "Authorization": f"Bearer {run['key']}"},
+            ).json()
+            wait_until(admin, one["id"], is_settled)
+        write_competition(folder, leaderboard=tuple(0.001 * place for place in range(1, 13)))
+        send(admin, folder)
+    found.stop()
+    yield found
+    if found.process.poll() is None:
+        found.stop()
+
+
+def send(admin: Any, folder: Path) -> None:
+    archive = {"archive": ("a.tar.gz", packed(folder))}
+    assert admin.post("/v1/competitions", files=archive).status_code == 201
+
+
+def podium(server: PodiumServer, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "app.cli", "regrade", SLUG, *arguments],
+        env={**server.environment, "COLUMNS": "200"},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+def test_the_difference_comes_first_and_is_applied_with_a_reason(server: PodiumServer) -> None:
+    dry = podium(server, "--to", "2", "--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    assert "2 submissions of regraded, each graded anew under version 2" in dry.stdout
+    assert "other medal 2 (won 0, lost 2)" in dry.stdout
+    assert "any_medal" in dry.stdout
+    assert "100.00" in dry.stdout
+    assert dry.stderr == ""  # no progress bar outside a terminal
+
+    shown = podium(server, "--to", "2")
+    assert "podium regrade regraded --to 2 --apply --reason TEXT" in shown.stdout
+    unsaid = podium(server, "--to", "2", "--apply")
+    assert unsaid.returncode == 1
+    assert "--apply needs --reason" in unsaid.stderr
+
+    applied = podium(server, "--to", "2", "--apply", "--reason", "the board was wrong")
+    assert applied.returncode == 0, applied.stderr
+    ours = shown.stdout.split(":")[0]
+    assert f"applied: results of regraded rest on {ours}" in applied.stdout
+    server.start()
+    with server.client() as admin:
+        rates = admin.get("/v1/experiments/e/medal-rates").json()
+        listed = admin.get(f"/v1/competitions/{SLUG}/regrades").json()["items"]
+    assert [one["id"] for one in rates["regrades"]] == [ours]
+    assert [one["state"] for one in listed] == ["cancelled", "applied"]
+    assert listed[1]["reason"] == "the board was wrong"
+
+
+def test_a_server_that_runs_grades_for_the_command(server: PodiumServer) -> None:
+    server.start()
+
+    done = podium(server, "--json")
+
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["difference"]["submissions"]["equal"] == 2
+    assert document["state"] == "ready"
+
+
+def test_verify_finds_a_grade_that_was_changed(server: PodiumServer) -> None:
+    good = podium(server, "--verify")
+    assert good.returncode == 0, good.stderr
+    assert "2 submissions graded again, 2 equal to the last bit, 0 different" in good.stdout
+
+    with sqlite3.connect(server.data_dir / "podium.db") as rows:
+        first = "SELECT submission_id, score FROM grade ORDER BY id LIMIT 1"
+        one, score = rows.execute(first).fetchone()
+        # The smallest change that there is: the last bit.
+        values = (math.nextafter(score, 1.0), one)
+        rows.execute("UPDATE grade SET score = ? WHERE submission_id = ?", values)
+        changed = rows.total_changes
+    rows.close()
+    assert changed == 1
+
+    bad = podium(server, "--verify")
+    assert bad.returncode == 1
+    assert "1 equal to the last bit, 1 different" in bad.stdout
+    assert one in bad.stdout
+    alone = podium(server, "--verify", "--submission", one, "--json")
+    assert alone.returncode == 1
+    assert json.loads(alone.stdout)["verification"]["different"] == 1
+
+
+def test_what_does_not_go_together_is_refused(server: PodiumServer) -> None:
+    for arguments, said in (
+        (("--apply", "--dry-run", "--reason", "x"), "--apply goes with neither"),
+        (("--verify", "--to", "2"), "without --to"),
+        (("--reason", "x"), "--reason is for --apply"),
+        (("--to", "7"), "has no version 7"),
+    ):
+        done = podium(server, *arguments)
+        assert done.returncode == 1, arguments
+        assert said in " ".join(done.stderr.split())
