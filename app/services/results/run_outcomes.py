@@ -22,10 +22,9 @@ from app.services.runtime.context import Context
 from app.statistics.attempts import Attempt
 from app.statistics.efficiency import Usage
 from app.statistics.trajectory import best_position
-from app.storage.database.records import ReportedScoreRecord
 from app.storage.queries import competitions, reported_scores, results
 from app.storage.queries.regrades.counted_runs import RunResult
-from app.storage.queries.reported_scores import final_of
+from app.storage.queries.reported_scores import ReportedScoreRecord, final_of
 from app.storage.queries.results import ImportedResult
 
 GRADED, IMPORTED = "graded", "imported"
