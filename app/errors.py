@@ -49,13 +49,6 @@ class BadRequest(PodiumError):
     status = 400
 
 
-class TruncatedBody(BadRequest):
-    """The body is incomplete.
-
-    The connection ended before the last byte. Nothing was stored; send the request again.
-    """
-
-
 class MethodNotAllowed(PodiumError):
     """This address does not support this method.
 
@@ -142,18 +135,6 @@ class AttemptsMissing(Conflict):
     """
 
 
-class NoCommonCompetition(Conflict):
-    """These experiments have no competition in common.
-
-    A ranking needs the same competitions for all. `competitions` has the number of competitions of
-    each experiment. Name a suite, or experiments that share competitions.
-    """
-
-
-class ScoreContradicts(Conflict):
-    """The reported score contradicts the competition's declaration."""
-
-
 class LeaderboardsMissing(Conflict):
     """Some competitions have no human leaderboard, so nobody can win a medal there.
 
@@ -178,18 +159,6 @@ class TooLarge(PodiumError):
     status = 413
 
 
-class NotAcceptable(PodiumError):
-    """The answer cannot be given in any form that the Accept header allows."""
-
-    status = 406
-
-
-class UnsupportedMediaType(PodiumError):
-    """This endpoint does not read bodies of this format."""
-
-    status = 415
-
-
 class QuotaExceeded(PodiumError):
     """The run has used up its submissions for now."""
 
@@ -198,16 +167,6 @@ class QuotaExceeded(PodiumError):
     def __init__(self, detail: str, retry_after: int, **extensions: Any) -> None:
         super().__init__(detail, **extensions)
         self.headers = {"Retry-After": str(max(1, retry_after))}
-
-
-class TooManyStreams(PodiumError):
-    """This key has the maximum number of event streams open."""
-
-    status = 429
-
-    def __init__(self, detail: str = "", retry_after: int = 5, **extensions: Any) -> None:
-        super().__init__(detail, **extensions)
-        self.headers = {"Retry-After": str(retry_after)}
 
 
 class MisdirectedRequest(PodiumError):
@@ -220,12 +179,6 @@ class MisdirectedRequest(PodiumError):
     status = 421
 
 
-class RangeNotSatisfiable(PodiumError):
-    """The file has no bytes in the range asked for."""
-
-    status = 416
-
-
 class Unavailable(PodiumError):
     """Podium cannot answer now; the same request may succeed later."""
 
@@ -234,13 +187,6 @@ class Unavailable(PodiumError):
     def __init__(self, detail: str = "", retry_after: int = 2, **extensions: Any) -> None:
         super().__init__(detail, **extensions)
         self.headers = {"Retry-After": str(retry_after)}
-
-
-class NotGradedYet(Unavailable):
-    """The file is stored and not graded yet.
-
-    Send the same request again: it is the same attempt, and waits for the same grade.
-    """
 
 
 class StoreAway(Unavailable):

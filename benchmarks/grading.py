@@ -25,8 +25,8 @@ from sklearn.metrics import accuracy_score, log_loss, roc_auc_score, root_mean_s
 from app.domain.competition import Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
 from app.graders.program.tasks import warm_up
-from app.grading.answers import decode_answers
 from app.grading.check import read_ids
+from app.grading.decode_answers import decode_answers
 from app.grading.grade import grade
 from app.grading.scorer import scorer_for
 

@@ -38,7 +38,7 @@ from app.errors import NotFound
 from app.services.competitions import import_folder, queries
 from app.services.runtime import archival
 from app.services.runtime.context import Context
-from app.storage.database.records import ArchivalRecord
+from app.storage.queries.archive import ArchivalRecord
 
 router = APIRouter(prefix="/v1/competitions", tags=["competitions"])
 BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}

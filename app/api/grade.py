@@ -24,7 +24,7 @@ from app.api.receive_submission import (
 from app.api.schemas.grade import GradeReport, MLEBenchReport
 from app.domain.feedback import Feedback
 from app.domain.states import SubmissionState
-from app.errors import NotGradedYet
+from app.errors import Unavailable
 from app.prometheus_metrics import RECEIVED
 from app.reports.mle_bench_report import report_of_submission, report_without_submission
 from app.services.auth import Caller
@@ -42,6 +42,13 @@ DEFAULT_WAIT, LONGEST_WAIT = 60.0, 600.0  # seconds
 # Begins the Idempotency-Keys of attempts. No client of the other routes can send such a key: a
 # header has only characters of Latin-1. So an agent cannot use up the key of its harness's attempt.
 MADE_HERE = "grade\N{RIGHTWARDS ARROW}"
+
+
+class NotGradedYet(Unavailable):
+    """The file is stored and not graded yet.
+
+    Send the same request again: it is the same attempt, and waits for the same grade.
+    """
 
 
 class Format(StrEnum):

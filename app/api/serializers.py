@@ -18,7 +18,8 @@ from app.services.operations.keys import NewKey
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.services.submissions.disclose import Disclosed
-from app.storage.database.records import ArchivalRecord, ExperimentRecord, KeyRecord, RunRecord
+from app.storage.database.records import ExperimentRecord, KeyRecord, RunRecord
+from app.storage.queries.archive import ArchivalRecord
 
 
 def submission(context: Context, shown: Disclosed) -> dict[str, Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from app.domain.competition import Competition
 from app.domain.verdict import Rejection
-from app.grading.answers import answer_aliases, ignored_cells
 from app.grading.check import bad_file
+from app.grading.decode_answers import answer_aliases, ignored_cells
 from app.grading.reading.text_table import read_text_table
 from app.grading.reading.utf8 import decode_text
 from app.grading.reading.violations import FoundViolations

@@ -104,10 +104,12 @@ def _spearman(y_true: FloatArray, y_pred: FloatArray) -> Plan:
     def score(weights: FloatArray) -> FloatArray:
         drawn_a, drawn_b = sum_a(weights), sum_b(weights)
         rank_a, rank_b = ranks_a(drawn_a), ranks_b(drawn_b)
-        at_a = rank_a if len(values) == len(pairs) else np.take(rank_a, of_a, axis=1)
-        covariance = np.einsum("ij,ij,ij->i", weights, at_a, np.take(rank_b, of_b, axis=1))
-        spread_a = np.einsum("ij,ij,ij->i", drawn_a, rank_a, rank_a)
-        spread_b = np.einsum("ij,ij,ij->i", drawn_b, rank_b, rank_b)
+        is_untied = len(values) == len(pairs)
+        at_a = rank_a if is_untied else np.take(rank_a, of_a, axis=1, mode="clip")
+        at_b = np.take(rank_b, of_b, axis=1, mode="clip")
+        covariance = np.einsum("ij,ij->i", weights * at_a, at_b)
+        spread_a = np.einsum("ij,ij->i", drawn_a * rank_a, rank_a)
+        spread_b = np.einsum("ij,ij->i", drawn_b * rank_b, rank_b)
         return _correlation(covariance, spread_a, spread_b)
 
     return Plan(rows, len(pairs), cell_of_row, score)
@@ -124,7 +126,7 @@ def _ranks(value: IntArray, values: int) -> tuple[Sum, Sum]:
     else:
 
         def add(weights: FloatArray) -> FloatArray:
-            return np.take(weights, order, axis=1)
+            return np.take(weights, order, axis=1, mode="clip")
 
     def ranks(drawn: FloatArray) -> FloatArray:
         found = np.cumsum(drawn, axis=1)

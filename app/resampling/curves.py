@@ -78,7 +78,7 @@ def banded_area(
             if len(tied):
                 beyond = np.maximum(rates - high, 0.0)
                 integral += weight * (inside**2 / 2 + (high - low) * beyond)
-        heights = np.take(height, upper, axis=1)
+        heights = np.take(height, upper, axis=1, mode="clip")
         if len(tied):
             rise = rates[:, lower[tied]] - rates[:, upper[tied]]
             gained = integral[:, lower[tied]] - integral[:, upper[tied]]
@@ -97,9 +97,11 @@ def _area(y_true: FloatArray, y_pred: FloatArray) -> Plan:
         zeros, ones = order.split(weights)
         running = _running(zeros)
         # A one stands above half of the zeros that it ties with.
-        pairs = np.einsum("ij,ij->i", ones, np.take(running, below, axis=1))
+        pairs = np.einsum("ij,ij->i", ones, np.take(running, below, axis=1, mode="clip"))
         if is_tied:
-            pairs = (pairs + np.einsum("ij,ij->i", ones, np.take(running, up_to, axis=1))) / 2
+            pairs = (
+                pairs + np.einsum("ij,ij->i", ones, np.take(running, up_to, axis=1, mode="clip"))
+            ) / 2
         return share(pairs, zeros.sum(axis=1) * ones.sum(axis=1))
 
     return Plan(order.rows, order.cells, order.cell_of_row, score)
@@ -112,7 +114,9 @@ def _average_precision(y_true: FloatArray, y_pred: FloatArray) -> Plan:
     def score(weights: FloatArray) -> FloatArray:
         zeros, ones = order.split(weights)
         found = np.cumsum(ones[:, ::-1], axis=1)[:, ::-1]
-        above = zeros.sum(axis=1, keepdims=True) - np.take(_running(zeros), below, axis=1)
+        above = zeros.sum(axis=1, keepdims=True) - np.take(
+            _running(zeros), below, axis=1, mode="clip"
+        )
         precision = share(found, found + above, otherwise=0.0)
         return share((ones * precision).sum(axis=1), ones.sum(axis=1))
 

@@ -15,8 +15,8 @@ import pyarrow.csv as pacsv
 
 from app.domain.read_leaderboard import leaderboard_of
 from app.graders.program.tasks import warm_up
-from app.grading.answers import decode_answers
 from app.grading.check import SAMPLE_FILE, read_ids
+from app.grading.decode_answers import decode_answers
 from app.grading.grade import grade
 from app.grading.scorer import scorer_for
 from benchmarks.families.declared import declared, own_metric

@@ -7,8 +7,8 @@ import zipfile
 from pathlib import Path
 
 from app.domain.competition import parse_competition
-from app.grading.answers import decode_answers
 from app.grading.check import read_ids
+from app.grading.decode_answers import decode_answers
 from app.grading.scorer import scorer_for
 from app.importers.mle_bench import Sources, assemble
 

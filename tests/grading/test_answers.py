@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from app.errors import BadCompetition
-from app.grading.answers import decode_answers
 from app.grading.answers_as_submission import answers_as_submission
 from app.grading.check import Checker
+from app.grading.decode_answers import decode_answers
 from app.grading.grade import grade
 from app.grading.scorer import scorer_for
 from tests.grading.make import competition, public_ids

@@ -5,8 +5,8 @@ import pytest
 from app.domain.competition import parse_competition
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
-from app.grading.answers import decode_answers
 from app.grading.check import check, read_ids
+from app.grading.decode_answers import decode_answers
 from app.grading.grade import grade
 from app.grading.scorer import scorer_for
 

@@ -11,7 +11,7 @@ import pytest
 from app.domain.leaderboard import Leaderboard
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition, MetricFault
-from app.grading.answers import decode_answers
+from app.grading.decode_answers import decode_answers
 from app.grading.grade import grade
 from app.grading.scorer import Scorer, scorer_for
 from app.metrics import METRICS

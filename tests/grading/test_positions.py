@@ -5,9 +5,9 @@ import pytest
 from app.domain.competition import parse_competition
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition
-from app.grading.answers import decode_answers
 from app.grading.answers_as_submission import answers_as_submission
 from app.grading.check import Checker, read_ids
+from app.grading.decode_answers import decode_answers
 from app.grading.grade import grade
 from app.grading.scorer import scorer_for
 from tests.domain.test_competition import BIKE, problems_of

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.grading.answers import decode_answers
+from app.grading.decode_answers import decode_answers
 from app.grading.scorer import Scorer, scorer_for
 from app.metrics import METRICS, problems
 from tests.grading.make import competition, public_ids

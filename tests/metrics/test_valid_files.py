@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from app.domain.competition import Competition, parse_competition
 from app.domain.verdict import Rejection
 from app.errors import BadCompetition, MetricFault
-from app.grading.answers import Answers, decode_answers
+from app.grading.answers import Answers
 from app.grading.check import read_ids
+from app.grading.decode_answers import decode_answers
 from app.grading.grade import grade
 from app.grading.scorer import Scorer, scorer_for
 from app.metrics import METRICS

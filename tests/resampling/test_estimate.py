@@ -145,7 +145,7 @@ def test_what_was_done_in_time_counts_and_too_little_does_not() -> None:
     def is_over(blocks: int) -> Callable[[], bool]:
         return lambda: done.append(1) is None and len(done) >= blocks
 
-    enough = estimate("log_loss", {}, true, predicted, None, is_over=is_over(10))
+    enough = estimate("log_loss", {}, true, predicted, None, is_over=is_over(40))
     done.clear()
     little = estimate("log_loss", {}, true, predicted, None, is_over=is_over(1))
 

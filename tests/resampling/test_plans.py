@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import binom, chi2
 from sklearn import metrics as sklearn_metrics
 
 from app.metrics import METRICS
-from app.resampling.draws import draws
+from app.resampling.draws import DrawnRows, draws
 from app.resampling.metrics import PLANS, REFUSED, slow_plan
 from tests.resampling.make import Case, cases
 
@@ -69,6 +70,33 @@ def test_draws_have_the_moments_of_drawing_with_replacement(few: bool) -> None:
     expected = counts * (1 - counts / rows)
     assert weights.mean(axis=0) == pytest.approx(counts, abs=6 * np.sqrt(expected.max() / 4000))
     assert weights.var(axis=0).mean() == pytest.approx(expected.mean(), rel=0.05)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 12, 200])
+def test_drawn_rows_are_multinomial(rows: int) -> None:
+    """Counts of one row have the binomial distribution, and two rows the negative covariance."""
+    resamples = 40_000
+    weights = DrawnRows(rows, np.random.default_rng(17)).draw(resamples)
+
+    assert (weights.sum(axis=1) == rows).all()
+    counts = np.bincount(weights[:, 0].astype(int), minlength=rows + 1)
+    expected = binom(rows, 1 / rows).pmf(np.arange(rows + 1)) * resamples
+    often = expected > 20
+    distance = ((counts - expected)[often] ** 2 / expected[often]).sum()
+    assert chi2.sf(distance, max(1, often.sum() - 1)) > 1e-4
+    if rows > 1:
+        halves = weights[:, : rows // 2].sum(axis=1), weights[:, rows // 2 :].sum(axis=1)
+        share = (rows // 2) / rows
+        assert np.var(halves[0]) == pytest.approx(rows * share * (1 - share), rel=0.05)
+        assert np.corrcoef(*halves)[0, 1] == pytest.approx(-1)
+
+
+def test_rows_that_are_drawn_have_no_order() -> None:
+    """Every place has the same chances, at the ends and in the middle."""
+    weights = DrawnRows(1000, np.random.default_rng(23)).draw(4000)
+
+    means = weights.reshape(4000, 10, 100).mean(axis=(0, 2))
+    assert means == pytest.approx(1.0, abs=6 / np.sqrt(4000 * 100))
 
 
 SKLEARN = {

@@ -7,11 +7,12 @@ import contextlib
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from app.errors import TooManyStreams, Unavailable
+from app.errors import PodiumError, Unavailable
 
 MEDIA_TYPE = "text/event-stream"
 HEADERS = {
@@ -22,6 +23,16 @@ HEARTBEAT = ": still here\n\n"
 PER_RUN_KEY = 8
 SEND_SECONDS = 30.0  # until a client must have accepted what was sent
 END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
+
+
+class TooManyStreams(PodiumError):
+    """This key has the maximum number of event streams open."""
+
+    status = 429
+
+    def __init__(self, detail: str = "", retry_after: int = 5, **extensions: Any) -> None:
+        super().__init__(detail, **extensions)
+        self.headers = {"Retry-After": str(retry_after)}
 
 
 @dataclass

@@ -10,10 +10,16 @@ from fastapi import Request, Response
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
-from app.errors import RangeNotSatisfiable
+from app.errors import PodiumError
 from app.storage.blobs.lease import Lease
 
 RANGES = re.compile(r"bytes=\s*(?:\d+-\d*|-\d+)(?:\s*,\s*(?:\d+-\d*|-\d+))*\s*", re.IGNORECASE)
+
+
+class RangeNotSatisfiable(PodiumError):
+    """The file has no bytes in the range asked for."""
+
+    status = 416
 
 
 def leased_file(

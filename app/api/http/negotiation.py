@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import Request, Response
 
-from app.errors import NotAcceptable
+from app.errors import PodiumError
 from app.reports.report import Report
 from app.reports.tables import to_csv, to_parquet
 
@@ -27,6 +27,12 @@ NON_JSON_RESPONSES: dict[int | str, dict[str, Any]] = {
         }
     }
 }
+
+
+class NotAcceptable(PodiumError):
+    """The answer cannot be given in any form that the Accept header allows."""
+
+    status = 406
 
 
 def answer(request: Request, report: Report) -> Any:

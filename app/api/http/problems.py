@@ -14,9 +14,8 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from app import errors
 from app.api.http.request_log import request_id
-from app.errors import Invalid, NotFound, PodiumError, StorageFull, TooLarge, TruncatedBody
+from app.errors import BadRequest, Invalid, NotFound, PodiumError, StorageFull, TooLarge
 from app.storage.blobs.upload import DISK_FULL
 
 log = logging.getLogger("podium.api")
@@ -39,6 +38,13 @@ SCHEMA: dict[str, Any] = {
     },
 }
 ALWAYS = (500, 503)  # Podium's faults, possible on every route
+
+
+class TruncatedBody(BadRequest):
+    """The body is incomplete.
+
+    The connection ended before the last byte. Nothing was stored; send the request again.
+    """
 
 
 def responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -160,6 +166,14 @@ async def internal_error(
     )  # fmt: skip
 
 
+def kinds_of_problems() -> list[type[PodiumError]]:
+    """All errors that have a page: `PodiumError` and its subclasses, wherever they are defined."""
+    found: list[type[PodiumError]] = [PodiumError]
+    for error in found:
+        found += error.__subclasses__()
+    return found
+
+
 @router.get(
     "/problems/{name}",
     response_class=PlainTextResponse,
@@ -168,8 +182,8 @@ async def internal_error(
 )
 def explain(name: str) -> str:
     """Explain the `type` of a problem."""
-    for error in vars(errors).values():
-        if isinstance(error, type) and issubclass(error, PodiumError) and error.slug() == name:
+    for error in kinds_of_problems():
+        if error.slug() == name:
             return f"{error.title()}\n\nHTTP status {error.status}.\n\n{error.__doc__}\n"
     if name == "invalid-submission":
         return (

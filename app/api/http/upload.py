@@ -15,7 +15,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from app.api.http.body_limit import allow_body
 from app.api.http.threads import run_in_thread
-from app.errors import BadRequest, Invalid, TooLarge, UnsupportedMediaType
+from app.errors import BadRequest, Invalid, PodiumError, TooLarge
 from app.settings import MEGABYTE
 from app.storage.blobs.store import BlobStore, Upload
 
@@ -42,6 +42,12 @@ CSV_BODY: dict[str, Any] = {
         },
     }
 }
+
+
+class UnsupportedMediaType(PodiumError):
+    """This endpoint does not read bodies of this format."""
+
+    status = 415
 
 
 class Sink(Protocol):

@@ -22,10 +22,10 @@ from app.graders.program.version_loader import (
     read_sample,
 )
 from app.graders.version_folder import VersionFolder
-from app.grading.answers import decode_answers
 from app.grading.answers_as_submission import answers_as_submission
 from app.grading.check import SAMPLE_FILE, bad_file, check
 from app.grading.custom_metric import METRIC_FILE
+from app.grading.decode_answers import decode_answers
 from app.grading.grade import grade
 from app.grading.ids.public_ids import PublicIds
 from app.metrics import problems as metric_problems

@@ -14,9 +14,9 @@ from app.errors import Conflict, NotFound
 from app.services.public_log.append import append_log_entry
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
-from app.storage.database.records import ArchivalRecord
 from app.storage.queries import archive as archivals
 from app.storage.queries import competitions, experiments, runs
+from app.storage.queries.archive import ArchivalRecord
 
 ARCHIVING, RESTORATION = "archiving", "restoration"
 

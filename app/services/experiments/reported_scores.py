@@ -12,14 +12,20 @@ from sqlalchemy.orm import Session
 
 from app.domain.competition import Competition
 from app.domain.states import ArchivalKind, ReportedScoreKind
-from app.errors import Conflict, ScoreContradicts
+from app.errors import Conflict
 from app.services.auth import Caller, require_researcher
 from app.services.runtime.context import Context
 from app.services.runtime.run_lookup import existing_run
-from app.storage.database.records import ArchivalRecord, ReportedScoreRecord, RunRecord
+from app.storage.database.records import RunRecord
 from app.storage.queries import archive, imported_runs, reported_scores, runs, submission_counts
+from app.storage.queries.archive import ArchivalRecord
+from app.storage.queries.reported_scores import ReportedScoreRecord
 
 MAX_SCORES_PER_RUN = 10_000  # enough for a measurement at each step of a long run
+
+
+class ScoreContradicts(Conflict):
+    """The reported score contradicts the competition's declaration."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,9 @@ from app.importers.grading_report import (
 from app.services.experiments import experiments
 from app.services.imports.report_mismatches import mismatches_with_boards
 from app.services.runtime.context import Context
-from app.storage.database.records import ImportedGradeRecord
 from app.storage.queries import competitions, imported_grades
 from app.storage.queries import experiments as stored_experiments
+from app.storage.queries.imported_grades import ImportedGradeRecord
 
 MOST_COMPETITIONS = 100_000
 

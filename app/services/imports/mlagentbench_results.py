@@ -17,13 +17,7 @@ from app.importers.grading_report import Mismatch
 from app.importers.mlagentbench_results import EvaluatedRun, read_evaluation
 from app.services.imports.grading_reports import UNKNOWN_MODEL
 from app.services.runtime.context import Context
-from app.storage.database.records import (
-    ExperimentRecord,
-    ImportedRunRecord,
-    ReportedScoreRecord,
-    RunRecord,
-    VersionRecord,
-)
+from app.storage.database.records import ExperimentRecord, RunRecord, VersionRecord
 from app.storage.queries import (
     competitions,
     experiments,
@@ -33,6 +27,8 @@ from app.storage.queries import (
     runs,
 )
 from app.storage.queries.ids import new_id
+from app.storage.queries.imported_runs import ImportedRunRecord
+from app.storage.queries.reported_scores import ReportedScoreRecord
 
 
 @dataclass(frozen=True, slots=True)

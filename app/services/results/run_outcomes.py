@@ -13,19 +13,19 @@ from enum import StrEnum
 from statistics import fmean
 from typing import Any
 
-from app.domain.baseline import Baseline, judge
+from app.domain.baseline import Baseline
 from app.domain.states import INFRASTRUCTURE, RunState, SubmissionState
 from app.services.experiments import experiments
 from app.services.results.attempts import ONLY_REPORTED, OPEN, attempt_of_run
+from app.services.results.baseline_comparison import BaselineComparison
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.statistics.attempts import Attempt
 from app.statistics.efficiency import Usage
 from app.statistics.trajectory import best_position
-from app.storage.database.records import ReportedScoreRecord
 from app.storage.queries import competitions, reported_scores, results
 from app.storage.queries.regrades.counted_runs import RunResult
-from app.storage.queries.reported_scores import final_of
+from app.storage.queries.reported_scores import ReportedScoreRecord, final_of
 from app.storage.queries.results import ImportedResult
 
 GRADED, IMPORTED = "graded", "imported"
@@ -107,7 +107,7 @@ def outcomes_of(
     graded: dict[str, list[float]] = {}
     for one in sent:
         graded.setdefault(one.run, []).append(one.score)
-    compare = _BaselineComparison(threshold, others or {})
+    compare = BaselineComparison(threshold, others or {})
     found = [
         _of_run(
             compare,
@@ -145,38 +145,8 @@ def starter_baselines(context: Context, name: str) -> dict[str, Baseline]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _BaselineComparison:
-    threshold: float | None
-    others: Mapping[str, Baseline]
-
-    def __call__(
-        self, entry: CatalogueEntry | None, slug: str, score: float | None, best: float | None
-    ) -> dict[str, Any]:
-        """Compare the final and the best score with the baseline."""
-        declared = entry.competition if entry else None
-        baseline = (declared.baseline if declared else None) or self.others.get(slug)
-        found: dict[str, Any] = {
-            "baseline": baseline, "threshold": None, "improvement": None, "success": False,
-            "best_improvement": None, "ever": False,
-            "higher_is_better": declared.metric.higher_is_better if declared else None,
-        }  # fmt: skip
-        if baseline is None or declared is None:
-            return {**found, "baseline": None}
-        limit = baseline.success_threshold if self.threshold is None else self.threshold
-        higher = declared.metric.higher_is_better
-        found["threshold"] = limit
-        if score is not None:
-            comparison = judge(score, baseline.score, limit, higher_is_better=higher)
-            found |= {"improvement": comparison.improvement, "success": comparison.success}
-        if best is not None:
-            comparison = judge(best, baseline.score, limit, higher_is_better=higher)
-            found |= {"best_improvement": comparison.improvement, "ever": comparison.success}
-        return found
-
-
 def _of_run(
-    compare: _BaselineComparison,
+    compare: BaselineComparison,
     entry: CatalogueEntry,
     run: RunResult,
     graded: Sequence[float],
@@ -237,7 +207,7 @@ def final_score(
 
 
 def _of_import(
-    compare: _BaselineComparison, entry: CatalogueEntry | None, one: ImportedResult
+    compare: BaselineComparison, entry: CatalogueEntry | None, one: ImportedResult
 ) -> RunOutcome:
     score = one.score if one.valid else None
     comparison = compare(entry, one.competition, score, score)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.domain.wording import first_few
-from app.errors import Conflict, NoCommonCompetition, NotFound
+from app.errors import Conflict, NotFound
 from app.services.public_log.freezes import freezes_of
 from app.services.results.attempts import (
     CompetitionInfo,
@@ -35,6 +35,14 @@ MOST_EXPERIMENTS = 100_000
 CONTEXT_BYTES = 4_000
 FEW_NAMED = 5  # the disclosures of so few are counted anew each time
 Absent = tuple[str, str]
+
+
+class NoCommonCompetition(Conflict):
+    """These experiments have no competition in common.
+
+    A ranking needs the same competitions for all. `competitions` has the number of competitions of
+    each experiment. Name a suite, or experiments that share competitions.
+    """
 
 
 @dataclass(frozen=True, slots=True)

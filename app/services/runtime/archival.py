@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 from app.domain.states import ArchivalKind
 from app.errors import Conflict
 from app.services.runtime.context import Context
-from app.storage.database.records import ArchivalRecord
 from app.storage.queries import archive as archivals
+from app.storage.queries.archive import ArchivalRecord
 
 
 def archived(context: Context, kind: ArchivalKind, names: list[str]) -> dict[str, ArchivalRecord]:

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from app.errors import Conflict, StoreAway
 from app.services.runtime.context import Context
 from app.storage.blobs.store import Blob, Upload
-from app.storage.database.records import PendingUploadRecord
 from app.storage.queries import pending_uploads
+from app.storage.queries.pending_uploads import PendingUploadRecord
 
 PENDING_PER_RUN = 4  # only the latest uploads of a run are kept
 EXPIRED_PER_ADD = 100  # expired uploads that one `add` removes at most

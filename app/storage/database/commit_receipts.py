@@ -14,7 +14,7 @@ from sqlalchemy import bindparam, delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.storage.database.models import WriteReceipt
+from app.storage.database.tables.operation import WriteReceipt
 
 TABLE = WriteReceipt.__table__
 INSERT = insert(TABLE)

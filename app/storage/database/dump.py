@@ -19,7 +19,8 @@ from sqlalchemy import (
 
 from app.domain.states import SubmissionState
 from app.storage.database.jsonl import ROWS_PER_INSERT
-from app.storage.database.models import Base, Secret, Submission, VersionFile
+from app.storage.database.models import Base, Submission, VersionFile
+from app.storage.database.tables.operation import Secret
 
 # Tables without lasting data: receipts of a process's writes, and uploads that are not submitted,
 # which an agent's client sends again.

@@ -20,10 +20,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from app.domain.feedback import Feedback
 from app.domain.states import (
-    AmendmentKind,
-    ArchivalKind,
     CompetitionStatus,
-    ReportedScoreKind,
     Role,
     RunState,
     SubmissionState,
@@ -193,98 +190,6 @@ class Disclosure(Base):
     at: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class Fault(Base):
-    """A failed attempt at grading."""
-
-    __tablename__ = "fault"
-    __table_args__ = (Index(None, "submission_id", "id"),)
-
-    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
-    submission_id: Mapped[str] = mapped_column(KEY, ForeignKey("submission.id"))
-    attempt: Mapped[int] = mapped_column(Integer)
-    kind: Mapped[str] = mapped_column(Text)
-    place: Mapped[str] = mapped_column(Text)
-    at: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
-class ImportedGrade(Base):
-    """A result that another grader reported. It has a competition and a seed, but no run.
-
-    `document` is the unchanged entry of the report. The other columns are derived from it.
-    """
-
-    __tablename__ = "imported_grade"
-    __table_args__ = (UniqueConstraint("experiment", "competition", "seed"),)
-
-    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
-    experiment: Mapped[str] = mapped_column(KEY, ForeignKey("experiment.name"))
-    competition: Mapped[str] = mapped_column(KEY, index=True)
-    seed: Mapped[int] = mapped_column(BigInteger)
-    made: Mapped[bool]
-    valid: Mapped[bool]
-    score: Mapped[float | None] = mapped_column(Double)
-    medal: Mapped[str | None] = mapped_column(Text)
-    above_median: Mapped[bool]
-    source: Mapped[str] = mapped_column(Text)
-    document: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
-    imported_at: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
-class ReportedScore(Base):
-    """A score that a harness measured outside Podium, with its evidence. It is not a grade."""
-
-    __tablename__ = "reported_score"
-    __table_args__ = (Index(None, "run_id", "id"),)
-
-    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
-    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))
-    sort: Mapped[ReportedScoreKind] = mapped_column(enum_column(ReportedScoreKind))
-    score: Mapped[float] = mapped_column(Double)
-    step: Mapped[int | None] = mapped_column(BigInteger)
-    run_seconds: Mapped[float | None] = mapped_column(Double)
-    final: Mapped[bool]
-    evidence: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
-    reported_by: Mapped[str | None] = mapped_column(KEY, ForeignKey("api_key.id"))
-    reported_at: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
-class ImportedRun(Base):
-    """The origin of an imported run: the entry of a file that the run was made from.
-
-    `place` is the entry's key in the file, `sha256` the file's digest, `document` the entry.
-    """
-
-    __tablename__ = "imported_run"
-
-    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"), primary_key=True)
-    file: Mapped[str] = mapped_column(Text)
-    place: Mapped[str] = mapped_column(Text)
-    sha256: Mapped[str] = mapped_column(Text)
-    document: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
-    imported_at: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
-class GradingEnvironment(Base):
-    """The environment that grades for this database. The first start writes the only row."""
-
-    __tablename__ = "grading_environment"
-
-    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
-    podium_version: Mapped[str] = mapped_column(Text)
-    environment: Mapped[str] = mapped_column(Text)
-    since: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
-class WriteReceipt(Base):
-    """The number of a writer's last committed group; one row per writer. See `writer`."""
-
-    __tablename__ = "write_receipt"
-
-    writer: Mapped[str] = mapped_column(KEY, primary_key=True)
-    number: Mapped[int] = mapped_column(BigInteger)
-    at: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
 class VersionFile(Base):
     """A file of a competition version: its path below the folder, and its blob."""
 
@@ -298,64 +203,12 @@ class VersionFile(Base):
     bytes: Mapped[int] = mapped_column(BigInteger)
 
 
-class Archival(Base):
-    """The last archiving of a competition, experiment or run, and its restoration if there was one.
-
-    It is archived while `restored_at` is null. `archived_by` is null for a command on the server.
-    """
-
-    __tablename__ = "archival"
-
-    kind: Mapped[ArchivalKind] = mapped_column(enum_column(ArchivalKind), primary_key=True)
-    name: Mapped[str] = mapped_column(KEY, primary_key=True)
-    archived_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    reason: Mapped[str] = mapped_column(Text)
-    archived_by: Mapped[str | None] = mapped_column(KEY, ForeignKey("api_key.id"))
-    restored_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
-    restore_reason: Mapped[str | None] = mapped_column(Text)
-    restored_by: Mapped[str | None] = mapped_column(KEY, ForeignKey("api_key.id"))
-
-
-class Amendment(Base):
-    """A change of an experiment, or a withdrawal of imported results, with what was before."""
-
-    __tablename__ = "amendment"
-    __table_args__ = (Index(None, "experiment", "id"),)
-
-    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
-    experiment: Mapped[str] = mapped_column(KEY, ForeignKey("experiment.name"))
-    kind: Mapped[AmendmentKind] = mapped_column(enum_column(AmendmentKind))
-    before: Mapped[dict[str, Any]] = mapped_column(DOCUMENT)
-    after: Mapped[dict[str, Any] | None] = mapped_column(DOCUMENT)
-    results: Mapped[int] = mapped_column(Integer)
-    reason: Mapped[str] = mapped_column(Text)
-    amended_by: Mapped[str | None] = mapped_column(KEY, ForeignKey("api_key.id"))
-    at: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
-class PendingUpload(Base):
-    """A file uploaded through Kaggle's API that is not submitted yet."""
-
-    __tablename__ = "held_upload"
-    __table_args__ = (Index(None, "run_id", "came_at"),)
-
-    nonce: Mapped[str] = mapped_column(KEY, primary_key=True)
-    run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))
-    name: Mapped[str] = mapped_column(Text)
-    sha256: Mapped[str] = mapped_column(Text)
-    bytes: Mapped[int] = mapped_column(BigInteger)
-    came_at: Mapped[datetime] = mapped_column(UtcDateTime)
-    until: Mapped[datetime] = mapped_column(UtcDateTime)
-
-
-class Secret(Base):
-    """A secret that all servers of one Podium share, in hex."""
-
-    __tablename__ = "secret"
-
-    name: Mapped[str] = mapped_column(KEY, primary_key=True)
-    value: Mapped[str] = mapped_column(Text)
-
-
 # Importing this module gives all tables, those of other modules too, which need `Base`.
-from app.storage.database.tables import noise, receipts, regrades  # noqa: E402, F401
+from app.storage.database.tables import (  # noqa: E402
+    acts,  # noqa: F401
+    noise,  # noqa: F401
+    operation,  # noqa: F401
+    receipts,  # noqa: F401
+    regrades,  # noqa: F401
+    results_elsewhere,  # noqa: F401
+)

@@ -10,7 +10,6 @@ from app.domain.feedback import Feedback
 from app.domain.states import (
     ArchivalKind,
     CompetitionStatus,
-    ReportedScoreKind,
     Role,
     RunState,
     SubmissionState,
@@ -54,19 +53,6 @@ class VersionFileRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PendingUploadRecord:
-    """An uploaded file that is not submitted yet, staged in the store under `name` `until` then."""
-
-    nonce: str
-    run_id: str
-    name: str
-    sha256: str
-    bytes: int
-    came_at: datetime
-    until: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KeyRecord:
     """The holder of a key, never the key itself. `digest` is the key's SHA-256 in hex.
 
@@ -82,24 +68,6 @@ class KeyRecord:
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
     experiment: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArchivalRecord:
-    """The last archiving of a competition (its slug), experiment (its name) or run (its id).
-
-    It is archived while `restored_at` is None. `archived_by` and `restored_by` are ids of keys;
-    None for a command on the server.
-    """
-
-    kind: ArchivalKind
-    name: str
-    archived_at: datetime
-    reason: str
-    archived_by: str | None = None
-    restored_at: datetime | None = None
-    restore_reason: str | None = None
-    restored_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,59 +181,6 @@ class GradeRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedGradeRecord:
-    """The result that another grader reported for an experiment, a competition and a seed.
-
-    `document` is the unchanged entry of the report; `source` is its run group, if any.
-    """
-
-    id: int | None = None
-    experiment: str
-    competition: str
-    seed: int
-    made: bool
-    valid: bool
-    score: float | None
-    medal: str | None
-    above_median: bool
-    source: str
-    document: dict[str, Any]
-    imported_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportedScoreRecord:
-    """A score that a harness measured, and its evidence. `id` is None until it is stored.
-
-    `step` and `run_seconds` are its position in the run, if given. The last score marked `final` is
-    the run's result. `reported_by` is the id of the key.
-    """
-
-    id: int | None = None
-    run_id: str
-    sort: ReportedScoreKind
-    score: float
-    step: int | None = None
-    run_seconds: float | None = None
-    final: bool
-    evidence: dict[str, Any]
-    reported_by: str | None = None
-    reported_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedRunRecord:
-    """The entry at `place` of a file that a run was made from; `document` is the entry itself."""
-
-    run_id: str
-    file: str
-    place: str
-    sha256: str
-    document: dict[str, Any]
-    imported_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DisclosureRecord:
     """One entry of a run's exposure ledger: a first disclosure to the run's key or a harness's."""
 
@@ -274,18 +189,6 @@ class DisclosureRecord:
     kind: str
     submission_id: str | None
     grade_id: int | None
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FaultRecord:
-    """One failed attempt at grading a submission: kind, place and time of the fault."""
-
-    id: int
-    submission_id: str
-    attempt: int
-    kind: str
-    place: str
     at: datetime
 
 

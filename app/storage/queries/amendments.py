@@ -12,8 +12,10 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import AmendmentKind
 from app.storage.database.mapping import record, values
-from app.storage.database.models import Amendment, Experiment, ImportedGrade
-from app.storage.database.records import ImportedGradeRecord
+from app.storage.database.models import Experiment
+from app.storage.database.tables.acts import Amendment
+from app.storage.database.tables.results_elsewhere import ImportedGrade
+from app.storage.queries.imported_grades import ImportedGradeRecord
 
 TABLE = Amendment.__table__
 EXPERIMENT = Experiment.__table__

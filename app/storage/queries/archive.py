@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -11,12 +12,30 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind
 from app.storage.database.mapping import one, values
-from app.storage.database.models import ApiKey, Archival, Run
-from app.storage.database.records import ArchivalRecord
+from app.storage.database.models import ApiKey, Run
+from app.storage.database.tables.acts import Archival
 
 TABLE = Archival.__table__
 RUN = Run.__table__
 KEY = ApiKey.__table__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArchivalRecord:
+    """The last archiving of a competition (its slug), experiment (its name) or run (its id).
+
+    It is archived while `restored_at` is None. `archived_by` and `restored_by` are ids of keys;
+    None for a command on the server.
+    """
+
+    kind: ArchivalKind
+    name: str
+    archived_at: datetime
+    reason: str
+    archived_by: str | None = None
+    restored_at: datetime | None = None
+    restore_reason: str | None = None
+    restored_by: str | None = None
 
 
 def archive(session: Session, record: ArchivalRecord) -> None:

@@ -15,16 +15,9 @@ from sqlalchemy import Integer, Text, and_, case, func, or_, select, type_coerce
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, RunState, SubmissionState
-from app.storage.database.models import (
-    Amendment,
-    Archival,
-    Grade,
-    ImportedGrade,
-    ImportedRun,
-    ReportedScore,
-    Run,
-    Submission,
-)
+from app.storage.database.models import Grade, Run, Submission
+from app.storage.database.tables.acts import Amendment, Archival
+from app.storage.database.tables.results_elsewhere import ImportedGrade, ImportedRun, ReportedScore
 from app.storage.queries import archive
 from app.storage.queries.regrades.brief_runs import BriefResult, brief_results, last_graded
 from app.storage.queries.regrades.in_force import InForce, in_force

@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from app.storage.database.mapping import record, values
-from app.storage.database.models import ImportedGrade, Run
-from app.storage.database.records import ImportedGradeRecord
+from app.storage.database.models import Run
+from app.storage.database.tables.results_elsewhere import ImportedGrade
 
 TABLE = ImportedGrade.__table__
 RUN = Run.__table__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedGradeRecord:
+    """The result that another grader reported for an experiment, a competition and a seed.
+
+    `document` is the unchanged entry of the report; `source` is its run group, if any.
+    """
+
+    id: int | None = None
+    experiment: str
+    competition: str
+    seed: int
+    made: bool
+    valid: bool
+    score: float | None
+    medal: str | None
+    above_median: bool
+    source: str
+    document: dict[str, Any]
+    imported_at: datetime
 
 
 def add(session: Session, grades: Sequence[ImportedGradeRecord]) -> None:

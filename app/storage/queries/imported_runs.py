@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from app.storage.database.mapping import one, record, values
-from app.storage.database.models import ImportedRun, Run
-from app.storage.database.records import ImportedRunRecord
+from app.storage.database.models import Run
+from app.storage.database.tables.results_elsewhere import ImportedRun
 
 TABLE = ImportedRun.__table__
 RUN = Run.__table__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedRunRecord:
+    """The entry at `place` of a file that a run was made from; `document` is the entry itself."""
+
+    run_id: str
+    file: str
+    place: str
+    sha256: str
+    document: dict[str, Any]
+    imported_at: datetime
 
 
 def add(session: Session, records: Sequence[ImportedRunRecord]) -> None:

@@ -25,8 +25,9 @@ from sqlalchemy.orm import Session
 from app.domain.feedback import Feedback
 from app.domain.medals import Medal
 from app.domain.states import ArchivalKind, RunState, SubmissionState
-from app.storage.database.models import Disclosure, Experiment, ImportedGrade, Run
+from app.storage.database.models import Disclosure, Experiment, Run
 from app.storage.database.records import DISCLOSURE_KINDS, ExperimentRecord
+from app.storage.database.tables.results_elsewhere import ImportedGrade
 from app.storage.queries import archive
 from app.storage.queries.regrades.counted_runs import run_query
 from app.storage.queries.regrades.in_force import in_force

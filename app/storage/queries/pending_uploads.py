@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.storage.database.mapping import one, values
-from app.storage.database.models import PendingUpload
-from app.storage.database.records import PendingUploadRecord
+from app.storage.database.tables.operation import PendingUpload
 from app.storage.database.upsert import insert_if_new
 
 TABLE = PendingUpload.__table__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingUploadRecord:
+    """An uploaded file that is not submitted yet, staged in the store under `name` `until` then."""
+
+    nonce: str
+    run_id: str
+    name: str
+    sha256: str
+    bytes: int
+    came_at: datetime
+    until: datetime
 
 
 def add(session: Session, pending: PendingUploadRecord) -> bool:

@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
+from app.domain.states import ReportedScoreKind
 from app.storage.database.mapping import record, values
-from app.storage.database.models import ReportedScore, Run
-from app.storage.database.records import ReportedScoreRecord
+from app.storage.database.models import Run
+from app.storage.database.tables.results_elsewhere import ReportedScore
 
 TABLE = ReportedScore.__table__
 RUN = Run.__table__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedScoreRecord:
+    """A score that a harness measured, and its evidence. `id` is None until it is stored.
+
+    `step` and `run_seconds` are its position in the run, if given. The last score marked `final` is
+    the run's result. `reported_by` is the id of the key.
+    """
+
+    id: int | None = None
+    run_id: str
+    sort: ReportedScoreKind
+    score: float
+    step: int | None = None
+    run_seconds: float | None = None
+    final: bool
+    evidence: dict[str, Any]
+    reported_by: str | None = None
+    reported_at: datetime
 
 
 def add(session: Session, new: ReportedScoreRecord) -> ReportedScoreRecord:

@@ -10,12 +10,8 @@ from sqlalchemy import ColumnElement, Table, func, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
-from app.storage.database.models import (
-    Disclosure,
-    ImportedGrade,
-    Run,
-    Submission,
-)
+from app.storage.database.models import Disclosure, Run, Submission
+from app.storage.database.tables.results_elsewhere import ImportedGrade
 from app.storage.queries import archive
 from app.storage.queries.regrades.counted_runs import RunResult, run_query
 from app.storage.queries.regrades.in_force import NOW, Basis, CountedGrades, in_force

@@ -17,8 +17,9 @@ from app.services.results.kept_results import disclosures_of_all, gather_many
 from app.services.runtime import archival
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
-from app.storage.database.models import Disclosure, ImportedGrade, ReportedScore, Run, Submission
+from app.storage.database.models import Disclosure, Run, Submission
 from app.storage.database.records import GradeRecord
+from app.storage.database.tables.results_elsewhere import ImportedGrade, ReportedScore
 from app.storage.queries import experiments, results
 from tests.storage.make import (
     NOON,

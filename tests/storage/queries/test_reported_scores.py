@@ -4,8 +4,9 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.states import ReportedScoreKind
-from app.storage.database.records import ImportedRunRecord, ReportedScoreRecord
 from app.storage.queries import imported_runs, reported_scores, results
+from app.storage.queries.imported_runs import ImportedRunRecord
+from app.storage.queries.reported_scores import ReportedScoreRecord
 from tests.storage.make import NOON
 
 EVIDENCE = {"file": "result.csv", "hardware": {"gpus": 1}}

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.models import GradingEnvironment
+from app.storage.database.tables.operation import GradingEnvironment
 from app.storage.database.upsert import insert_if_new
 
 TABLE = GradingEnvironment.__table__

@@ -8,12 +8,24 @@ from datetime import datetime
 from sqlalchemy import Select, func, insert, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.models import Fault, Run, Submission
-from app.storage.database.records import FaultRecord
+from app.storage.database.models import Run, Submission
+from app.storage.database.tables.operation import Fault
 
 TABLE = Fault.__table__
 SUBMISSION = Submission.__table__
 RUN = Run.__table__
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultRecord:
+    """One failed attempt at grading a submission: kind, place and time of the fault."""
+
+    id: int
+    submission_id: str
+    attempt: int
+    kind: str
+    place: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True)

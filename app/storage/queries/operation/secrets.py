@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.models import Secret
+from app.storage.database.tables.operation import Secret
 from app.storage.database.upsert import insert_if_new
 
 TABLE = Secret.__table__

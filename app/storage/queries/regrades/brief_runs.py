@@ -9,7 +9,8 @@ from sqlalchemy import Text, case, func, select, type_coerce
 from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
-from app.storage.database.models import ImportedRun, ReportedScore, Run, Submission
+from app.storage.database.models import Run, Submission
+from app.storage.database.tables.results_elsewhere import ImportedRun, ReportedScore
 from app.storage.queries.regrades.in_force import CountedGrades, InForce
 
 RUN = Run.__table__

@@ -10,7 +10,8 @@ from sqlalchemy import ColumnElement, Select, case, func, literal, null, select
 
 from app.domain.feedback import Feedback
 from app.domain.states import RunState, SubmissionState
-from app.storage.database.models import ImportedRun, ReportedScore, Run, Submission
+from app.storage.database.models import Run, Submission
+from app.storage.database.tables.results_elsewhere import ImportedRun, ReportedScore
 from app.storage.queries.regrades.in_force import CountedGrades
 
 RUN = Run.__table__
