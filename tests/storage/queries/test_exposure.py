@@ -66,8 +66,9 @@ def test_totals_name_every_kind(world, grade):
 
     with world.database.read() as session:
         assert exposure.totals(session, world.run.id) == {
-            "validation": 3, "public_score": 0, "private_score": 1, "harness_validation": 0,
-            "harness_public_score": 0, "harness_private_score": 0,
+            "validation": 3, "search_score": 0, "public_score": 0, "private_score": 1,
+            "harness_validation": 0, "harness_search_score": 0, "harness_public_score": 0,
+            "harness_private_score": 0,
         }  # fmt: skip
 
 
