@@ -186,6 +186,12 @@ TABLE = {
     "GET /v1/regrades/{regrade_id}": RESEARCHER,
     "POST /v1/regrades/{regrade_id}/apply": ADMIN,
     "POST /v1/regrades/{regrade_id}/cancel": ADMIN,
+    "GET /v1/reviews": RESEARCHER,
+    "GET /v1/runs/{run_id}/review": RESEARCHER,
+    "POST /v1/runs/{run_id}/review": ADMIN,
+    "GET /v1/competitions/{slug}/known-leaks": RESEARCHER,
+    "POST /v1/competitions/{slug}/known-leaks": ADMIN,
+    "DELETE /v1/competitions/{slug}/known-leaks/{sha256}": ADMIN,
     # The noise of scores is one more number about the answers, and for readers of results alone.
     "GET /v1/submissions/{submission_id}/uncertainty": RESEARCHER,
     "GET /v1/experiments/{name}/uncertainty": RESEARCHER,
