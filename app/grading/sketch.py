@@ -61,7 +61,7 @@ def _cells(numbers: FloatArray) -> bytes:
     if not numbers.size:
         return b""
     places = (np.arange(1, CELLS + 1) * _STEP % 1.0 * numbers.size).astype(np.int64)
-    values = np.clip(numbers[places % rows, places // rows], -_LARGEST, _LARGEST)
+    values = np.clip(numbers[places % rows, places // rows] + 0.0, -_LARGEST, _LARGEST)
     return bytes(values.astype("<f4"))
 
 

@@ -14,8 +14,9 @@ NEAR = 1e-3  # the relative difference of two numbers that are nearly equal
 NEAR_SHARE = 0.95  # of the numbers compared
 VARIED = 16  # distinct numbers that a sketch needs: two good files of few values agree by chance
 PROBES = 8  # submissions that make probing
-FEW_SHARE = 0.005  # of the rows, at least one and at most FEW_ROWS
+FEW_SHARE = 0.005  # of the rows, at least one or two and at most FEW_ROWS
 FEW_ROWS = 8
+BLOCK_ROWS = 64  # from here on, two changed rows are few
 _FIRST_CELLS = 8  # looked at first, in all sketches; near files have most of them
 
 Cells = npt.NDArray[np.float32]
@@ -77,10 +78,12 @@ def changed_rows(one: Sketch, other: Sketch) -> int:
 def few(rows: int) -> int:
     """The number of rows that count as few in a file.
 
-    >>> few(100), few(1000), few(100_000)
-    (1, 5, 8)
+    Two files that each change one row of a third differ in two.
+
+    >>> few(20), few(100), few(1000), few(100_000)
+    (1, 2, 5, 8)
     """
-    return max(1, min(FEW_ROWS, int(rows * FEW_SHARE)))
+    return max(1 if rows < BLOCK_ROWS else 2, min(FEW_ROWS, int(rows * FEW_SHARE)))
 
 
 def probes(sketches: Sequence[Sketch]) -> int:

@@ -13,7 +13,7 @@ from app.review.signals import Finding, Level, Signal
 
 TOLERANCE = 1e-9  # of a score from its bound: a logarithm is cut off at 1e-15
 FAST_SECONDS = 600.0
-FAR, VERY_FAR = 1.0, 3.0  # distances from the best team to the median
+FAR, VERY_FAR = 1.0, 3.0  # distances on the board
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,9 @@ def _beyond_humans(one: ScoredSubmission) -> Finding | None:
         return None
     lead = _lead(one, best)
     margin = _distance(best, one.board.lines.gold) or _distance(best, one.board.lines.bronze)
-    if not margin or lead <= margin:
+    if not margin or lead <= FAR * margin:
         return None
-    wide = max(margin, _distance(best, one.board.lines.bronze))
-    level = Level.REVIEW if lead > wide else Level.ANNOTATE
+    level = Level.REVIEW if lead > VERY_FAR * margin else Level.ANNOTATE
     detail = {"score": one.score, "best_team": best, "lead": lead, "margin": margin}
     return Finding(Signal.BEYOND_HUMANS, level, detail)
 

@@ -62,7 +62,9 @@ def upgrade() -> None:
         sa.Column("detail", sa.JSON(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_review_signal"),
-        sa.UniqueConstraint("submission_id", "signal", name="uq_review_signal_submission_id_signal"),
+        sa.UniqueConstraint(
+            "run_id", "signal", "level", name="uq_review_signal_run_id_signal_level"
+        ),
         references("review_signal", "submission_id", "submission.id"),
         references("review_signal", "run_id", "run.id"),
         references("review_signal", "other_run", "run.id"),

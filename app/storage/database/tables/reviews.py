@@ -33,10 +33,13 @@ class SubmissionSketch(Base):
 
 
 class ReviewSignal(Base):
-    """A signal of a submission, and the run that it resembles if it does."""
+    """A signal of a submission, and the run that it resembles if it does.
+
+    Of each kind and level a run keeps the first.
+    """
 
     __tablename__ = "review_signal"
-    __table_args__ = (UniqueConstraint("submission_id", "signal"), Index(None, "run_id", "id"))
+    __table_args__ = (UniqueConstraint("run_id", "signal", "level"), Index(None, "run_id", "id"))
 
     id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
     submission_id: Mapped[str] = mapped_column(KEY, ForeignKey("submission.id"))

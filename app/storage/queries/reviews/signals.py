@@ -55,11 +55,11 @@ class QueuedRun(NamedTuple):
 
 
 def add_all(session: Session, added: Sequence[SignalRecord]) -> None:
-    """Store signals; of each kind a submission keeps its first."""
+    """Store signals; of each kind and level a run keeps its first."""
     rows = [values(one) for one in added]
     for row in rows:
         del row["id"]
-    insert_all_if_new(session, TABLE, ("submission_id", "signal"), rows)
+    insert_all_if_new(session, TABLE, ("run_id", "signal", "level"), rows)
 
 
 def of_run(session: Session, run: str) -> list[SignalRecord]:
