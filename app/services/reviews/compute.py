@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from datetime import UTC, datetime
 from cachetools import LRUCache
 from sqlalchemy.orm import Session
 
+from app.prometheus_metrics import REVIEW_SECONDS, REVIEWED
 from app.review.likeness import PROBES, cells_of, is_constant, probes
 from app.review.scores import ScoredSubmission, score_signals
 from app.review.signals import Finding, Level, Signal
@@ -36,6 +38,7 @@ class Reviewer:
 
     def turn(self) -> int:
         """Compute the signals of up to 100 submissions. Returns the number of submissions."""
+        started = time.thread_time()
         with self.context.database.read() as session:
             waiting = sketches.not_reviewed(session, AT_ONCE)
         if not waiting:
@@ -43,8 +46,15 @@ class Reviewer:
         facts = {one.version_id: self._facts(one.version_id) for one in waiting}
         at = datetime.now(UTC)
         found: list[SignalRecord] = []
+        leaks: dict[str, dict[str, str]] = {}  # by competition and SHA-256
         with self.context.database.read() as session:
             for one in waiting:
+                if one.competition not in leaks:
+                    listed = known_leaks.of_competition(session, one.competition)
+                    leaks[one.competition] = {leak.sha256: leak.note for leak in listed}
+                note = leaks[one.competition].get(one.sha256)
+                if note is not None:
+                    found.append(_record(one, leak_finding(note), None, at))
                 for finding, other in self._signals(session, one, facts[one.version_id]):
                     found.append(_record(one, finding, other, at))
 
@@ -53,6 +63,8 @@ class Reviewer:
             sketches.set_reviewed(session, [one.submission for one in waiting], at)
 
         self.context.database.write(write)
+        REVIEWED.inc(len(waiting))
+        REVIEW_SECONDS.inc(time.thread_time() - started)
         return len(waiting)
 
     def _facts(self, version_id: int) -> VersionFacts:
@@ -69,9 +81,6 @@ class Reviewer:
             facts.board,
         )  # fmt: skip
         yield from ((finding, None) for finding in score_signals(scored))
-        for leak in known_leaks.of_competition(session, one.competition):
-            if leak.sha256 == one.sha256:
-                yield leak_finding(leak.note), None
         if one.digest == facts.sample_digest:
             yield Finding(Signal.SAMPLE_SUBMISSION, Level.ANNOTATE), None
         else:

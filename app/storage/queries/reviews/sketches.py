@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import Integer, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
@@ -21,6 +21,84 @@ SUBMISSION = Submission.__table__
 RUN = Run.__table__
 GRADE = Grade.__table__
 EXPERIMENT = Experiment.__table__
+
+
+WAITING = (
+    select(TABLE)
+    .where(TABLE.c.reviewed_at.is_(None))
+    .order_by(TABLE.c.submission_id)
+    .limit(bindparam("most", type_=Integer))
+    .subquery()
+)
+NOT_REVIEWED = (
+    select(
+        SUBMISSION.c.id,
+        RUN.c.id,
+        RUN.c.experiment,
+        EXPERIMENT.c.agent,
+        RUN.c.competition,
+        WAITING.c.version_id,
+        SUBMISSION.c.sha256,
+        RUN.c.feedback,
+        SUBMISSION.c.run_seconds,
+        GRADE.c.score,
+        GRADE.c.public_score,
+        WAITING.c.rows,
+        WAITING.c.digest,
+        WAITING.c.blocks,
+        WAITING.c.cells,
+    )
+    .select_from(WAITING)
+    .join(SUBMISSION, SUBMISSION.c.id == WAITING.c.submission_id)
+    .join(
+        GRADE,
+        (GRADE.c.submission_id == SUBMISSION.c.id) & (GRADE.c.version_id == WAITING.c.version_id),
+    )
+    .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+    .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
+    .order_by(SUBMISSION.c.id)
+)
+REVIEWED = (
+    update(TABLE)
+    .where(TABLE.c.submission_id == bindparam("one"))
+    .values(reviewed_at=bindparam("moment"))
+)
+SAME = (
+    select(SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent, SUBMISSION.c.sha256)
+    .select_from(TABLE)
+    .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
+    .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+    .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
+    .where(
+        TABLE.c.version_id == bindparam("version"),
+        TABLE.c.digest == bindparam("digest"),
+        RUN.c.experiment != bindparam("experiment"),
+        SUBMISSION.c.id < bindparam("before"),
+    )
+    .order_by(SUBMISSION.c.id)
+    .limit(bindparam("most", type_=Integer))
+)
+CELLS = (
+    select(SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent, TABLE.c.cells)
+    .select_from(TABLE)
+    .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
+    .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+    .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
+    .where(
+        TABLE.c.version_id == bindparam("version"),
+        TABLE.c.submission_id > bindparam("after"),
+        TABLE.c.cells != b"",
+    )
+    .order_by(SUBMISSION.c.id)
+    .limit(bindparam("most", type_=Integer))
+)
+OF_RUN = (
+    select(TABLE.c.rows, TABLE.c.blocks, TABLE.c.cells)
+    .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
+    .where(SUBMISSION.c.run_id == bindparam("run"), SUBMISSION.c.id <= bindparam("until"))
+    .order_by(SUBMISSION.c.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
 
 
 class GradedFile(NamedTuple):
@@ -82,105 +160,34 @@ def add_all(session: Session, added: Sequence[tuple[str, int, Sketch]]) -> None:
 
 def not_reviewed(session: Session, limit: int) -> list[GradedFile]:
     """Graded submissions whose signals were not computed yet, oldest first."""
-    waiting = (
-        select(TABLE).where(TABLE.c.reviewed_at.is_(None)).order_by(TABLE.c.submission_id)
-    ).limit(limit).subquery()  # fmt: skip
-    query = (
-        select(
-            SUBMISSION.c.id,
-            RUN.c.id,
-            RUN.c.experiment,
-            EXPERIMENT.c.agent,
-            RUN.c.competition,
-            waiting.c.version_id,
-            SUBMISSION.c.sha256,
-            RUN.c.feedback,
-            SUBMISSION.c.run_seconds,
-            GRADE.c.score,
-            GRADE.c.public_score,
-            waiting.c.rows,
-            waiting.c.digest,
-            waiting.c.blocks,
-            waiting.c.cells,
-        )
-        .select_from(waiting)
-        .join(SUBMISSION, SUBMISSION.c.id == waiting.c.submission_id)
-        .join(
-            GRADE,
-            (GRADE.c.submission_id == SUBMISSION.c.id)
-            & (GRADE.c.version_id == waiting.c.version_id),
-        )
-        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
-        .order_by(SUBMISSION.c.id)
-    )
-    return [GradedFile._make(row) for row in session.execute(query)]
+    return [GradedFile._make(row) for row in session.execute(NOT_REVIEWED, {"most": limit})]
 
 
 def set_reviewed(session: Session, submissions: Sequence[str], at: datetime) -> None:
     """Note that the signals of these submissions were computed."""
-    statement = (
-        update(TABLE)
-        .where(TABLE.c.submission_id == bindparam("one"))
-        .values(reviewed_at=bindparam("moment"))
-    )
     if submissions:
-        session.execute(
-            statement,
-            [{"one": one, "moment": at} for one in submissions],
-            execution_options={"synchronize_session": False},
-        )
+        connection = session.connection()
+        connection.execute(REVIEWED, [{"one": one, "moment": at} for one in submissions])
 
 
 def with_same_predictions(session: Session, one: GradedFile, limit: int) -> list[SimilarFile]:
     """Earlier submissions of other experiments with the same digest, oldest first."""
-    query = (
-        select(SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent, SUBMISSION.c.sha256)
-        .select_from(TABLE)
-        .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
-        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
-        .where(
-            TABLE.c.version_id == one.version_id,
-            TABLE.c.digest == one.digest,
-            RUN.c.experiment != one.experiment,
-            SUBMISSION.c.id < one.submission,
-        )
-        .order_by(SUBMISSION.c.id)
-        .limit(limit)
-    )
-    return [SimilarFile._make(row) for row in session.execute(query)]
+    given = {
+        "version": one.version_id, "digest": one.digest, "experiment": one.experiment,
+        "before": one.submission, "most": limit,
+    }  # fmt: skip
+    return [SimilarFile._make(row) for row in session.execute(SAME, given)]
 
 
 def cells_after(
     session: Session, version_id: int, after: str, limit: int
 ) -> list[tuple[str, str, str, str, bytes]]:
     """Submission, run, experiment, agent and cells of a version's sketches with cells, in order."""
-    query = (
-        select(SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent, TABLE.c.cells)
-        .select_from(TABLE)
-        .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
-        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
-        .where(
-            TABLE.c.version_id == version_id,
-            TABLE.c.submission_id > after,
-            TABLE.c.cells != b"",
-        )
-        .order_by(SUBMISSION.c.id)
-        .limit(limit)
-    )
-    return [(one[0], one[1], one[2], one[3], one[4]) for one in session.execute(query)]
+    given = {"version": version_id, "after": after, "most": limit}
+    return [(one[0], one[1], one[2], one[3], one[4]) for one in session.execute(CELLS, given)]
 
 
 def of_run(session: Session, run: str, *, until: str, limit: int) -> list[Sketch]:
     """The sketches of a run's last submissions up to one, oldest first."""
-    query = (
-        select(TABLE.c.rows, TABLE.c.blocks, TABLE.c.cells)
-        .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
-        .where(SUBMISSION.c.run_id == run, SUBMISSION.c.id <= until)
-        .order_by(SUBMISSION.c.id.desc())
-        .limit(limit)
-    )
-    found = [Sketch(*row) for row in session.execute(query)]
-    return found[::-1]
+    rows = session.execute(OF_RUN, {"run": run, "until": until, "most": limit})
+    return [Sketch(*row) for row in rows][::-1]
