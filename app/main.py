@@ -42,7 +42,7 @@ from app.api.http.head_requests import HeadRequests
 from app.api.http.request_log import RequestRecorder
 from app.api.http.security_headers import SecurityHeaders
 from app.api.imports import grading_reports, mlagentbench_results
-from app.api.trust import public_log, receipts
+from app.api.trust import public_log, receipts, reviews
 from app.errors import PodiumError
 from app.kaggle_api.deps import open_state
 from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
@@ -59,6 +59,7 @@ from app.web import routers as pages
 from app.worker.late_receipts import run_late_receipts
 from app.worker.loop import NoWorker, Worker
 from app.worker.regrading_loop import RegradingLoop
+from app.worker.reviewer import run_reviewer
 from app.worker.sweeper import run_sweeper
 
 log = logging.getLogger("podium")
@@ -108,9 +109,16 @@ def create_app(
             )
             threads.append(run)
         sweeper = threading.Thread(target=run_sweeper, args=(context, stopping), name="sweeper")
-        late = threading.Thread(
-            target=run_late_receipts, args=(context, stopping), name="late-receipts"
-        )
+        background = [
+            sweeper,
+            threading.Thread(
+                target=run_late_receipts, args=(context, stopping), name="late-receipts"
+            ),
+        ]
+        if not settings.queues:  # otherwise workers do it: they have graders
+            background.append(
+                threading.Thread(target=run_reviewer, args=(context, stopping), name="reviewer")
+            )
         loop = asyncio.get_running_loop()
         app.state.shutdown = lambda: loop.call_soon_threadsafe(context.notifications.close)
         app.state.kaggle = open_state(context)
@@ -119,8 +127,8 @@ def create_app(
             each.start()
         # Without requests few things can end the server but the file it grades.
         await run_in_threadpool(worker.wait_for_suspects, SUSPECTS_SECONDS)
-        sweeper.start()
-        late.start()
+        for each in background:
+            each.start()
         # The present objects stay until the end: the garbage collector need not check them again.
         gc.collect()
         gc.freeze()
@@ -132,10 +140,8 @@ def create_app(
             worker.wake()
             if regrading is not None:
                 regrading.wake()
-            for each in threads:
+            for each in (*threads, *background):
                 await run_in_threadpool(each.join)
-            await run_in_threadpool(sweeper.join)
-            await run_in_threadpool(late.join)
             if app.state.batch_receiver is not None:
                 await run_in_threadpool(app.state.batch_receiver.close)
             await run_in_threadpool(_stop_grading, context)
@@ -165,7 +171,7 @@ def create_app(
     rarely_used = (
         grade, reported_scores, scores, success, mlagentbench_results, amendments, archive, keys,
         regrades, receipts, public_log, events, faults, suites, service, skill, problems,
-        uncertainty,
+        uncertainty, reviews,
     )  # fmt: skip
     for module in (*by_frequency, *rarely_used):
         app.include_router(module.router)

@@ -32,6 +32,10 @@ CONSUMERS = Gauge(
     "podium_queue_consumers",
     "Live consumers of the queue; a worker for both small and larger files counts as two",
 )
+REVIEWED = Counter("podium_reviewed_submissions", "Graded submissions whose signals were computed")
+REVIEW_SECONDS = Counter(
+    "podium_review_processor_seconds", "Processor time of this process for signals"
+)
 GC_FILES = Counter("podium_gc_removed_files", "Files removed that no row names", ["kind"])
 GC_BYTES = Counter("podium_gc_removed_bytes", "Bytes removed that no row names", ["kind"])
 GC_LAST = Gauge("podium_gc_last_timestamp_seconds", "When this process last looked for such files")

@@ -33,6 +33,7 @@ from benchmarks import (
     memory,
     metric_py,
     pages,
+    reviews,
     soak,
     statistics,
     times,
@@ -48,6 +49,7 @@ BENCHMARKS: dict[str, Callable[..., None]] = {
     "http": http.main,
     "memory": memory.main,
     "pages": pages.main,
+    "reviews": reviews.main,
     "statistics": statistics.main,
     "uncertainty": uncertainty.main,
 }

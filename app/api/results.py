@@ -34,7 +34,7 @@ from app.services.results import board, competition_results, experiment_results,
 from app.services.results.experiment_results import GroupBy
 from app.services.results.medals_over_time import Axis
 from app.services.results.noise.experiment_noise import noise_of
-from app.services.results.scope import Excluded, ResultFilter
+from app.services.results.scope import Excluded, ResultFilter, Reviews
 from app.statistics.attempts import Padding
 from app.storage.queries.regrades.in_force import Basis
 
@@ -79,6 +79,9 @@ AsOf = Annotated[
         "(2026-05-01T12:00:00Z); without it: now"
     ),
 ]
+HowReviewed = Annotated[
+    Reviews, Query(description="leave runs out that reviews exclude, or count them")
+]
 Group = Annotated[GroupBy | None, Query(description="rates also for each group of this kind")]
 
 
@@ -108,10 +111,12 @@ def scope(
     excluded: HowExcluded = Excluded.DROP,
     archived: Archived = False,
     as_of: AsOf = None,
+    reviews: HowReviewed = Reviews.APPLY,
 ) -> ResultFilter:
     """The attempts that count, and how."""
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
-    return ResultFilter(suite or None, padding, flags, excluded, archived, Basis(as_of=as_of))
+    basis = Basis(as_of=as_of)
+    return ResultFilter(suite or None, padding, flags, excluded, archived, basis, reviews)
 
 
 InScope = Annotated[ResultFilter, Depends(scope)]
@@ -237,9 +242,10 @@ def show_items(
     rate: Rate = "any_medal",
     archived: Archived = False,
     as_of: AsOf = None,
+    reviews: HowReviewed = Reviews.APPLY,
 ) -> Any:
     """How well each competition of a suite separates the experiments with runs at it."""
-    chosen = scope(suite_name, padding, exclude_flags, excluded, archived, as_of)
+    chosen = scope(suite_name, padding, exclude_flags, excluded, archived, as_of, reviews)
     return answer(
         request, items_report(chosen, *board.items(context, chosen, rate, experiments), rate)
     )

@@ -77,6 +77,8 @@ class Podium(LazyGroup):
         ("keys", "app.cli.keys:app", "Create, list and revoke keys."),
         ("runs", "app.cli.runs:app", "Create, list, close and archive runs."),
         ("receipts", "app.cli.receipts.commands:app", "Issue, list and save signed receipts."),
+        ("reviews", "app.cli.operation.reviews:app",
+         "Look at runs with signals, and decide about them."),
         ("db", "app.cli.operation.database:app", "Migrate and check the database."),
     )  # fmt: skip
     programs = frozenset({"proxy"})

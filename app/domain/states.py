@@ -78,6 +78,14 @@ class RegradeState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class ReviewDecision(StrEnum):
+    """What a person decided about a run."""
+
+    ACCEPT = "accept"  # it counts
+    EXCLUDE = "exclude"  # it does not count in rates
+    ANNOTATE = "annotate"  # it counts, with a remark
+
+
 class ReportedScoreKind(StrEnum):
     """The source of a score that Podium did not grade."""
 

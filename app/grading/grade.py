@@ -8,6 +8,7 @@ from app.grading.answers import PRIVATE, PUBLIC, SEARCH, Answers
 from app.grading.check import FileData
 from app.grading.graded import Graded
 from app.grading.scorer import Scorer
+from app.grading.sketch import sketch_of
 
 
 def grade(
@@ -37,4 +38,5 @@ def grade(
         search_score=scores.get(SEARCH),
         standing=None if leaderboard is None else leaderboard.standing(score),
         warnings=checked.warnings,
+        sketch=sketch_of(checked),
     )

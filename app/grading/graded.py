@@ -9,12 +9,26 @@ from app.domain.verdict import Notice
 
 
 @dataclass(frozen=True, slots=True)
+class Sketch:
+    """What tells whether two files of a competition predict the same: 512 bytes at most.
+
+    `rows` is the number of rows. `blocks` are digests of 64 runs of neighbouring rows, 4 bytes
+    each; `cells` are 64 numbers of the file as float32, always at the same places, or empty where
+    no column has numbers. It is made of the submission alone, not of the answers.
+    """
+
+    rows: int
+    blocks: bytes
+    cells: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Graded:
     """A graded submission. Scores are unrounded.
 
     `score` is on the private part of the answers (on all rows where there are no parts) and alone
     decides the standing; `public_score` is on the public part and `search_score` on the search
-    part, None where there is none.
+    part, None where there is none. `sketch` is of the predictions; it decides nothing.
     """
 
     score: float
@@ -22,3 +36,4 @@ class Graded:
     standing: Standing | None
     warnings: tuple[Notice, ...]
     search_score: float | None = None
+    sketch: Sketch | None = None

@@ -53,6 +53,7 @@ class RunMade:
     is_graded: bool
     is_archived: bool
     created_at: datetime
+    is_excluded: bool = False
 
 
 def plan_of(predicate: dict[str, Any]) -> Plan:
@@ -128,5 +129,7 @@ def _of_run(plan: Plan, run: RunMade, frozen_at: datetime) -> Iterable[tuple[str
         yield "selection", f"{where}: its final submission {chosen}; planned: {plan.selection}"
     if run.is_archived:
         yield "archived", f"{where}: it was archived, so rates leave it out"
+    if run.is_excluded:
+        yield "excluded", f"{where}: a review excludes it, so rates leave it out"
     if run.created_at < frozen_at:
         yield "early_run", f"{where}: it was made before the freeze"

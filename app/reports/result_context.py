@@ -30,6 +30,9 @@ def context_document(context: ResultContext) -> dict[str, Any]:
         "archived": context.filters.archived,
         "as_of": context.filters.basis.as_of,
         "regrades": [one._asdict() for one in context.regrades],
+        "reviews": context.filters.reviews.value,
+        "excluded_runs": [{"competition": slug, "seed": seed} for slug, seed in context.reviewed],
+        "with_excluded": context.with_excluded,
         "seeds": len(context.grid.seeds),
         "seed_numbers": list(context.grid.seeds),
         "competitions": len(context.grid.competitions),
@@ -73,6 +76,8 @@ def context_columns(context: ResultContext) -> dict[str, Any]:
         "flags": ",".join(sorted({code for _, code, _ in context.flags})),
         "excluded": ",".join(context.excluded),
         "regrades": ",".join(one.id for one in context.regrades),
+        "excluded_runs": len(context.reviewed),
+        "any_medal_with_excluded": (context.with_excluded or {}).get("any_medal"),
     }
 
 
@@ -145,6 +150,13 @@ def own_notes(context: ResultContext) -> list[str]:
             f"Frozen before the first run (receipt {context.freeze.receipt.id}): "
             + ("; ".join(one["text"] for one in departures[:SHOWN]) or "nothing departs from it")
             + (f"; and {len(departures) - SHOWN} more." if len(departures) > SHOWN else ".")
+        )
+    if context.with_excluded is not None:
+        runs, rate = counted(len(context.reviewed), "run"), context.with_excluded["any_medal"]
+        lines.append(
+            f"Reviews exclude {runs}, counted all the same (reviews=ignore)."
+            if scope.ignores_reviews
+            else f"Reviews exclude {runs}; with them any medal would be {rate:.2f} %."
         )
     lines += [regrade_note(one) for one in context.regrades]
     if scope.basis.as_of is not None:

@@ -122,11 +122,13 @@ def make_grid(
     *,
     seeds: Collection[int] = (),
     padding: Padding = Padding.NONE,
+    excused: Collection[tuple[str, int]] = (),
 ) -> Grid:
     """The grid of one experiment's attempts at `competitions`; attempts at others are ignored.
 
     Its seeds are those of the attempts, and `seeds`, which may have no result yet. Competitions
-    and seeds are sorted, so the order of `attempts` does not matter.
+    and seeds are sorted, so the order of `attempts` does not matter. An `excused` (competition,
+    seed) may be missing without padding: it is left out, and the others of its competition count.
 
     Raises:
         ValueError: an attempt is there twice, or attempts of several experiments are mixed.
@@ -156,12 +158,13 @@ def make_grid(
     missing = tuple((slugs[at], numbers[seed_at]) for at, seed_at in np.argwhere(~there.T).tolist())
     low = outcomes.mean(axis=0)
     high = low + (1.0 - there.mean(axis=0))[:, None]
-    counted = there if padding is Padding.AVAILABLE else np.ones_like(there)
+    refused = padding is Padding.NONE and not set(missing) <= set(excused)
+    as_they_are = padding in (Padding.AVAILABLE, Padding.NONE) and not refused
+    counted = there if as_they_are else np.ones_like(there)
     if padding is Padding.COMPLETE:
         complete = np.flatnonzero(there.all(axis=1)).tolist()
         numbers = tuple(numbers[at] for at in complete)
         outcomes, counted = outcomes[complete], counted[complete]
-    refused = missing and padding is Padding.NONE
     if refused or not numbers or not counted.any(axis=0).all():
         raise _missing_error(missing, padding)
     return Grid(slugs, numbers, outcomes, counted, missing, len(there), low, high)

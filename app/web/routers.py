@@ -15,6 +15,7 @@ from app.web import (
     operations,
     pictures,
     reference,
+    reviews,
     runs,
     static_files,
 )
@@ -24,7 +25,7 @@ def install(app: FastAPI) -> None:
     """Add the pages to an application whose errors are problem documents already."""
     for module in (login, experiments, compare, runs, competitions, boards, pictures, operations):
         app.include_router(module.router)
-    for router in (boards.public, runs.forms, operations.forms):
+    for router in (boards.public, runs.forms, operations.forms, reviews.router, reviews.forms):
         app.include_router(router)
     for router in (static_files.router, reference.router):
         app.include_router(router)

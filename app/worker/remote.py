@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -26,6 +27,7 @@ from app.storage.database import revisions
 from app.storage.database.errors import is_outage
 from app.worker.deliveries import Deliveries
 from app.worker.metrics_server import serve_metrics
+from app.worker.reviewer import run_reviewer
 
 log = logging.getLogger("podium.worker")
 WAIT_SECONDS = 1.0  # between checks of a database that is away or not migrated yet
@@ -83,7 +85,14 @@ def run_worker(settings: Settings, config: WorkerConfig, on_ready: Callable[[str
         _wait_for_schema(context)
         environment.agree(context.database, adopt=config.adopt)
         context.graders.warm_up()
-        asyncio.run(_RemoteWorker(context, config, on_ready).serve())
+        stopping = threading.Event()
+        reviewing = threading.Thread(target=run_reviewer, args=(context, stopping), name="reviewer")
+        reviewing.start()
+        try:
+            asyncio.run(_RemoteWorker(context, config, on_ready).serve())
+        finally:
+            stopping.set()
+            reviewing.join()
     finally:
         context.close()
 

@@ -3,6 +3,7 @@
 import os
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,10 @@ def others_are_served(pool, tiny, tiny_file):
 
 
 def test_an_honest_metric_is_used(run):
-    assert run("return float((answers['target'] - submission['target']).abs().sum()) + 7") == (
-        Graded(score=7.0, public_score=None, standing=None, warnings=())
-    )
+    found = run("return float((answers['target'] - submission['target']).abs().sum()) + 7")
+
+    assert replace(found, sketch=None) == Graded(7.0, None, standing=None, warnings=())
+    assert found.sketch.rows == 20
 
 
 def test_a_metric_that_raises_is_named_by_line_and_type_without_its_text(run):

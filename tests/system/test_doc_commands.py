@@ -38,6 +38,7 @@ SHELLS = ("sh", "bash")
 ORDER = (
     "README.md", "kaggle.md", "competitions.md", "http.md", "results.md", "operations.md",
     "harnesses.md", "pages.md", "receipts.md", "regrades.md",
+    "reviews.md",
 )  # fmt: skip
 BIKE = "bike-sharing-demand"
 

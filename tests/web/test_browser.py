@@ -68,7 +68,8 @@ def addresses(filled: Filled) -> list[str]:
         f"/compare?a=careful-agent&b={evil}", "/compare", f"/runs/{run['id']}",
         f"/runs/{run['id']}/close", f"/submissions/{run['sent'][-1]}", f"/submissions/{rejected}",
         "/competitions", "/competitions/tiny-00", "/suites", "/suites/tiny", "/suites/tiny/items",
-        "/operations", "/operations/keys", "/experiments/none", "/login",
+        "/operations", "/operations/keys", "/operations/reviews?state=all",
+        f"/operations/reviews/{run['id']}", "/experiments/none", "/login",
     ]  # fmt: skip
 
 

@@ -153,6 +153,28 @@ def test_only_admins_revoke_keys(filled: Filled) -> None:
     assert visitor(filled.server).post("/login", data={"key": made["key"]}).status_code == 401
 
 
+def test_only_admins_decide_about_runs_and_say_why(filled: Filled) -> None:
+    run = filled.runs[0]["id"]
+    address = f"/operations/reviews/{run}"
+    researcher, admin = (visitor(filled.server, key) for key in (filled.researcher, filled.admin))
+    token = form_token(researcher, f"/runs/{run}/close")
+    evil = "<script>alert(1)</script>"
+    asked = {"decision": "annotate", "reason": evil}
+
+    assert researcher.get(address).status_code == 403
+    assert researcher.post(address, data={"token": token, **asked}).status_code == 403
+    token = form_token(admin, address)
+    assert admin.post(address, data={"token": token, "decision": "annotate"}).status_code == 422
+    assert admin.post(address, data={"token": token, **asked, "decision": "ban"}).status_code == 422
+    assert admin.post(address, data={"token": token, **asked}).status_code == 303
+    shown = admin.get(address).text
+    assert evil not in shown
+    assert "&lt;script&gt;" in shown
+    found = caller(filled.server).get(f"/v1/runs/{run}/review").json()
+    assert found["decisions"][-1]["reason"] == evil
+    assert found["decisions"][-1]["decided_by"] is not None
+
+
 def form_token(browser: httpx.Client, address: str) -> str:
     found = TOKEN.search(browser.get(address).text)
     assert found is not None

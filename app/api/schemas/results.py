@@ -74,6 +74,13 @@ class FreezeOfResults(BaseModel):
     departures: list[Departure]
 
 
+class ExcludedRun(BaseModel):
+    """A run that a review excludes."""
+
+    competition: str
+    seed: int
+
+
 class RegradeInForce(BaseModel):
     """A regrade on which grades at a competition rest."""
 
@@ -101,6 +108,13 @@ class BasisOut(BaseModel):
     regrades: list[RegradeInForce] = Field(
         default=[],
         description="the regrades on which grades rest; elsewhere the first grades count",
+    )
+    reviews: str = Field(default="apply", description="apply or ignore: see `excluded_runs`")
+    excluded_runs: list[ExcludedRun] = Field(
+        default=[], description="runs that reviews exclude; with reviews=apply none counts"
+    )
+    with_excluded: dict[str, float] | None = Field(
+        default=None, description="the mean of each rate, in percent, if these runs counted"
     )
     seeds: int
     seed_numbers: list[int]

@@ -15,7 +15,7 @@ from app.domain.leaderboard import Standing
 from app.domain.medals import Medal
 from app.domain.verdict import Notice, Verdict, Violation, ViolationCode, WarningCode
 from app.graders.messages.results import CompetitionCheck, GraderFault, Rejected
-from app.grading.graded import Graded
+from app.grading.graded import Graded, Sketch
 from app.resampling.uncertainty import MedalChances, Uncertainty
 
 MESSAGE, NAME, PLACE = 4000, 500, 300  # greatest lengths of texts, in characters
@@ -101,6 +101,18 @@ class VerdictModel(ReplyModel):
         return verdict if self.type == "verdict" else Rejected(verdict)
 
 
+class SketchModel(ReplyModel):
+    """A sketch of a file's predictions; bytes in hex."""
+
+    rows: Count
+    blocks: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{512}$")]
+    cells: Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{512})?$")]
+
+    def result(self) -> Sketch:
+        """The sketch."""
+        return Sketch(self.rows, bytes.fromhex(self.blocks), bytes.fromhex(self.cells))
+
+
 class GradedModel(ReplyModel):
     """A graded submission."""
 
@@ -110,12 +122,20 @@ class GradedModel(ReplyModel):
     search_score: float | None = None
     standing: StandingModel | None
     warnings: Annotated[tuple[NoticeModel, ...], Field(max_length=MOST)]
+    sketch: SketchModel | None = None
 
     def result(self) -> Graded:
         """The grade."""
         standing = None if self.standing is None else Standing(**dict(self.standing))
         warnings = tuple(Notice(**dict(warning)) for warning in self.warnings)
-        return Graded(self.score, self.public_score, standing, warnings, self.search_score)
+        return Graded(
+            self.score,
+            self.public_score,
+            standing,
+            warnings,
+            self.search_score,
+            None if self.sketch is None else self.sketch.result(),
+        )
 
 
 class FaultModel(ReplyModel):

@@ -17,6 +17,7 @@ from app.graders.messages.reply_models import (
     GradedModel,
     NoticeModel,
     ProblemModel,
+    SketchModel,
     StandingModel,
     UncertaintyModel,
     VerdictModel,
@@ -24,7 +25,7 @@ from app.graders.messages.reply_models import (
     printable,
 )
 from app.graders.messages.results import CompetitionCheck, GraderFault, Rejected
-from app.grading.graded import Graded
+from app.grading.graded import Graded, Sketch
 from app.resampling.uncertainty import Uncertainty
 
 Answer = Graded | Rejected | GraderFault | CompetitionCheck | Verdict | Uncertainty
@@ -56,6 +57,7 @@ def answer_model(
                     unrounded_medal=standing.unrounded_medal,
                 ),
                 warnings=_warnings(answer.warnings, most),
+                sketch=_sketch(answer.sketch),
             )  # fmt: skip
         case Rejected(verdict=verdict):
             return _verdict(verdict, most, is_rejection=True)
@@ -76,6 +78,12 @@ def answer_model(
                 sample_score=answer.sample_score,
                 sample_verdict=None if sample is None else _verdict(sample, most),
             )
+
+
+def _sketch(sketch: Sketch | None) -> SketchModel | None:
+    if sketch is None:
+        return None
+    return SketchModel(rows=sketch.rows, blocks=sketch.blocks.hex(), cells=sketch.cells.hex())
 
 
 def _uncertainty(answer: Uncertainty) -> UncertaintyModel:

@@ -31,6 +31,7 @@ from app.graders.walls.sandbox import JobWalls
 from app.graders.walls.syscalls import give_back_memory
 from app.grading.custom_metric import compile_metric
 from app.grading.graded import Graded
+from app.grading.sketch import sketch_of
 
 IDLE_MILLISECONDS = 500  # without a job; then the process frees memory
 # Packages whose modules are imported before a job that needs them. Importing them in the process
@@ -92,6 +93,7 @@ class CompetitionProcess:
             search_score=scored.search_score,
             standing=None if board is None else board.standing(scored.score),
             warnings=checked.warnings,
+            sketch=sketch_of(checked),
         )
 
     def end_job(self) -> None:

@@ -75,9 +75,8 @@ def _departures(
     session: Session, name: str, plan: Plan, present: Plan, frozen: ReceiptRecord
 ) -> list[dict[str, str]]:
     found = runs.list_runs(session, experiment=name, archived=True, limit=ALL)
-    states = {
-        each.run: each.final_state
-        for each in results.run_results(session, experiments=[name], archived=True)
+    outcomes = {
+        each.run: each for each in results.run_results(session, experiments=[name], archived=True)
     }
     retired = archive.currents(session, ArchivalKind.RUN, [run.id for run in found])
     made = [
@@ -88,9 +87,10 @@ def _departures(
             policy=run.feedback.value,
             limits=run.limits or {},
             is_selected=run.selected_id is not None,
-            is_graded=states.get(run.id) is SubmissionState.GRADED,
+            is_graded=run.id in outcomes and outcomes[run.id].final_state is SubmissionState.GRADED,
             is_archived=run.id in retired,
             created_at=run.created_at,
+            is_excluded=run.id in outcomes and outcomes[run.id].excluded,
         )
         for run in found
     ]

@@ -108,6 +108,7 @@ def _attempt(
         "score": score_text(one.score) if graded else None,
         "medal": one.medal if graded else None,
         "archived": is_archived,
+        "excluded": one.excluded,
         "receipt": receipt,
     }
 

@@ -26,14 +26,20 @@ COMPLEXITIES = ("low", "medium", "high")
 OPEN = "the run is open"
 WITHOUT_TIMES = "its result was imported, without times"
 ONLY_REPORTED = "its scores are reported, not graded"
+EXCLUDED = "excluded by a review"
 
 
 @dataclass
 class ExperimentResults:
-    """One experiment's attempts, and the reasons for pending ones by (competition, seed)."""
+    """One experiment's attempts, and the reasons for pending ones by (competition, seed).
+
+    `excluded` are the pending ones that reviews exclude, with the attempt that would count; None
+    where there would be none.
+    """
 
     attempts: list[Attempt] = field(default_factory=list)
     pending: dict[tuple[str, int], str] = field(default_factory=dict)
+    excluded: dict[tuple[str, int], Attempt | None] = field(default_factory=dict)
     open: int = 0
     imported: int = 0
     policies: dict[str, int] = field(default_factory=dict)
@@ -47,8 +53,8 @@ class ExperimentResults:
     def copy(self) -> ExperimentResults:
         """A copy to which results can be added."""
         return ExperimentResults(
-            list(self.attempts), dict(self.pending), self.open, self.imported,
-            dict(self.policies), dict(self.failures),
+            list(self.attempts), dict(self.pending), dict(self.excluded), self.open,
+            self.imported, dict(self.policies), dict(self.failures),
         )  # fmt: skip
 
     def seeds_at(self, slugs: Sequence[str]) -> set[int]:
@@ -131,6 +137,10 @@ def add_run(own: ExperimentResults, run: RunResult | BriefResult) -> None:
         own.open += run.state == RunState.OPEN
     else:
         own.pending[run.competition, run.seed] = attempt
+    if run.excluded:
+        would_be = attempt_of_run(run._replace(excluded=False))
+        counts = would_be if isinstance(would_be, Attempt) else None
+        own.excluded[run.competition, run.seed] = counts
 
 
 def add_graded(own: ExperimentResults, run: Graded) -> None:
@@ -161,9 +171,11 @@ def attempt_of_run(run: RunResult | BriefResult) -> Attempt | str:
 
     The final submission decides: the selected one, or else the last valid one. Without either, a
     closed run has no valid submission, and an open run is pending. Reported scores are not graded:
-    a run that has no other scores has no attempt.
+    a run that has no other scores has no attempt. Neither has one that a review excludes.
     """
     key = (run.experiment, run.competition, run.seed)
+    if run.excluded:
+        return EXCLUDED
     if run.final_state == SubmissionState.GRADED:
         return Attempt(*key, True, True, MEDALS[run.medal], bool(run.above_median))
     if run.final_state == SubmissionState.FAILED or (run.final is None and run.failed):

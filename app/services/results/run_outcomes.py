@@ -16,7 +16,7 @@ from typing import Any
 from app.domain.baseline import Baseline
 from app.domain.states import INFRASTRUCTURE, RunState, SubmissionState
 from app.services.experiments import experiments
-from app.services.results.attempts import ONLY_REPORTED, OPEN, attempt_of_run
+from app.services.results.attempts import EXCLUDED, ONLY_REPORTED, OPEN, attempt_of_run
 from app.services.results.baseline_comparison import BaselineComparison
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
@@ -195,6 +195,8 @@ def final_score(
 
     A run that ended without a score gives (None, None, ""): it failed.
     """
+    if run.excluded:
+        return None, None, EXCLUDED
     if run.final_state == SubmissionState.GRADED:
         return GRADED, run.score, ""
     attempt = attempt_of_run(run)

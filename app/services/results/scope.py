@@ -20,7 +20,7 @@ from app.services.results.attempts import (
 )
 from app.services.runtime.archival import suite_slugs
 from app.services.runtime.context import Context
-from app.statistics.attempts import Grid, Padding, make_grid
+from app.statistics.attempts import RATES, Attempt, Grid, Padding, make_grid
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments, competitions, results
 from app.storage.queries.regrades.in_force import NOW, Basis, InForce, in_force
@@ -40,6 +40,13 @@ class Excluded(StrEnum):
     FAIL = "fail"  # its attempts count as failures
 
 
+class Reviews(StrEnum):
+    """Whether runs that reviews exclude count."""
+
+    APPLY = "apply"  # they have no result
+    IGNORE = "ignore"  # they count like all others
+
+
 @dataclass(frozen=True, slots=True)
 class ResultFilter:
     """The attempts that count, and how: the same for every statistic."""
@@ -50,6 +57,12 @@ class ResultFilter:
     excluded: Excluded = Excluded.DROP
     archived: bool = False  # whether archived competitions, experiments and runs count too
     basis: Basis = NOW  # which grades count
+    reviews: Reviews = Reviews.APPLY
+
+    @property
+    def ignores_reviews(self) -> bool:
+        """Whether runs that reviews exclude count."""
+        return self.reviews is Reviews.IGNORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +71,9 @@ class ResultContext:
 
     `outside` is the number of results at competitions that are not asked for, `withdrawn` that of
     imported results that an admin withdrew; `freeze` is what was planned before the first run.
-    `regrades` are those on which its grades rest.
+    `regrades` are those on which its grades rest. `reviewed` are the competitions and seeds of the
+    runs that reviews exclude, and `with_excluded` the rates, in percent, if they counted; None if
+    there are none.
     """
 
     experiment: ExperimentRecord
@@ -76,6 +91,8 @@ class ResultContext:
     withdrawn: int = 0
     freeze: Freeze | None = None
     regrades: tuple[InForce, ...] = ()
+    reviewed: tuple[tuple[str, int], ...] = ()
+    with_excluded: Mapping[str, float] | None = None
 
 
 def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
@@ -159,13 +176,18 @@ def context_of(
             f"({', '.join(filters.exclude_flags)}), so none is left."
         )
     refuse_without_board(slug for slug in used if info[slug].has_board is False)
-    attempts = own.attempts
-    if excluded and filters.excluded is Excluded.FAIL:
-        attempts = [each.failed() if each.competition in excluded else each for each in attempts]
+    would_count = [each for each in own.excluded.values() if each is not None]
+    attempts = own.attempts + would_count if filters.ignores_reviews else own.attempts
+    reviewed = sorted(key for key in own.excluded if key[0] in used)
+
+    def grid_of(counted: Sequence[Attempt]) -> Grid:
+        if excluded and filters.excluded is Excluded.FAIL:
+            counted = [each.failed() if each.competition in excluded else each for each in counted]
+        seeds = own.seeds_at(sorted(used))
+        return make_grid(counted, used, seeds=seeds, padding=filters.padding, excused=reviewed)
+
     try:
-        grid = make_grid(
-            attempts, used, seeds=own.seeds_at(sorted(used)), padding=filters.padding
-        )  # fmt: skip
+        grid = grid_of(attempts)
     except AttemptsMissing as refusal:
         for each in refusal.extensions["missing"]:
             each["reason"] = own.pending.get((each["competition"], each["seed"]), "no run")
@@ -184,7 +206,15 @@ def context_of(
         failures=own.failures,
         disclosed=disclosed,
         regrades=tuple(one for one in regrades if one.competition in grid.competitions),
+        reviewed=tuple(reviewed),
+        with_excluded=_means(grid_of(own.attempts + would_count)) if reviewed else None,
     )
+
+
+def _means(grid: Grid) -> dict[str, float]:
+    """The mean of each rate over competitions, in percent."""
+    means = 100.0 * grid.shares.mean(axis=0)
+    return {rate: float(mean) for rate, mean in zip(RATES, means, strict=True)}
 
 
 def refuse_withdrawn(context: Context, names: Sequence[str] | None, filters: ResultFilter) -> None:

@@ -135,7 +135,9 @@ def _percentiles(context: Context, counted: ResultContext, convention: str) -> d
         versions = competitions.list_current(session, slugs=wanted, limit=len(wanted))
     found: dict[Key, float] = {}
     for run in runs:
-        attempt = attempt_of_run(run)
+        if run.excluded and not counted.filters.ignores_reviews:
+            continue
+        attempt = attempt_of_run(run._replace(excluded=False))
         if isinstance(attempt, Attempt) and not attempt.valid:
             found[run.competition, run.seed] = 0.0
         elif run.better is not None and run.equal is not None and run.worse is not None:

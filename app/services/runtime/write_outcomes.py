@@ -17,6 +17,7 @@ from app.storage.database import notify
 from app.storage.database.records import ClaimRecord, GradeRecord, SettledRecord
 from app.storage.queries import claims, grades, submissions
 from app.storage.queries.operation import faults
+from app.storage.queries.reviews import sketches
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,14 @@ def write_outcomes(
         if isinstance(one.outcome, Graded)
     ]
     grades.add_grades(session, graded)
+    sketches.add_all(
+        session,
+        [
+            (one.claimed.id, one.claimed.version_id, one.outcome.sketch)
+            for one in valid
+            if isinstance(one.outcome, Graded) and one.outcome.sketch is not None
+        ],
+    )
     settled: list[SettledRecord] = []
     states: list[SubmissionState | None] = []
     for one, is_valid in zip(finished, are_valid, strict=True):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Iterator
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -23,6 +24,7 @@ from sqlalchemy import (
     Double,
     Enum,
     Integer,
+    LargeBinary,
     Table,
     Text,
     column,
@@ -46,7 +48,10 @@ KINDS: dict[str, TypeEngine[Any]] = {
     "boolean": Boolean(),
     "instant": UtcDateTime(),
     "document": DOCUMENT,
+    "bytes": LargeBinary(),  # in base64
 }
+# How a value of JSON becomes one for the database, for kinds where the two differ.
+READERS: dict[str, Callable[[str], Any]] = {"instant": datetime.fromisoformat, "bytes": b64decode}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +104,13 @@ def load_rows(
 ) -> Iterator[int]:
     """Insert rows into a table with columns of these kinds. Yields the number of each batch."""
     target = table(name, *(column(each, KINDS[kind]) for each, kind in kinds.items()))
-    instants = [index for index, kind in enumerate(kinds.values()) if kind == "instant"]
+    readers = {index: READERS[kind] for index, kind in enumerate(kinds.values()) if kind in READERS}
     rows = iter(rows)
     while batch := list(islice(rows, ROWS_PER_INSERT)):
         for row in batch:
-            for index in instants:
+            for index, read in readers.items():
                 if row[index] is not None:
-                    row[index] = datetime.fromisoformat(row[index])
+                    row[index] = read(row[index])
         connection.execute(insert(target), [dict(zip(kinds, row, strict=True)) for row in batch])
         yield len(batch)
 
@@ -124,9 +129,13 @@ def _kind(kind: TypeEngine[Any]) -> str:
             return "real"
         case Text() | Enum():
             return "text"
+        case LargeBinary():
+            return "bytes"
     raise TypeError(f"rows with a column of type {kind!r} cannot be written to a file")
 
 
 def _json_value(value: Any) -> Any:
     # The value of an enum is a str, which json can write.
+    if isinstance(value, bytes):
+        return b64encode(value).decode()
     return value.isoformat() if isinstance(value, datetime) else value

@@ -211,4 +211,5 @@ from app.storage.database.tables import (  # noqa: E402
     receipts,  # noqa: F401
     regrades,  # noqa: F401
     results_elsewhere,  # noqa: F401
+    reviews,  # noqa: F401
 )

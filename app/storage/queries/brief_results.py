@@ -21,6 +21,7 @@ from app.storage.database.tables.results_elsewhere import ImportedGrade, Importe
 from app.storage.queries import archive
 from app.storage.queries.regrades.brief_runs import BriefResult, brief_results, last_graded
 from app.storage.queries.regrades.in_force import InForce, in_force
+from app.storage.queries.reviews import decisions
 
 RUN = Run.__table__
 SUBMISSION = Submission.__table__
@@ -64,7 +65,8 @@ class ResultState:
     """The state of every experiment with results, and that of what all of them share.
 
     `open` are the experiments with live runs, `archived` the archived ones, `waiting` the closed
-    runs with submissions that are not settled, `regrades` those in force.
+    runs with submissions that are not settled, `regrades` those in force, `excluded` the runs that
+    reviews exclude.
     """
 
     experiments: dict[str, ExperimentState] = field(default_factory=dict)
@@ -72,6 +74,7 @@ class ResultState:
     archived: frozenset[str] = frozenset()
     waiting: tuple[str, ...] = ()
     regrades: tuple[InForce, ...] = ()
+    excluded: tuple[str, ...] = ()
     shared: tuple[Any, ...] = ()
 
 
@@ -107,6 +110,7 @@ def result_state(session: Session) -> ResultState:
     ).one()
     names = archive.names_of(ArchivalKind.EXPERIMENT)
     regrades = tuple(in_force(session))
+    excluded = decisions.excluded_ids(session)
     return ResultState(
         experiments={
             name: ExperimentState(
@@ -120,8 +124,10 @@ def result_state(session: Session) -> ResultState:
         waiting=tuple(run for runs in waiting.values() for run in runs),
         archived=frozenset(session.execute(names).scalars()),
         regrades=regrades,
+        excluded=excluded,
         shared=(
             regrades,
+            excluded,
             *archivals,
             session.execute(select(func.max(REPORTED.c.id))).scalar(),
             # A withdrawn result and one imported in its place may have the same id.
@@ -140,7 +146,9 @@ def settled_results(
     """
     # Where a regrade decides, the last valid submission may be another one: `brief_runs` finds it.
     regraded = [one.competition for one in state.regrades]
-    graded = and_(GRADE.c.id.is_not(None), RUN.c.competition.not_in(regraded))
+    graded = and_(
+        GRADE.c.id.is_not(None), RUN.c.competition.not_in(regraded), ~decisions.is_excluded()
+    )
     query = (
         select(
             RUN.c.experiment,

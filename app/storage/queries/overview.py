@@ -171,8 +171,9 @@ def _runs(experiments: Sequence[str], regrades: Sequence[str]) -> Select[Any]:
     """A row of zeros and ones for each run. `attempts.attempt_of_run` has the rule in words."""
     shown = conditions(RUN, experiments, None, archived=False)
     run = run_query(shown, regrades).add_columns(RUN.c.usage.label("usage")).subquery()
-    graded = run.c.final_state == SubmissionState.GRADED
+    graded = and_(run.c.final_state == SubmissionState.GRADED, ~run.c.excluded)
     has_none = and_(
+        ~run.c.excluded,
         run.c.final.is_(None),
         run.c.failed == 0,
         run.c.waiting == 0,

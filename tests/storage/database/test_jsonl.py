@@ -32,6 +32,7 @@ SAMPLES: dict[str, list[Any]] = {
     "boolean": [True, False, True],
     "instant": [MOMENT, MOMENT.replace(microsecond=0), MOMENT.replace(year=1)],
     "document": [DOCUMENT, [], {}],
+    "bytes": [b"\x00\xff'\n", bytes(256), b""],
 }
 ROWS = 3
 

@@ -12,6 +12,7 @@ from app.domain.states import SubmissionState
 from app.storage.database.models import Run, Submission
 from app.storage.database.tables.results_elsewhere import ImportedRun, ReportedScore
 from app.storage.queries.regrades.in_force import CountedGrades, InForce
+from app.storage.queries.reviews import decisions
 
 RUN = Run.__table__
 SUBMISSION = Submission.__table__
@@ -43,6 +44,7 @@ class BriefResult(NamedTuple):
     failed: int
     reported: int
     imported: bool
+    excluded: bool
 
 
 def last_graded() -> Any:
@@ -112,6 +114,7 @@ def brief_results(
             count(each.state == SubmissionState.FAILED),
             case((graded, 0), else_=reported.correlate(RUN).scalar_subquery()),
             IMPORTED_RUN.c.run_id.is_not(None),
+            decisions.is_excluded(),
         )
         .select_from(counted.join(source))
         .where(*conditions)

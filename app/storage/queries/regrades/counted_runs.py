@@ -13,6 +13,7 @@ from app.domain.states import RunState, SubmissionState
 from app.storage.database.models import Run, Submission
 from app.storage.database.tables.results_elsewhere import ImportedRun, ReportedScore
 from app.storage.queries.regrades.in_force import CountedGrades
+from app.storage.queries.reviews import decisions
 
 RUN = Run.__table__
 SUBMISSION = Submission.__table__
@@ -29,7 +30,7 @@ class RunResult(NamedTuple):
     that are not settled, `failed` of those whose grading failed. `reported` is the number of scores
     that a harness measured, which are not grades. `imported` says whether the run was imported.
     `version_id` is the version that graded the final submission, or else the run's; `regrade` the
-    regrade that did, None for the first grade.
+    regrade that did, None for the first grade. `excluded` says whether a review excludes it.
     """
 
     experiment: str
@@ -57,6 +58,7 @@ class RunResult(NamedTuple):
     started_at: datetime | None
     closed_at: datetime | None
     regrade: str | None
+    excluded: bool
 
 
 def run_query(
@@ -135,6 +137,7 @@ def run_query(
         moment["started_at"],
         moment["closed_at"],
         counted.regrade,
+        decisions.is_excluded(as_of),
     )
     names = RunResult._fields
     source = (

@@ -1,0 +1,141 @@
+"""Make a sketch of a file's predictions: small, and alike for files that predict alike.
+
+Rows are in the order of the public ids, and numbers are decoded. So neither the order of the rows
+nor the way in which a number is written changes a sketch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pyarrow as pa
+
+from app.grading.checked_file import CheckedFile
+from app.grading.columns.decoded import Values
+from app.grading.columns.labels import Encoded
+from app.grading.graded import Sketch
+from app.metrics.arrays import Boxes, FloatArray, IntArray, Lists, Masks, row_of_each
+
+BLOCKS = 64  # digests in a sketch
+CELLS = 64  # numbers in a sketch
+MOST_TEXTS = 8192  # digested in a column: hashing them takes longer than all else
+
+Words = npt.NDArray[np.uint64]
+
+_LARGEST = float(np.finfo(np.float32).max)
+# Odd constants of the mixing steps of MurmurHash3 and SplitMix64: they spread bits, no more.
+_FIRST, _SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(32)
+_STEP = 0.6180339887498949  # the golden ratio's fraction spreads places evenly
+
+
+def sketch_of(checked: CheckedFile) -> Sketch:
+    """The sketch of a valid file."""
+    decoded = checked.decoded
+    rows = checked.ids.rows
+    starts = np.arange(BLOCKS + 1) * rows // BLOCKS
+    places = np.arange(rows, dtype=np.uint64) * _SECOND
+    total = np.zeros(BLOCKS, dtype=np.uint64)
+    for index in range(decoded.numbers.shape[1]):
+        words = (decoded.numbers[:, index] + 0.0).view(np.uint64)  # -0.0 becomes 0.0
+        total += _block_sums(_mixed(words, places, index), starts)
+    for index, (_, values) in enumerate(sorted(decoded.others.items())):
+        column = decoded.numbers.shape[1] + index
+        if rows > MOST_TEXTS and _texts(values) > MOST_TEXTS:
+            some = np.arange(MOST_TEXTS) * rows // MOST_TEXTS
+            few = values[some] if isinstance(values, np.ndarray) else values.take(some)
+            cuts = np.arange(BLOCKS + 1) * MOST_TEXTS // BLOCKS
+            total += _of_column(few, places[some], column, cuts)
+        else:
+            total += _of_column(values, places, column, starts)
+    digests = (total ^ (total >> _SHIFT)).astype("<u4")
+    return Sketch(rows, digests.tobytes(), _cells(decoded.numbers))
+
+
+def _cells(numbers: FloatArray) -> bytes:
+    """Numbers of the file at fixed places, as float32."""
+    rows = len(numbers)
+    if not numbers.size:
+        return b""
+    places = (np.arange(1, CELLS + 1) * _STEP % 1.0 * numbers.size).astype(np.int64)
+    values = np.clip(numbers[places % rows, places // rows] + 0.0, -_LARGEST, _LARGEST)
+    return bytes(values.astype("<f4"))
+
+
+def _of_column(values: Values, places: Words, column: int, starts: IntArray) -> Words:
+    """The sums of a column that is not of numbers."""
+    match values:
+        case Encoded(codes=Lists() as lists, names=names):
+            words = _hashes_of(lists.codes, names)
+            return _of_flat(words, lists.offsets, places, column, starts)
+        case Encoded(codes=codes, names=names) if isinstance(codes, np.ndarray):
+            return _block_sums(_mixed(_hashes_of(codes, names), places, column), starts)
+        case Masks():
+            words = values.starts.view(np.uint64) * _SECOND + values.lengths.view(np.uint64)
+            return _of_flat(words, values.offsets, places, column, starts)
+        case Boxes():
+            total = np.zeros(BLOCKS, dtype=np.uint64)
+            for field in range(values.values.shape[1]):
+                words = np.ascontiguousarray(values.values[:, field] + 0.0).view(np.uint64)
+                at = column * (1 + len(values.fields)) + field
+                total += _of_flat(words, values.offsets, places, at, starts)
+            return total
+        case np.ndarray():
+            return _block_sums(_mixed(_hashes(values), places, column), starts)
+    raise TypeError(f"no sketch of {type(values).__name__}")
+
+
+def _of_flat(
+    words: Words, offsets: IntArray, places: Words, column: int, starts: IntArray
+) -> Words:
+    """The sums of a column whose rows hold several things one after another."""
+    rows = row_of_each(offsets)
+    within = np.arange(len(words), dtype=np.int64) - offsets[rows]
+    where = places[rows] + within.astype(np.uint64) * _FIRST
+    return _block_sums(_mixed(words, where, column), offsets[starts])
+
+
+def _mixed(words: Words, places: Words, column: int) -> Words:
+    """Words spread over all bits, other ones at every place."""
+    found = words ^ places
+    found += np.uint64(column + 1)
+    found *= _FIRST
+    found ^= found >> _SHIFT
+    found *= _SECOND
+    return found
+
+
+def _block_sums(words: Words, starts: IntArray) -> Words:
+    """The sum of the words of each block, modulo 2**64."""
+    if (starts[1:] > starts[:-1]).all():
+        sums: Words = np.add.reduceat(words, starts[:-1])
+        return sums
+    running = np.zeros(len(words) + 1, dtype=np.uint64)
+    np.cumsum(words, out=running[1:])
+    ends: Words = running[starts]
+    return ends[1:] - ends[:-1]
+
+
+def _texts(values: Values) -> int:
+    """The number of texts that a column's digest needs."""
+    if isinstance(values, Encoded):
+        return len(values.names)
+    return len(values) if isinstance(values, np.ndarray) else 0
+
+
+def _hashes_of(codes: IntArray, names: pa.StringArray) -> Words:
+    """A number for each label, by its text."""
+    if len(names) <= MOST_TEXTS:
+        return _hashes(names)[codes]
+    used, places = np.unique(codes, return_inverse=True)
+    return _hashes(names.take(pa.array(used)))[places]
+
+
+def _hashes(texts: Any) -> Words:
+    """A number for each text; equal texts have equal numbers."""
+    values = texts.to_numpy(zero_copy_only=False) if isinstance(texts, pa.Array) else texts
+    found: Words = pd.util.hash_array(np.asarray(values, dtype=object), categorize=False)
+    return found

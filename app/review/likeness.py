@@ -1,0 +1,95 @@
+"""Compare sketches of files: equal predictions, nearly equal ones, and few changed rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from app.grading.graded import Sketch
+
+NEAR = 1e-3  # the relative difference of two numbers that are nearly equal
+NEAR_SHARE = 0.95  # of the numbers compared
+VARIED = 16  # distinct numbers that a sketch needs: two good files of few values agree by chance
+PROBES = 8  # submissions that make probing
+FEW_SHARE = 0.005  # of the rows, at least one or two and at most FEW_ROWS
+FEW_ROWS = 8
+BLOCK_ROWS = 64  # from here on, two changed rows are few
+_FIRST_CELLS = 8  # looked at first, in all sketches; near files have most of them
+
+Cells = npt.NDArray[np.float32]
+
+
+def cells_of(sketch: Sketch) -> Cells | None:
+    """The numbers of a sketch; None where there are none, or too few different ones."""
+    cells: Cells = np.frombuffer(sketch.cells, dtype="<f4")
+    distinct = {f"{value:.3g}" for value in cells.tolist()}
+    return cells if len(distinct) >= VARIED else None
+
+
+def is_constant(sketch: Sketch) -> bool:
+    """Whether all numbers of a sketch are equal; False where there are none."""
+    return len(set(np.frombuffer(sketch.cells, dtype="<f4").tolist())) == 1
+
+
+def near_shares(cells: Cells, others: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """For each row of `others`, shape (n, 64): the share of its numbers that are near to `cells`.
+
+    Numbers are near if they differ by at most a thousandth. Where all are probabilities, so must
+    be their distances from 1. Rows that are not near at a glance have 0.
+    """
+    shares = np.zeros(len(others))
+    glance = _near(cells[:_FIRST_CELLS], others[:, :_FIRST_CELLS], cells)
+    some = np.flatnonzero(glance.mean(axis=1) >= 0.75)
+    shares[some] = _near(cells, others[some], cells).mean(axis=1)
+    return shares
+
+
+def _near(cells: Cells, others: Cells, all_cells: Cells) -> npt.NDArray[np.bool_]:
+    difference = np.abs(others - cells)
+    size = np.maximum(np.abs(others), np.abs(cells))
+    if all_cells.min() >= 0.0 and all_cells.max() <= 1.0:
+        size = np.minimum(size, np.maximum(1.0 - others, 1.0 - cells))
+    near: npt.NDArray[np.bool_] = difference <= NEAR * size
+    return near
+
+
+def changed_rows(one: Sketch, other: Sketch) -> int:
+    """About how many rows differ between two files of a competition.
+
+    Exact for up to 64 rows. Beyond, several changed rows may lie in one block: of `b` blocks, `c`
+    of which differ, about `-b ln(1 - c / b)` rows differ (linear counting: Whang, Vander-Zanden
+    and Taylor, 1990).
+    """
+    if one.rows != other.rows:
+        return max(one.rows, other.rows)
+    ours = np.frombuffer(one.blocks, dtype="<u4")
+    changed = int(np.count_nonzero(ours != np.frombuffer(other.blocks, dtype="<u4")))
+    blocks = len(ours)
+    if one.rows <= blocks:
+        return changed
+    if changed == blocks:
+        return one.rows
+    return round(-blocks * math.log(1.0 - changed / blocks))
+
+
+def few(rows: int) -> int:
+    """The number of rows that count as few in a file.
+
+    Two files that each change one row of a third differ in two.
+
+    >>> few(20), few(100), few(1000), few(100_000)
+    (1, 2, 5, 8)
+    """
+    return max(1 if rows < BLOCK_ROWS else 2, min(FEW_ROWS, int(rows * FEW_SHARE)))
+
+
+def probes(sketches: Sequence[Sketch]) -> int:
+    """How many of a run's submissions differ from one before them in few rows, but in some."""
+    count = 0
+    for at, one in enumerate(sketches):
+        most = few(one.rows)
+        count += any(0 < changed_rows(one, before) <= most for before in sketches[:at])
+    return count

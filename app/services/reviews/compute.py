@@ -1,0 +1,143 @@
+"""Compute the signals of submissions that were graded since the last time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from cachetools import LRUCache
+from sqlalchemy.orm import Session
+
+from app.prometheus_metrics import REVIEW_SECONDS, REVIEWED
+from app.review.likeness import PROBES, cells_of, is_constant, probes
+from app.review.scores import ScoredSubmission, score_signals
+from app.review.signals import Finding, Level, Signal
+from app.services.reviews.near_files import NearFile, NearFiles
+from app.services.reviews.versions import VersionFacts, version_facts
+from app.services.runtime.context import Context
+from app.storage.queries.reviews import known_leaks, signals, sketches
+from app.storage.queries.reviews.signals import SignalRecord
+from app.storage.queries.reviews.sketches import GradedFile, SimilarFile
+
+AT_ONCE = 100  # submissions in a turn
+COMPARED = 40  # of a run's submissions, the latest
+Found = tuple[Finding, str | None]  # a signal, and the run that is resembled
+
+
+@dataclass
+class Reviewer:
+    """Computes signals; keeps what it has read of versions and of their files. For one thread."""
+
+    context: Context
+    stopping: threading.Event
+    _near: NearFiles = field(default_factory=NearFiles)
+    _versions: LRUCache[int, VersionFacts] = field(default_factory=lambda: LRUCache(128))
+
+    def turn(self) -> int:
+        """Compute the signals of up to 100 submissions. Returns the number of submissions."""
+        started = time.thread_time()
+        with self.context.database.read() as session:
+            waiting = sketches.not_reviewed(session, AT_ONCE)
+        if not waiting:
+            return 0
+        facts = {one.version_id: self._facts(one.version_id) for one in waiting}
+        at = datetime.now(UTC)
+        found: list[SignalRecord] = []
+        leaks: dict[str, dict[str, str]] = {}  # by competition and SHA-256
+        with self.context.database.read() as session:
+            for one in waiting:
+                if one.competition not in leaks:
+                    listed = known_leaks.of_competition(session, one.competition)
+                    leaks[one.competition] = {leak.sha256: leak.note for leak in listed}
+                note = leaks[one.competition].get(one.sha256)
+                if note is not None:
+                    found.append(_record(one, leak_finding(note), None, at))
+                for finding, other in self._signals(session, one, facts[one.version_id]):
+                    found.append(_record(one, finding, other, at))
+
+        def write(session: Session) -> None:
+            signals.add_all(session, found)
+            sketches.set_reviewed(session, [one.submission for one in waiting], at)
+
+        self.context.database.write(write)
+        REVIEWED.inc(len(waiting))
+        REVIEW_SECONDS.inc(time.thread_time() - started)
+        return len(waiting)
+
+    def _facts(self, version_id: int) -> VersionFacts:
+        known = self._versions.get(version_id)
+        if known is None:
+            known = self._versions[version_id] = version_facts(
+                self.context, version_id, self.stopping
+            )
+        return known
+
+    def _signals(self, session: Session, one: GradedFile, facts: VersionFacts) -> Iterator[Found]:
+        scored = ScoredSubmission(
+            one.score, one.public_score, one.run_seconds, facts.higher_is_better, facts.bound,
+            facts.board,
+        )  # fmt: skip
+        yield from ((finding, None) for finding in score_signals(scored))
+        if one.digest == facts.sample_digest:
+            yield Finding(Signal.SAMPLE_SUBMISSION, Level.ANNOTATE), None
+        else:
+            yield from self._likeness(session, one)
+        probing = _probing(session, one)
+        if probing is not None:
+            yield probing, None
+
+    def _likeness(self, session: Session, one: GradedFile) -> Iterator[Found]:
+        """At most one signal: the earliest equal file, else the nearest one."""
+        same = sketches.with_same_predictions(session, one, AT_ONCE)
+        copies = [other for other in same if other.sha256 == one.sha256]
+        if copies or same:
+            kind = Signal.SAME_FILE if copies else Signal.SAME_PREDICTIONS
+            first = (copies or same)[0]
+            yield _like(kind, one, first, 1.0), first.run
+            return
+        cells = cells_of(one.sketch)
+        near = None if cells is None else self._near.nearest(session, one, cells)
+        if near is not None:
+            yield _like(Signal.SAME_PREDICTIONS, one, near, near.share), near.run
+
+
+def _like(signal: Signal, one: GradedFile, other: SimilarFile | NearFile, share: float) -> Finding:
+    """The signal that two files are alike.
+
+    An agent repeats itself where nothing in it is random, and everybody can send a constant.
+    """
+    is_expected = one.agent == other.agent or is_constant(one.sketch)
+    detail = {"submission": other.submission, "experiment": other.experiment, "near": share}
+    return Finding(signal, Level.ANNOTATE if is_expected else Level.REVIEW, detail)
+
+
+def leak_finding(note: str) -> Finding:
+    """The signal of a file that an admin listed."""
+    return Finding(Signal.KNOWN_LEAK, Level.REVIEW, {"note": note})
+
+
+def _probing(session: Session, one: GradedFile) -> Finding | None:
+    sent = sketches.of_run(session, one.run, until=one.submission, limit=COMPARED)
+    if len(sent) <= PROBES or signals.has(session, one.run, Signal.PROBING):
+        return None
+    count = probes(sent)
+    if count < PROBES:
+        return None
+    level = Level.REVIEW if one.feedback.shows_a_score else Level.ANNOTATE
+    detail = {"of_the_last": len(sent), "with_few_changed_rows": count}
+    return Finding(Signal.PROBING, level, detail)
+
+
+def _record(one: GradedFile, finding: Finding, other: str | None, at: datetime) -> SignalRecord:
+    return SignalRecord(
+        submission_id=one.submission,
+        run_id=one.run,
+        signal=finding.signal,
+        level=finding.level,
+        other_run=other,
+        detail=finding.detail,
+        at=at,
+    )

@@ -1,0 +1,1 @@
+"""Queries of reviews: sketches, signals, decisions, and files known to be leaked."""

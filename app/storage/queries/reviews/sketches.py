@@ -1,0 +1,193 @@
+"""Sketches of submissions, and those whose signals are still to be computed."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import Integer, bindparam, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.feedback import Feedback
+from app.grading.graded import Sketch
+from app.storage.database.models import Experiment, Grade, Run, Submission
+from app.storage.database.tables.reviews import SubmissionSketch
+from app.storage.database.upsert import insert_all_if_new
+
+TABLE = SubmissionSketch.__table__
+SUBMISSION = Submission.__table__
+RUN = Run.__table__
+GRADE = Grade.__table__
+EXPERIMENT = Experiment.__table__
+
+
+WAITING = (
+    select(TABLE)
+    .where(TABLE.c.reviewed_at.is_(None))
+    .order_by(TABLE.c.submission_id)
+    .limit(bindparam("most", type_=Integer))
+    .subquery()
+)
+NOT_REVIEWED = (
+    select(
+        SUBMISSION.c.id,
+        RUN.c.id,
+        RUN.c.experiment,
+        EXPERIMENT.c.agent,
+        RUN.c.competition,
+        WAITING.c.version_id,
+        SUBMISSION.c.sha256,
+        RUN.c.feedback,
+        SUBMISSION.c.run_seconds,
+        GRADE.c.score,
+        GRADE.c.public_score,
+        WAITING.c.rows,
+        WAITING.c.digest,
+        WAITING.c.blocks,
+        WAITING.c.cells,
+    )
+    .select_from(WAITING)
+    .join(SUBMISSION, SUBMISSION.c.id == WAITING.c.submission_id)
+    .join(
+        GRADE,
+        (GRADE.c.submission_id == SUBMISSION.c.id) & (GRADE.c.version_id == WAITING.c.version_id),
+    )
+    .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+    .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
+    .order_by(SUBMISSION.c.id)
+)
+REVIEWED = (
+    update(TABLE)
+    .where(TABLE.c.submission_id == bindparam("one"))
+    .values(reviewed_at=bindparam("moment"))
+)
+SAME = (
+    select(SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent, SUBMISSION.c.sha256)
+    .select_from(TABLE)
+    .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
+    .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+    .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
+    .where(
+        TABLE.c.version_id == bindparam("version"),
+        TABLE.c.digest == bindparam("digest"),
+        RUN.c.experiment != bindparam("experiment"),
+        SUBMISSION.c.id < bindparam("before"),
+    )
+    .order_by(SUBMISSION.c.id)
+    .limit(bindparam("most", type_=Integer))
+)
+CELLS = (
+    select(SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent, TABLE.c.cells)
+    .select_from(TABLE)
+    .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
+    .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+    .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
+    .where(
+        TABLE.c.version_id == bindparam("version"),
+        TABLE.c.submission_id > bindparam("after"),
+        TABLE.c.cells != b"",
+    )
+    .order_by(SUBMISSION.c.id)
+    .limit(bindparam("most", type_=Integer))
+)
+OF_RUN = (
+    select(TABLE.c.rows, TABLE.c.blocks, TABLE.c.cells)
+    .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
+    .where(SUBMISSION.c.run_id == bindparam("run"), SUBMISSION.c.id <= bindparam("until"))
+    .order_by(SUBMISSION.c.id.desc())
+    .limit(bindparam("most", type_=Integer))
+)
+
+
+class GradedFile(NamedTuple):
+    """A graded submission, as its signals need it."""
+
+    submission: str
+    run: str
+    experiment: str
+    agent: str
+    competition: str
+    version_id: int
+    sha256: str
+    feedback: Feedback
+    run_seconds: float
+    score: float
+    public_score: float | None
+    rows: int
+    digest: str
+    blocks: bytes
+    cells: bytes
+
+    @property
+    def sketch(self) -> Sketch:
+        """Its sketch."""
+        return Sketch(self.rows, self.blocks, self.cells)
+
+
+class SimilarFile(NamedTuple):
+    """An earlier submission of another experiment at the same version."""
+
+    submission: str
+    run: str
+    experiment: str
+    agent: str
+    sha256: str
+
+
+def digest_of(sketch: Sketch) -> str:
+    """A short name of a sketch's predictions: equal predictions have equal ones."""
+    return hashlib.sha256(sketch.rows.to_bytes(8, "big") + sketch.blocks).hexdigest()[:32]
+
+
+def add_all(session: Session, added: Sequence[tuple[str, int, Sketch]]) -> None:
+    """Store the sketches of submissions (id, version, sketch); those that are there stay."""
+    rows = [
+        {
+            "submission_id": submission,
+            "version_id": version_id,
+            "rows": sketch.rows,
+            "digest": digest_of(sketch),
+            "blocks": sketch.blocks,
+            "cells": sketch.cells,
+            "reviewed_at": None,
+        }
+        for submission, version_id, sketch in added
+    ]
+    insert_all_if_new(session, TABLE, ("submission_id",), rows)
+
+
+def not_reviewed(session: Session, limit: int) -> list[GradedFile]:
+    """Graded submissions whose signals were not computed yet, oldest first."""
+    return [GradedFile._make(row) for row in session.execute(NOT_REVIEWED, {"most": limit})]
+
+
+def set_reviewed(session: Session, submissions: Sequence[str], at: datetime) -> None:
+    """Note that the signals of these submissions were computed."""
+    if submissions:
+        connection = session.connection()
+        connection.execute(REVIEWED, [{"one": one, "moment": at} for one in submissions])
+
+
+def with_same_predictions(session: Session, one: GradedFile, limit: int) -> list[SimilarFile]:
+    """Earlier submissions of other experiments with the same digest, oldest first."""
+    given = {
+        "version": one.version_id, "digest": one.digest, "experiment": one.experiment,
+        "before": one.submission, "most": limit,
+    }  # fmt: skip
+    return [SimilarFile._make(row) for row in session.execute(SAME, given)]
+
+
+def cells_after(
+    session: Session, version_id: int, after: str, limit: int
+) -> list[tuple[str, str, str, str, bytes]]:
+    """Submission, run, experiment, agent and cells of a version's sketches with cells, in order."""
+    given = {"version": version_id, "after": after, "most": limit}
+    return [(one[0], one[1], one[2], one[3], one[4]) for one in session.execute(CELLS, given)]
+
+
+def of_run(session: Session, run: str, *, until: str, limit: int) -> list[Sketch]:
+    """The sketches of a run's last submissions up to one, oldest first."""
+    rows = session.execute(OF_RUN, {"run": run, "until": until, "most": limit})
+    return [Sketch(*row) for row in rows][::-1]

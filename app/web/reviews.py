@@ -1,0 +1,66 @@
+"""The review queue: runs with signals, and a form to decide about one. For admins."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from app.api.dependencies import FOR_ADMINS, Anyone, Ctx, Cursor, Id
+from app.domain.states import ReviewDecision
+from app.errors import Invalid
+from app.review.signals import Level
+from app.services.reviews import show
+from app.services.reviews.decide import decide
+from app.services.reviews.show import QueueFilter, QueueState
+from app.web.forms import ADMIN_FORM, FormCaller, form_token
+from app.web.rendering import page
+
+router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS])
+forms = APIRouter(include_in_schema=False, dependencies=[ADMIN_FORM])
+ROWS = 100
+LONGEST_REASON = 2000
+
+
+@router.get("/operations/reviews", response_class=HTMLResponse)
+def list_reviews(
+    request: Request,
+    context: Ctx,
+    caller: Anyone,
+    state: Annotated[QueueState, Query()] = QueueState.OPEN,
+    level: Annotated[Level | None, Query()] = None,
+    cursor: Cursor = None,
+) -> Response:
+    """Runs with signals, latest signal first."""
+    items, after = show.page(context, QueueFilter(state, level), cursor, ROWS)
+    return page(
+        request, caller, "reviews.html", title="Reviews", twin="/v1/reviews", items=items,
+        after=after, is_first=cursor is None, state=state.value, level=level and level.value,
+        states=[one.value for one in QueueState], levels=[one.value for one in Level],
+    )  # fmt: skip
+
+
+@router.get("/operations/reviews/{run_id}", response_class=HTMLResponse)
+def show_review(request: Request, context: Ctx, caller: Anyone, run_id: Id) -> Response:
+    """A run's signals with the numbers behind them, the decisions, and the form for the next."""
+    return page(
+        request, caller, "review.html", title=f"Review of {run_id}",
+        twin=f"/v1/runs/{run_id}/review", found=show.of_run(context, run_id),
+        decisions=[one.value for one in ReviewDecision], token=form_token(request),
+    )  # fmt: skip
+
+
+@forms.post("/operations/reviews/{run_id}")
+def decide_review(
+    context: Ctx,
+    caller: FormCaller,
+    run_id: Id,
+    decision: Annotated[ReviewDecision, Form()],
+    reason: Annotated[str, Form(max_length=LONGEST_REASON)] = "",
+) -> Response:
+    """Accept the run, exclude it from rates, or annotate it."""
+    if not reason.strip():
+        raise Invalid("reason: say why; it goes to the public log with the decision.")
+    decide(context, run_id, decision, reason.strip(), by=caller.key_id)
+    return RedirectResponse(f"/operations/reviews/{run_id}", 303)

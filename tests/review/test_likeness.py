@@ -1,0 +1,65 @@
+"""Nearly equal predictions and probing, by sketches of made files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from app.grading.graded import Sketch
+from app.review.likeness import NEAR_SHARE, cells_of, few, is_constant, near_shares, probes
+
+CHANCE = np.random.default_rng(5)
+
+
+def with_cells(values: np.ndarray) -> Sketch:
+    return Sketch(1000, bytes(256), values.astype("<f4").tobytes())
+
+
+def share(one: np.ndarray, other: np.ndarray) -> float:
+    cells = cells_of(with_cells(one))
+    assert cells is not None
+    return float(near_shares(cells, other.astype("<f4")[None])[0])
+
+
+def test_copies_with_a_little_noise_are_near_and_other_models_are_not() -> None:
+    truth = CHANCE.lognormal(3.0, 1.0, 64)
+    model = truth * CHANCE.normal(1.0, 0.1, 64)
+    copy = model * (1.0 + CHANCE.uniform(-5e-4, 5e-4, 64))
+    rival = truth * CHANCE.normal(1.0, 0.1, 64)
+
+    assert share(model, copy) >= NEAR_SHARE
+    assert share(model, rival) < 0.3
+
+
+def test_sure_probabilities_of_two_models_are_not_near() -> None:
+    sure = 1.0 - CHANCE.uniform(1e-6, 1e-4, 64)
+    surer = 1.0 - CHANCE.uniform(1e-6, 1e-4, 64)
+
+    assert cells_of(with_cells(sure)) is None  # to three digits they are all 1
+    mixed, other = sure.copy(), surer.copy()
+    mixed[::2], other[::2] = CHANCE.uniform(0, 1, 32), CHANCE.uniform(0, 1, 32)
+    assert share(mixed, other) < 0.1
+
+
+def test_files_of_few_values_are_not_compared_number_by_number() -> None:
+    assert cells_of(with_cells(CHANCE.integers(0, 9, 64).astype(float))) is None
+    assert cells_of(Sketch(9, bytes(256), b"")) is None
+    assert is_constant(with_cells(np.ones(64)))
+    assert not is_constant(Sketch(9, bytes(256), b""))
+
+
+def sketch_of_rows(rows: np.ndarray) -> Sketch:
+    return Sketch(len(rows), rows.astype("<u4").tobytes(), b"")
+
+
+def test_probing_row_by_row_is_counted_and_other_attempts_are_not() -> None:
+    base = CHANCE.integers(0, 2**32, 64)
+    probing = [base.copy()]
+    for row in range(10):
+        probing.append(base.copy())
+        probing[-1][row] += 1
+    attempts = [CHANCE.integers(0, 2**32, 64) for _ in range(10)]
+
+    assert probes([sketch_of_rows(rows) for rows in probing]) == 10
+    assert probes([sketch_of_rows(rows) for rows in attempts]) == 0
+    assert probes([sketch_of_rows(base)] * 5) == 0  # the same file again learns nothing
+    assert few(64) == 2
