@@ -20,14 +20,15 @@ PR_SET_CHILD_SUBREAPER = 36
 LOAD_SECONDS = 300.0  # importing everything takes 6 s of processor time
 FORK_SECONDS = 60.0
 # Python and its libraries read these at their start, so a fork would not see another value.
-READ_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "OPENBLAS_", "OMP_", "MALLOC_", "ARROW_")
+LANGUAGE = ("LANG", "LC_")
+READ_AT_START = ("PYTHON", "LD_", "OPENBLAS_", "OMP_", "MALLOC_", "ARROW_", *LANGUAGE)
 EXECUTE_CHILD = inspect.signature(subprocess.Popen._execute_child)  # type: ignore[attr-defined]
 OPTIONS = {
     "stdin", "stdout", "stderr", "text", "encoding", "errors", "bufsize", "cwd", "env", "pass_fds",
     "start_new_session",
 }  # fmt: skip
 PIPES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
-WITHOUT_EFFECT = ("PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")  # set after the fork, or harmless
+WITHOUT_EFFECT = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}  # set after the fork, or harmless
 
 
 class ForkServer:
@@ -137,12 +138,14 @@ def run_podium(
 
 def check_environment(environment: dict[str, str]) -> None:
     """A variable that only a newly started Python would read must be as it was at the start."""
-    names = {*environment, *os.environ}
+    names = {name for name in (*environment, *os.environ) if name.startswith(READ_AT_START)}
+    # Without a language, Python takes UTF-8, which is what the fork server has.
+    languages = {name for name in names - environment.keys() if name.startswith(LANGUAGE)}
     other = sorted(
-        name for name in names
-        if name.startswith(READ_AT_START) and name not in WITHOUT_EFFECT
-        and environment.get(name) != os.environ.get(name)
-    )  # fmt: skip
+        name
+        for name in names - languages - WITHOUT_EFFECT
+        if environment.get(name) != os.environ.get(name)
+    )
     assert not other, f"start the command itself: a fork does not read {', '.join(other)} anew"
 
 

@@ -55,6 +55,7 @@ def main(channel: socket.socket) -> None:
     gc.freeze()  # a collection in a forked process must not copy the pages of all these objects
     others = [name for name in names_of_threads()[1:] if name not in FORK_AWARE]
     assert not others, f"a fork would copy locks of threads that it does not copy: {others}"
+    assert sys.stdout.encoding.upper() == "UTF-8", "tests need a language with UTF-8"
     channel.send(b"ready")
     while True:
         request, descriptors = receive(channel)
