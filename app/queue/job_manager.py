@@ -15,8 +15,9 @@ from procrastinate.manager import JobManager, NotificationCallback
 FIRST_POSSIBLE_TIME = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
 # Locks the row first, so that the function sees it after other transactions have ended.
 OWN_JOB = (
-    "WITH mine AS MATERIALIZED (SELECT id, queue_name FROM procrastinate_jobs WHERE id = %(job_id)s "
-    "AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker_id)s::bigint FOR UPDATE) "
+    "WITH mine AS MATERIALIZED (SELECT id, queue_name FROM procrastinate_jobs "
+    "WHERE id = %(job_id)s AND status = 'doing' "
+    "AND worker_id IS NOT DISTINCT FROM %(worker_id)s::bigint FOR UPDATE) "
 )
 FINISH = OWN_JOB + (
     "SELECT procrastinate_finish_job_v1(id, %(end)s::procrastinate_job_status, %(delete)s) "

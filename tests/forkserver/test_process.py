@@ -59,9 +59,13 @@ def test_it_is_a_child_of_its_caller_with_the_given_descriptors_only(tmp_path: P
     assert seen.ppid() == os.getpid()
     assert os.getpgid(seen.pid) == os.getpgid(0)
     assert seen.cwd() == str(Path.cwd())
-    assert os.readlink(f"/proc/{seen.pid}/fd/2") == str(server.log)
-    theirs = {os.readlink(f"/proc/{seen.pid}/fd/{number}") for number in (0, 1)}
-    assert theirs == {os.readlink("/proc/self/fd/0"), pipe_of(server.process)}
+    assert server.process.stdout is not None
+    assert opened(0, seen.pid) == opened(0)
+    assert opened(1, seen.pid) == opened(server.process.stdout.fileno())
+    assert opened(2, seen.pid) == str(server.log)
+    assert opened(server.process.stdout.fileno(), seen.pid) != opened(
+        server.process.stdout.fileno()
+    )
     server.kill()
     assert server.process.returncode == -signal.SIGKILL
     assert not psutil.pid_exists(seen.pid)
@@ -89,8 +93,8 @@ def test_processes_have_random_numbers_of_their_own(tmp_path: Path) -> None:
     for _ in range(3):
         made = run_podium(
             ["keys", "create", "researcher"],
-            env={**CLEAN, "PODIUM_DATA_DIR": str(tmp_path / "data")}, capture_output=True, text=True,
-            check=True,
+            env={**CLEAN, "PODIUM_DATA_DIR": str(tmp_path / "data")},
+            capture_output=True, text=True, check=True,
         )  # fmt: skip
         keys.add(made.stdout)
     assert len(keys) == 3
@@ -119,6 +123,7 @@ def process(home: Path, **options: bool) -> PodiumProcess:
     return started
 
 
-def pipe_of(started: subprocess.Popen) -> str:
-    assert started.stdout is not None
-    return os.readlink(f"/proc/self/fd/{started.stdout.fileno()}")
+def opened(descriptor: int, pid: int | str = "self") -> str:
+    """What this descriptor of a process is open on; nothing if it is closed."""
+    link = Path(f"/proc/{pid}/fd/{descriptor}")
+    return str(link.readlink()) if link.is_symlink() else ""
