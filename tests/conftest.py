@@ -25,6 +25,12 @@ FREE_BYTES = 6 * 1024**3  # more than a run of all tests writes
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Let programs that tests start keep what they compile, and choose a place for their files."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each would compile all of Podium again
+    use_memory(config)
+
+
+def use_memory(config: pytest.Config) -> None:
     """Put what tests write into memory, where there is room: they wait for the disk a lot.
 
     A test's files are synced as in use; only the disk's time for it is gone. `--basetemp` and

@@ -7,12 +7,13 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any, Self
 
 import httpx
+
+from tests.forkserver import PodiumProcess
 
 KEY = re.compile(r"pod_admin_\S+")
 START_SECONDS = 90
@@ -51,8 +52,8 @@ class PodiumServer:
         if self._process is not None:  # a test ended it by a signal of its own
             self._close_pipe()
         with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "app.cli", "serve", "--port", str(self.port)],
+            self._process = PodiumProcess(
+                ["serve", "--port", str(self.port)],
                 env=self.environment,
                 stdout=subprocess.PIPE,
                 stderr=log,

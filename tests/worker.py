@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any, Self
 
+from tests.forkserver import PodiumProcess
 from tests.server import START_SECONDS, PodiumServer
 from tests.signals import send_signal
 
@@ -34,8 +34,8 @@ class PodiumWorker:
     def launch(self) -> Self:
         """Start the process without waiting for it."""
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "app.cli", "worker", *self.options],
+            self.process = PodiumProcess(
+                ["worker", *self.options],
                 env=self.environment, stdout=subprocess.PIPE, stderr=log, text=True,
             )  # fmt: skip
         return self

@@ -6,8 +6,6 @@ import contextlib
 import functools
 import itertools
 import os
-import subprocess
-import sys
 import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ import httpx
 import pytest
 
 from tests.factories import good_submission, write_competition
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 from tests.worker import PodiumWorker
 
@@ -118,8 +117,8 @@ class Podium:
 @functools.cache
 def make_researcher_key(server: PodiumServer) -> str:
     """A researcher's key, made by the command that makes keys: once per server, as that is slow."""
-    made = subprocess.run(
-        [sys.executable, "-m", "app.cli", "keys", "create", "researcher"],
+    made = run_podium(
+        ["keys", "create", "researcher"],
         env=server.environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return made.stdout.strip()

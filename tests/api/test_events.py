@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ import pytest
 from app.api.http.event_stream import PER_RUN_KEY
 from tests.api.conftest import Podium, Run
 from tests.factories import good_submission
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 from tests.sse import follow
 
@@ -131,8 +130,8 @@ def test_after_the_end_a_client_is_told_not_to_come_again(
 def test_a_run_closed_by_a_command_ends_its_streams(podium: Podium, tiny: Path) -> None:
     run = podium.run(tiny)
     with follow(run.client, run.id) as events:
-        subprocess.run(
-            [sys.executable, "-m", "app.cli", "runs", "close", "--experiment",
+        run_podium(
+            ["runs", "close", "--experiment",
              run.document["experiment"]],
             env=podium.server.environment, check=True, capture_output=True,
         )  # fmt: skip
@@ -163,14 +162,14 @@ def test_others_runs_do_not_exist_and_keys_are_needed(podium: Podium, tiny: Path
 
 def test_a_revoked_key_ends_its_streams(podium: Podium, tiny: Path) -> None:
     run = podium.run(tiny)
-    made = subprocess.run(
-        [sys.executable, "-m", "app.cli", "keys", "create", "researcher", "--json"],
+    made = run_podium(
+        ["keys", "create", "researcher", "--json"],
         env=podium.server.environment, check=True, capture_output=True, text=True,
     )  # fmt: skip
     key = httpx.Response(200, text=made.stdout).json()
     with follow(podium.client(key["key"]), run.id) as events:
-        subprocess.run(
-            [sys.executable, "-m", "app.cli", "keys", "revoke", key["id"]],
+        run_podium(
+            ["keys", "revoke", key["id"]],
             env=podium.server.environment, check=True, capture_output=True,
         )  # fmt: skip
         assert events.rest() == []

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.api.conftest import Podium
 from tests.factories import good_submission
+from tests.forkserver import run_podium
 
 FAILS_AT_4321 = """
 def score(answers, submission):
@@ -63,10 +62,13 @@ def test_pages_go_back_in_time_and_a_run_sees_none(podium: Podium) -> None:
 def test_the_command_lists_them_too(podium: Podium) -> None:
     folder = podium.competition(metric_py=FAILS_AT_4321)
     failed = podium.run(folder).submit(failing_file(folder)).json()["id"]
-    command = [sys.executable, "-m", "app.cli", "faults", "--submission", failed, "--json"]
 
-    listed = subprocess.run(
-        command, env=podium.server.environment, capture_output=True, text=True, check=True
+    listed = run_podium(
+        ["faults", "--submission", failed, "--json"],
+        env=podium.server.environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
 
     assert {one["submission"] for one in json.loads(listed.stdout)} == {failed}

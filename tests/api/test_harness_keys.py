@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.api.conftest import CSV, WAIT, Podium
+from tests.forkserver import run_podium
 
 
 def test_a_harness_makes_a_run_sends_its_file_and_reads_its_whole_grade(
@@ -134,8 +134,8 @@ def test_the_command_makes_a_harness_key(podium: Podium, tiny: Path) -> None:
     experiment = podium.experiment()
 
     def create(*more: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "app.cli", "keys", "create", "--role", "harness", *more],
+        return run_podium(
+            ["keys", "create", "--role", "harness", *more],
             env=podium.server.environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.api.conftest import Podium
 from tests.factories import good_submission
+from tests.forkserver import run_podium
 from tests.postgres import Postgres
 from tests.server import PodiumServer
 
@@ -38,8 +37,8 @@ def blob_of(podium: Podium, sha256: str) -> Path:
 
 def refusal(server: PodiumServer) -> str:
     """The last lines of a server that must not start."""
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "serve", "--port", "0"],
+    done = run_podium(
+        ["serve", "--port", "0"],
         env=server.environment, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode != 0

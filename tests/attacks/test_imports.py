@@ -6,8 +6,6 @@ import contextlib
 import io
 import resource
 import shutil
-import subprocess
-import sys
 import time
 import zipfile
 from pathlib import Path
@@ -21,6 +19,7 @@ from app.errors import BadCompetition
 from tests.api.conftest import CSV, Podium
 from tests.attacks.conftest import metric
 from tests.factories import good_submission
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
 MEGABYTE = 1024 * 1024
@@ -144,8 +143,8 @@ def test_a_data_directory_that_cannot_be_used_is_told_in_a_sentence(
 ) -> None:
     (tmp_path / "file").write_text("not a directory")
     for data in (tmp_path / "file", tmp_path / "file" / "data"):
-        done = subprocess.run(
-            [sys.executable, "-m", "app.cli", *command],
+        done = run_podium(
+            command,
             env={"PODIUM_DATA_DIR": str(data), "PATH": "/usr/bin:/bin", "PODIUM_PORT": "0"},
             capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import stat
-import subprocess
-import sys
 import time
 
 import pytest
 
 from tests.api.conftest import Podium
 from tests.factories import good_submission
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
 RPC = "/api/v1/competitions.CompetitionApiService"
@@ -23,8 +22,8 @@ def server(own_server: PodiumServer) -> PodiumServer:
 
 
 def keys_command(server: PodiumServer, *arguments: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "keys", *arguments],
+    done = run_podium(
+        ["keys", *arguments],
         env=server.environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     return done.stdout

@@ -22,6 +22,7 @@ from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.small_files import SmallFiles
 from tests.api.conftest import CSV, Podium, Run
 from tests.factories import good_submission
+from tests.forkserver import run_podium
 from tests.graders.conftest import wait_until
 from tests.server import PodiumServer
 from tests.storage.disks import fill, small_disk
@@ -59,8 +60,8 @@ def grow_old(path: Path, age: float = 2 * DAY) -> None:
 
 
 def gc(server: PodiumServer, *options: str) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "gc", "--json", *options],
+    done = run_podium(
+        ["gc", "--json", *options],
         env=server.environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     found: dict[str, Any] = json.loads(done.stdout)
@@ -219,8 +220,8 @@ def test_another_database_removes_nothing(podium: Podium, tmp_path: Path) -> Non
         "PODIUM_DATA_DIR": str(tmp_path / "other"),
     }
     for command in (["db", "upgrade"], ["gc", "--delete"]):
-        done = subprocess.run(
-            [sys.executable, "-m", "app.cli", *command],
+        done = run_podium(
+            command,
             env=environment, capture_output=True, text=True,
         )  # fmt: skip
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from app.settings import Settings
 from tests.api.conftest import Podium
 from tests.attacks.test_damaged_disk import blob_of, damage
 from tests.factories import good_submission
+from tests.forkserver import run_podium
 from tests.s3 import S3Server
 from tests.server import PodiumServer
 
@@ -27,8 +26,8 @@ def server(own_server: PodiumServer) -> PodiumServer:
 
 
 def run_verify(server: PodiumServer, *options: str) -> tuple[int, dict[str, Any]]:
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "verify", "--json", *options],
+    done = run_podium(
+        ["verify", "--json", *options],
         env=server.environment, capture_output=True, text=True,
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
@@ -75,8 +74,8 @@ def test_words_for_people(podium: Podium) -> None:
     sent = podium.run(folder).submit(good_submission(folder)).json()
     damage(blob_of(podium, sent["sha256"]))
 
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "verify"],
+    done = run_podium(
+        ["verify"],
         env=podium.server.environment, capture_output=True, text=True,
     )  # fmt: skip
 
@@ -137,8 +136,8 @@ def test_a_damaged_database_is_named(server: PodiumServer) -> None:
         database.seek(size - 4096 * 2)
         database.write(b"\xa5" * 4096)
 
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "verify"],
+    done = run_podium(
+        ["verify"],
         env=server.environment, capture_output=True, text=True,
     )  # fmt: skip
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.factories import write_competition
+from tests.forkserver import run_podium
 
 Done = subprocess.CompletedProcess[str]
 Command = Callable[..., Done]
@@ -23,8 +23,8 @@ def podium(tmp_path: Path) -> Command:
     competitions.mkdir()
 
     def run(*arguments: object) -> Done:
-        return subprocess.run(
-            [sys.executable, "-m", "app.cli", *map(str, arguments)],
+        return run_podium(
+            arguments,
             env={
                 **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
                 "PODIUM_DATA_DIR": str(tmp_path / "data"),

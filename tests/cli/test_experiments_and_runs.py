@@ -6,8 +6,6 @@ import csv
 import io
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from app.cli.remote import remote
 from app.errors import Invalid, PodiumError, Unauthorized
 from tests.cli.conftest import Done
 from tests.factories import good_submission, write_competition
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
 Podium = Callable[..., Done]
@@ -35,8 +34,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
         '[suites.mine]\ntitle = "Mine"\ncompetitions = ["tiny", "nowhere"]\n'
     )
     started = PodiumServer(home / "data").start()
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "import", "folder", str(tiny)],
+    done = run_podium(
+        ["import", "folder", str(tiny)],
         env=started.environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -54,8 +53,8 @@ def podium(request: pytest.FixtureRequest, server: PodiumServer, tmp_path: Path)
     }  # fmt: skip
 
     def run(*words: object) -> Done:
-        return subprocess.run(
-            [sys.executable, "-m", "app.cli", *map(str, words)], cwd=tmp_path,
+        return run_podium(
+            words, cwd=tmp_path,
             env={**variables, "COLUMNS": "60"},
             capture_output=True, text=True, check=False, timeout=120,
         )  # fmt: skip
@@ -145,8 +144,8 @@ def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
 
 
 def test_a_podium_that_does_not_answer_is_named(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "runs", "list", "--url", "http://127.0.0.1:9",
+    done = run_podium(
+        ["runs", "list", "--url", "http://127.0.0.1:9",
          "--key", "x"],
         cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip

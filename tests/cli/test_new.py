@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from app.read_settings import read_settings
 from app.services.competitions.new_competition import Choices, Made, new_competition
 from app.services.grading.grade_folder import grade_with_folder
 from tests.api.conftest import Podium, packed, podium, server
+from tests.forkserver import run_podium
 
 __all__ = ["podium", "server"]  # fixtures
 ONE_SERVER = pytest.mark.parametrize("server", ["sqlite"], indirect=True)
@@ -127,8 +127,8 @@ def table(tmp_path: Path) -> Path:
 @pytest.fixture
 def new(tmp_path: Path) -> Callable[..., Done]:
     def run(*words: object) -> Done:
-        return subprocess.run(
-            [sys.executable, "-m", "app.cli", "new", *map(str, words)],
+        return run_podium(
+            ["new", *map(str, words)],
             cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
         )  # fmt: skip
 

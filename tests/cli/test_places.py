@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Command, Done
 from tests.factories import good_submission, write_competition, write_submission
+from tests.forkserver import run_podium
 
 
 def podium_in(directory: Path, *words: object, **variables: str) -> Done:
     """`podium` in a directory, with no setting but these."""
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", *map(str, words)],
+    return run_podium(
+        words,
         cwd=directory,
         env={
             **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},

@@ -6,7 +6,6 @@ import json
 import math
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ import pytest
 from tests.api.conftest import packed
 from tests.distributed.cluster import is_settled, wait_until
 from tests.factories import good_submission, write_competition
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
 SLUG = "regraded"
@@ -52,8 +52,8 @@ def send(admin: Any, folder: Path) -> None:
 
 
 def podium(server: PodiumServer, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", "regrade", SLUG, *arguments],
+    return run_podium(
+        ["regrade", SLUG, *arguments],
         env={**server.environment, "COLUMNS": "200"},
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip

@@ -6,7 +6,6 @@ import json
 import math
 import os
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from tests.api.conftest import Podium
 from tests.api.test_faults import FAILS_AT_4321, failing_file
 from tests.api.test_grade import BAD_FILES
+from tests.forkserver import run_podium
 
 KEYS = {
     "reward", "any_medal", "gold_medal", "silver_medal", "bronze_medal", "above_median",
@@ -25,8 +25,8 @@ KEYS = {
 def write_task(podium: Podium, slug: str, folder: Path, *, elsewhere: bool) -> Path:
     """The folder that the command writes, on the server's machine or elsewhere."""
     where = {"PODIUM_URL": podium.server.url, "PODIUM_KEY": podium.server.key} if elsewhere else {}
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "harbor-task", slug, str(folder), "--verifier-url",
+    done = run_podium(
+        ["harbor-task", slug, str(folder), "--verifier-url",
          podium.server.url],
         env={**podium.server.environment, **where}, capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -101,8 +101,8 @@ def test_the_folder_has_harbors_schema_and_no_answers(podium, tiny, tmp_path, el
 
 def test_a_folder_that_exists_is_not_touched(podium, tiny, tmp_path):  # type: ignore[no-untyped-def]
     (tmp_path / "mine").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "harbor-task", tiny.name, str(tmp_path / "mine"),
+    done = run_podium(
+        ["harbor-task", tiny.name, str(tmp_path / "mine"),
          "--verifier-url", "https://podium.example"],
         env=podium.server.environment, capture_output=True, text=True, check=False,
     )  # fmt: skip

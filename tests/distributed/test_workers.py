@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -16,14 +14,15 @@ import httpx
 from app.grading_version import grading_version
 from tests.distributed.cluster import Cluster, await_that, is_grading, wait_until
 from tests.distributed.judge import Judge, bodies, one_of
+from tests.forkserver import run_podium
 from tests.postgres import Postgres
 from tests.server import free_port
 
 
 def refused(home: Path, *options: str, **settings: Any) -> str:
     """What `podium worker` says that does not start."""
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "worker", *options],
+    done = run_podium(
+        ["worker", *options],
         env={
             "PATH": "/usr/bin:/bin",
             "PODIUM_DATA_DIR": str(home / "data"),

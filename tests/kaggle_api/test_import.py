@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.factories import BOARD
+from tests.forkserver import PodiumProcess, run_podium
 from tests.kaggle_api.test_downloads import CutOnce
 from tests.server import free_port
 
@@ -71,12 +72,9 @@ class Importer:
             "PODIUM_COMPETITIONS_DIR": str(self.home / "competitions"),
         }  # fmt: skip
 
-    def command(self, *words: str) -> list[str]:
-        return [sys.executable, "-m", "app.cli", *words]
-
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            self.command(*words), env=self.environment, capture_output=True, text=True,
+        return run_podium(
+            words, env=self.environment, capture_output=True, text=True,
             timeout=120, check=False,
         )  # fmt: skip
 
@@ -156,8 +154,8 @@ def test_an_interrupted_import_goes_on_where_it_was(podium, importer, served):
     importer.source = slow.url
     partial = importer.home / "data" / "kaggle" / served.name / "archive" / f"{served.name}.zip"
 
-    process = subprocess.Popen(
-        importer.command(*importer.bringing(served.name)), env=importer.environment,
+    process = PodiumProcess(
+        importer.bringing(served.name), env=importer.environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     deadline = time.monotonic() + 60

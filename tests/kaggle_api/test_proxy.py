@@ -7,13 +7,13 @@ import json
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.forkserver import PodiumProcess
 from tests.kaggle_api.agent import Agent, told
 from tests.kaggle_api.conftest import NEW, OLD
 from tests.server import free_port
@@ -28,8 +28,8 @@ def forwarding(to: str, key: str, home: Path, *ports: int) -> Iterator[str]:
     file = home / "key"
     file.write_text(key + "\n")
     listen = [word for port in ports for word in ("--listen", f"127.0.0.1:{port}")]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "app.cli", "proxy", "--to", to, "--key-file", str(file), *listen],
+    process = PodiumProcess(
+        ["proxy", "--to", to, "--key-file", str(file), *listen],
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
 import pytest
+
+from tests.forkserver import run_podium
 
 
 @pytest.mark.parametrize("words", [("--to", "egg"), ("--listen", "80"), ("--key-file", os.devnull)])
@@ -12,8 +12,8 @@ def test_wrong_arguments_are_told(tmp_path, words):
     (tmp_path / "key").write_text("pod_run_x")
     given = {"--to": "http://127.0.0.1:1", "--key-file": str(tmp_path / "key")}
     given |= dict([words])
-    ran = subprocess.run(
-        [sys.executable, "-m", "app.cli", "proxy", *(w for pair in given.items() for w in pair)],
+    ran = run_podium(
+        ["proxy", *(w for pair in given.items() for w in pair)],
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
 

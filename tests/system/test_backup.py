@@ -18,6 +18,7 @@ from app.settings import Settings
 from tests.api.conftest import Podium, Run
 from tests.distributed.cluster import is_settled, wait_until
 from tests.factories import good_submission, write_competition
+from tests.forkserver import run_podium
 from tests.postgres import Postgres
 from tests.s3 import S3Server
 from tests.server import PodiumServer
@@ -61,8 +62,8 @@ def settings_of(server: PodiumServer) -> Settings:
 
 
 def command(server: PodiumServer, *arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", *map(str, arguments)],
+    return run_podium(
+        arguments,
         env={**server.environment, "COLUMNS": "200"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
 

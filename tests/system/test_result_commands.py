@@ -9,13 +9,13 @@ import os
 import random
 import statistics
 import subprocess
-import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
+from tests.forkserver import run_podium
 from tests.grading_reports import ROOT, random_report, suites
 
 
@@ -29,8 +29,8 @@ class Commands:
         }
 
     def __call__(self, *words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "app.cli", *map(str, words)],
+        done = run_podium(
+            words,
             env=self.environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == status, done.stderr

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from tests.api.conftest import Podium
 from tests.api.test_receipts import closed, receipts_of
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
 
@@ -17,8 +17,8 @@ def command(*words: object, data: Path | None = None) -> subprocess.CompletedPro
     environment = {name: value for name, value in os.environ.items() if "PODIUM" not in name}
     if data is not None:
         environment["PODIUM_DATA_DIR"] = str(data)
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", *map(str, words)],
+    return run_podium(
+        words,
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
 

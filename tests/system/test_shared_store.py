@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 
 from tests.api.conftest import Podium
 from tests.factories import good_submission, write_competition
+from tests.forkserver import run_podium
 from tests.s3 import S3Server
 from tests.server import PodiumServer
 
@@ -173,8 +173,8 @@ def test_damaged_files_are_our_fault_and_named(
 
 
 def command(server: PodiumServer, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", *arguments],
+    return run_podium(
+        arguments,
         env={**server.environment, "COLUMNS": "200"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
 

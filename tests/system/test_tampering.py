@@ -6,8 +6,6 @@ import contextlib
 import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +18,7 @@ from app.settings import Settings
 from app.storage.database.database import Database
 from tests.api.conftest import Podium
 from tests.api.test_receipts import closed, receipts_of
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
 
@@ -204,8 +203,8 @@ def test_an_entry_that_is_changed_with_its_hashes_has_no_signed_root(copy: Path)
 
 def test_the_command_names_it_and_fails(copy: Path, seeded: Seeded) -> None:
     change(copy, "UPDATE grade SET score = 0.99 WHERE submission_id = ?", seeded.submission)
-    found = subprocess.run(
-        [sys.executable, "-m", "app.cli", "verify"],
+    found = run_podium(
+        ["verify"],
         env={"PODIUM_DATA_DIR": str(copy), "PATH": "/usr/bin"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from tests.api.conftest import Podium
 from tests.crashable import crashable_postgres
 from tests.distributed.cluster import await_that
 from tests.factories import good_submission, write_competition
+from tests.forkserver import run_podium
 from tests.postgres import OwnServer, Postgres
 from tests.server import PodiumServer
 
@@ -73,12 +72,12 @@ def test_a_server_serves_on_when_a_newer_podium_migrates_and_does_not_start_agai
             other = podium.run(folder)
         finally:
             assert server.stop() == 0
-        again = subprocess.run(
-            [sys.executable, "-m", "app.cli", "serve", "--port", "0"],
+        again = run_podium(
+            ["serve", "--port", "0"],
             env=server.environment, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
-        checked = subprocess.run(
-            [sys.executable, "-m", "app.cli", "keys", "list"],
+        checked = run_podium(
+            ["keys", "list"],
             env=server.environment, capture_output=True, text=True, timeout=60,
         )  # fmt: skip
 
@@ -107,8 +106,8 @@ def test_a_wrong_database_url_is_told_without_its_password(
     tmp_path: Path, url: str, words: str
 ) -> None:
     environment = PodiumServer(tmp_path / "data", url).environment
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli", "keys", "list"],
+    done = run_podium(
+        ["keys", "list"],
         env=environment, capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     told = " ".join(done.stderr.split())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from tests.api.test_faults import FAILS_AT_4321, failing_file
 from tests.api.test_grade import BAD_FILES
 from tests.clients.conftest import Environment, ServerAway
 from tests.factories import good_submission
+from tests.forkserver import run_podium
 
 DRIVER = Path(__file__).with_name("inspect_driver.py")
 ZEROS = dict.fromkeys(
@@ -48,8 +47,8 @@ def runs_of(podium: Podium, experiment: str) -> dict[tuple[str, int], dict[str, 
 
 def harbor_folder(podium: Podium, competition: Path, folder: Path) -> None:
     remote = {"PODIUM_URL": podium.server.url, "PODIUM_KEY": podium.server.key}
-    subprocess.run(
-        [sys.executable, "-m", "app.cli", "harbor-task", competition.name,
+    run_podium(
+        ["harbor-task", competition.name,
          str(folder / competition.name)],
         env={**podium.server.environment, **remote}, check=True, capture_output=True,
     )  # fmt: skip

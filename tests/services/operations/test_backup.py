@@ -6,8 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +23,7 @@ from app.storage.database import migrations
 from app.storage.database.database import Database
 from app.storage.queries import competitions
 from tests.factories import write_competition
+from tests.forkserver import PodiumProcess, run_podium
 from tests.server import PodiumServer
 
 
@@ -43,8 +42,8 @@ def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def command(server: PodiumServer, *arguments: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", *arguments],
+    return run_podium(
+        arguments,
         env=server.environment, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
 
@@ -256,9 +255,7 @@ def test_a_restore_that_is_killed_leaves_no_rows_and_can_be_done_again(
 ) -> None:
     target = PodiumServer(tmp_path / "new")
     stored = tmp_path / "new/blobs"
-    with subprocess.Popen(
-        [sys.executable, "-m", "app.cli", "restore", str(complete)], env=target.environment
-    ) as process:
+    with PodiumProcess(["restore", str(complete)], env=target.environment) as process:
         deadline = time.monotonic() + 60
         while not stored.exists():
             assert time.monotonic() < deadline

@@ -1,0 +1,201 @@
+"""The fork server: loads the modules of `podium`, then forks for each command it is asked to run.
+
+Requests are datagrams of JSON with the descriptors that the new process gets; the answer is its
+process id. The process is not this one's child but the asker's: see `start`.
+"""
+
+from __future__ import annotations
+
+import array
+import atexit
+import contextlib
+import gc
+import importlib
+import io
+import itertools
+import json
+import os
+import pkgutil
+import random
+import runpy
+import signal
+import socket
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+MAX_REQUEST = 1 << 20  # bytes; an environment and arguments have some thousands
+MAX_FDS = 16
+# What commands and the server load when they run, beside the modules of `app`.
+LOADED_LATER = (
+    "alembic.command", "alembic.autogenerate", "alembic.ddl.postgresql", "alembic.ddl.sqlite",
+    "alembic.runtime.migration", "alembic.script", "asyncio.runners", "email.mime.multipart",
+    "encodings.idna", "http.client", "httptools", "jinja2.ext", "logging.config", "pandas",
+    "procrastinate.psycopg_connector", "psycopg.types.json", "psycopg_pool", "pyarrow.csv",
+    "rich.table", "rich.traceback", "sklearn.metrics", "sqlalchemy.dialects.postgresql.psycopg",
+    "sqlalchemy.dialects.sqlite", "uvicorn.lifespan.on", "uvicorn.loops.uvloop",
+    "uvicorn.protocols.http.httptools_impl", "uvloop",
+)  # fmt: skip
+# They act when they are loaded, or are programs that other processes run.
+NOT_LOADED = ("__main__", "app.graders.program", "app.cli.demo.agent", "app.cli.harbor.verifier")
+FORK_AWARE = ("jemalloc_bg_thd",)  # Arrow's allocator, which starts its thread again after a fork
+
+
+def main(channel: socket.socket) -> None:
+    """Load the modules, say so, and fork until the asker closes its end.
+
+    Returns in a forked process, with the command's name and arguments in place.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest, which then closes its end
+    load()
+    gc.collect()
+    gc.freeze()  # a collection in a forked process must not copy the pages of all these objects
+    others = [name for name in names_of_threads()[1:] if name not in FORK_AWARE]
+    assert not others, f"a fork would copy locks of threads that it does not copy: {others}"
+    assert sys.stdout.encoding.upper() == "UTF-8", "tests need a language with UTF-8"
+    channel.send(b"ready")
+    while True:
+        request, descriptors = receive(channel)
+        if not request:
+            sys.exit(0)
+        pid = start(channel, request, descriptors)
+        if pid is None:
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+        channel.send(str(pid).encode())
+
+
+def names_of_threads() -> list[str]:
+    """The names of this process's threads, the main one first."""
+    tasks = sorted(Path("/proc/self/task").iterdir(), key=lambda task: int(task.name))
+    return [(task / "comm").read_text().strip() for task in tasks]
+
+
+def load() -> None:
+    """Import the modules of commands, server and worker."""
+    import app
+
+    for module in pkgutil.walk_packages(app.__path__, "app."):
+        if not any(part in module.name for part in NOT_LOADED):
+            importlib.import_module(module.name)
+    for name in LOADED_LATER:
+        importlib.import_module(name)
+
+
+def receive(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """The next request with its descriptors; an empty one if the asker has closed its end."""
+    found = array.array("i")
+    room = socket.CMSG_LEN(MAX_FDS * found.itemsize)
+    data, ancillary, flags, _ = channel.recvmsg(MAX_REQUEST, room)
+    assert not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC), "the request is too long"
+    for level, kind, content in ancillary:
+        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+            found.frombytes(content)
+    return (json.loads(data) if data else {}), found.tolist()
+
+
+def start(channel: socket.socket, request: dict[str, Any], descriptors: list[int]) -> int | None:
+    """Fork the new process and say its id; in that process, become the command and say None.
+
+    A process between the two forks ends at once, so that the kernel gives the new process to the
+    asker, which has made itself the reaper of orphans until it has its answer.
+    """
+    reading, writing = os.pipe()
+    between = os.fork()
+    if between == 0:
+        child = os.fork()
+        if child:
+            os.write(writing, str(child).encode())
+            os._exit(0)
+        become(request, descriptors)
+        return None
+    os.close(writing)
+    os.waitpid(between, 0)
+    pid = int(os.read(reading, 32))
+    os.close(reading)
+    return pid
+
+
+def become(request: dict[str, Any], descriptors: list[int]) -> None:
+    """Take the place of a newly started `python -m app.cli`."""
+    targets = request["descriptors"]
+    # First out of the way of all targets: a source may have the number of another's target.
+    above = max(targets) + 1
+    sources = [os.dup2(fd, above + 64 + place) for place, fd in enumerate(descriptors)]
+    for source, target in zip(sources, targets, strict=True):
+        os.dup2(source, target, inheritable=True)
+    kept = [-1, *sorted(targets), os.sysconf("SC_OPEN_MAX")]
+    for low, high in itertools.pairwise(kept):
+        if low + 1 < high:  # closerange(0, 0) closes all
+            os.closerange(low + 1, high)
+    if request["new_session"]:
+        os.setsid()
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    time.tzset()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    open_streams(unbuffered=bool(os.environ.get("PYTHONUNBUFFERED")))
+    reseed()
+    sys.path[0] = request["cwd"]
+    sys.argv = ["podium", *request["words"]]
+
+
+def open_streams(*, unbuffered: bool) -> None:
+    """Make sys.stdin, stdout and stderr anew, buffered as Python buffers them at its start."""
+    for name, descriptor, mode in (("stdin", 0, "r"), ("stdout", 1, "w"), ("stderr", 2, "w")):
+        raw = io.FileIO(descriptor, mode, closefd=False)
+        buffer = io.BufferedReader(raw) if mode == "r" else io.BufferedWriter(raw)
+        errors = "backslashreplace" if name == "stderr" else getattr(sys, name).errors
+        stream = io.TextIOWrapper(
+            buffer, getattr(sys, name).encoding, errors,
+            line_buffering=name == "stderr" or raw.isatty(), write_through=unbuffered,
+        )  # fmt: skip
+        if unbuffered and mode == "w":
+            stream.reconfigure(line_buffering=True)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def reseed() -> None:
+    """Give the process random numbers of its own."""
+    import numpy as np
+
+    random.seed()
+    np.random.seed()
+
+
+def run() -> int:
+    """Run the command as `python -m app.cli` does; its exit status."""
+    try:
+        runpy.run_module("app.cli", run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            sys.stderr.write(f"{end.code}\n")
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except KeyboardInterrupt:
+        traceback.print_exc()
+        return 128 + signal.SIGINT
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def end(status: int) -> None:
+    """End as the interpreter ends, but do not free 400 MB object by object: 0.2 s."""
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads that are not daemons
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(BrokenPipeError):
+            stream.flush()
+    os._exit(status)
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))
+    end(run())
