@@ -16,6 +16,7 @@ competition that won or lost altogether. Simulated coverage of the nominal 95 % 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 Array = NDArray[np.float64]
+Interval = tuple[float, float]
 Z95 = float(ndtri(0.975))
 UNSEEN_DISAGREEMENT = 0.5  # competitions at which one attempt differs
 UNSEEN_COMPETITIONS = 1.0
@@ -47,9 +49,13 @@ def over_runs(shares: Array, attempts: NDArray[np.int64]) -> Uncertainty | None:
     """
     if attempts.min() < 2:
         return None
+    return _runs(shares, shares * (1.0 - shares) / (attempts - 1.0)[:, None], attempts)
+
+
+def _runs(shares: Array, variances: Array, attempts: NDArray[np.int64]) -> Uncertainty:
+    """`over_runs` with the squared standard error of each share."""
     count = len(attempts)
     others = (attempts - 1.0)[:, None]
-    variances = shares * (1.0 - shares) / others
     total = variances.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = total**2 / (variances**2 / others).sum(axis=0)
@@ -78,6 +84,27 @@ def over_competitions(shares: Array) -> Uncertainty | None:
     interval = _wilson(mean, spread / count, count)
     sem = np.sqrt(squares / (count * (count - 1.0)))
     return Uncertainty(sem, np.full(len(mean), count - 1.0), interval)
+
+
+def of_values(values: Sequence[Array]) -> tuple[float, Interval | None, Interval | None]:
+    """A mean of values from 0 to 1, and its intervals for both questions.
+
+    `values` has an array for each competition, which all weigh the same. The formulas are those of
+    shares with the variance of the values instead of p (1 - p), which is never less. The first
+    interval, over runs, is None if a competition has one value; the second, over competitions, is
+    None for one competition.
+    """
+    means = np.array([[each.mean()] for each in values])
+    counts = np.array([len(each) for each in values])
+    runs = None
+    if counts.min() > 1:
+        variances = np.array([[each.var(ddof=1) / len(each)] for each in values])
+        runs = _runs(means, variances, counts)
+    found = [
+        None if one is None else one.interval[:, 0] for one in (runs, over_competitions(means))
+    ]
+    over = [None if ends is None else (float(ends[0]), float(ends[1])) for ends in found]
+    return float(means.mean()), over[0], over[1]
 
 
 def _wilson(share: Array, squared_error: Array, most: float) -> Array:
