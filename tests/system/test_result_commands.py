@@ -303,6 +303,8 @@ def test_each_command_of_results_writes_all_five_forms(podium: Commands) -> None
             assert {row.count(" & ") for row in rows} == {columns - 1}
         origin = text.splitlines()[-1]
         assert origin.startswith("% Podium ")
+        if words[0] not in ("report", "items"):
+            continue
         podium(*words, "--format", "markdown", "--out", to)
         last = to.read_text().splitlines()[-1]
         assert last.split(", query")[0].removeprefix("- ") == origin.split(", query")[0][2:]

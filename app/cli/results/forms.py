@@ -38,7 +38,7 @@ FormOption = Annotated[
         "in a terminal, else markdown",
     ),
 ]
-Out = Annotated[Path | None, typer.Option(help="write it to this file")]
+Out = Annotated[Path | None, typer.Option("--out", help="write it to this file")]
 Csv = Annotated[bool, typer.Option("--csv", help="the same as --format csv: unrounded rows")]
 Parquet = Annotated[
     Path | None, typer.Option(help="write the rows also to this file, as Parquet")

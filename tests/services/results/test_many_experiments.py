@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import insert
+from sqlalchemy.orm import Session
 
 from app.services.results import board
 from app.services.results.experiment_results import GroupBy
@@ -34,7 +35,7 @@ def context(tmp_path: Path) -> Iterator[Context]:
     migrations.upgrade(settings.database_url)
     opened = open_context(settings, grades=False, validates=False)
 
-    def fill(session: object) -> None:
+    def fill(session: Session) -> None:
         names = [f"agent-{n:05}" for n in range(MANY)]
         session.execute(
             insert(Experiment.__table__),
