@@ -23,11 +23,11 @@ from app.api.schemas.results import (
 from app.errors import Invalid
 from app.reports.comparisons import (
     comparison_report,
-    items_report,
     pass_at_k_report,
     simultaneous_report,
 )
 from app.reports.competition_results import competition_report
+from app.reports.items import items_report
 from app.reports.medal_rates import board_report, medal_rates_report
 from app.reports.medals_over_time import curves_report
 from app.services.results import board, competition_results, experiment_results, medals_over_time
@@ -164,10 +164,8 @@ def show_pass_at_k(
 ) -> Any:
     """The chance that the best of k attempts is a success; k is one or several numbers."""
     ks = tuple(sorted({int(each) for each in k.split(",")}))
-    return answer(
-        request,
-        pass_at_k_report(*experiment_results.pass_at_k(context, name, scope, ks, rate), rate),
-    )
+    counted, found, public = experiment_results.pass_at_k(context, name, scope, ks, rate)
+    return answer(request, pass_at_k_report(counted, found, rate, public))
 
 
 @router.get("/compare", response_model=ComparisonOut | SimultaneousOut, responses=ANSWERS)

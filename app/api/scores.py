@@ -17,12 +17,14 @@ from app.api.results import (
     PercentileConvention,
     Rate,
 )
-from app.api.schemas.scores import PlanOut, ScoresOut, SensitivityOut
+from app.api.schemas.scores import PlanOut, ScoresOut, SelectionOut, SensitivityOut
 from app.errors import Invalid
 from app.reports.planning import plan_report
 from app.reports.score_summaries import scores_report
+from app.reports.selection import selection_report
 from app.reports.sensitivity import sensitivity_report
 from app.services.results import planning, score_summaries, sensitivity
+from app.services.results.choice.selection import selection
 from app.statistics.planning import Spread
 
 Numbers = Annotated[str, Query(pattern=r"^[0-9]{1,6}(,[0-9]{1,6})*$", max_length=200)]
@@ -47,6 +49,18 @@ def show_scores(
         context, name, scope, convention=percentile, target=target, against=against
     )
     return answer(request, scores_report(found))
+
+
+@router.get("/experiments/{name}/selection", response_model=SelectionOut, responses=ANSWERS)
+def show_selection(
+    request: Request,
+    context: Ctx,
+    name: Name,
+    scope: InScope,
+    percentile: PercentileConvention = "mid-rank",
+) -> Any:
+    """What the choice of final submissions cost, in medals and percentiles, and the shake-up."""
+    return answer(request, selection_report(selection(context, name, scope, percentile)))
 
 
 @router.get("/plan", response_model=PlanOut, responses=ANSWERS)

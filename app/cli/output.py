@@ -28,7 +28,12 @@ AsJson = Annotated[bool, typer.Option("--json", help="print JSON on standard out
 
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
-    typer.echo(json.dumps(document, indent=2, default=str, ensure_ascii=False))
+    typer.echo(json_text(document))
+
+
+def json_text(document: Any) -> str:
+    """A JSON document as commands print it."""
+    return json.dumps(document, indent=2, default=str, ensure_ascii=False)
 
 
 @contextlib.contextmanager

@@ -64,6 +64,8 @@ class Podium(LazyGroup):
          "Print how well each competition of a suite separates the experiments."),
         ("curve", "app.cli.results.statistics:curve",
          "Print medals over hours, tokens or dollars, and the regret of each choice."),
+        ("selection", "app.cli.results.selection:selection",
+         "Print what the choice of final submissions cost in medals and places, and the shake-up."),
         ("plan", "app.cli.results.plan:plan",
          "Print what difference so many seeds and competitions can detect."),
         ("plot", "app.cli.plot:plot",

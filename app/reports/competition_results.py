@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from app.reports.document.page import Page, Table
 from app.reports.report import Report
-from app.reports.tables import cell, markdown_list, markdown_table
+from app.reports.tables import cell
 from app.services.results.attempts import CompetitionInfo
 from app.services.results.competition_results import CompetitionResult
 from app.statistics.percentiles import PERCENTILES
@@ -29,8 +30,8 @@ def competition_report(
         "items": rows,
     }
 
-    def markdown() -> str:
-        table = markdown_table(
+    def page() -> Page:
+        table = Table(
             ["experiment", "seed", "score", "medal", "percentile", "improvement", "state",
              "reported"],
             [
@@ -40,6 +41,6 @@ def competition_report(
                 for one in results
             ],
         )  # fmt: skip
-        return f"{table}\n{markdown_list([f'{code}: {note}' for code, note in info.flags])}"
+        return Page([table], [f"{code}: {note}" for code, note in info.flags])
 
-    return Report(document, rows, markdown)
+    return Report(document, rows, page)

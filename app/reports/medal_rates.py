@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from app.reports.document.page import Marked, Page, Table
 from app.reports.report import Report
 from app.reports.result_context import (
+    EFFECTS,
     context_columns,
     context_document,
-    flag_notes,
     footnotes,
-    own_notes,
+    shared_notes,
 )
-from app.reports.tables import interval_cell, markdown_list, markdown_table
+from app.reports.tables import interval_cell
 from app.reports.uncertainty import noise_notes
 from app.services.results.board import Board
 from app.services.results.noise.experiment_noise import RateNoise
@@ -37,11 +38,11 @@ CELLS = (
 def medal_rates_report(context: ResultContext, groups: Rates, noise: Sequence[RateNoise]) -> Report:
     """An experiment's medal rates, and how many of its medals are within their noise."""
 
-    def markdown() -> str:
-        return _rates_markdown(context, groups) + markdown_list(noise_notes(noise))
+    def page() -> Page:
+        return _rates_page(context, groups, noise_notes(noise))
 
     document = {**_rates_document(context, groups), "noise": [asdict(one) for one in noise]}
-    return Report(document, rates_rows(context, groups), markdown)
+    return Report(document, rates_rows(context, groups), page)
 
 
 def board_report(board: Board) -> Report:
@@ -54,27 +55,27 @@ def board_report(board: Board) -> Report:
         "next_cursor": board.next_cursor,
     }
 
-    def markdown() -> str:
+    def page() -> Page:
         columns = list(dict.fromkeys(name for _, groups in rows for name in groups))
-        table = markdown_table(
-            board_header(columns),
+        table = Table(
+            board_header(columns, rows[0] if rows else None),
             [board_row(context, groups, columns) for context, groups in rows],
         )
         lines = [f"All experiments over the same {len(board.competitions)} competitions. {CELLS}"]
-        lines += [" ".join(own_notes(context)) for context, _ in rows]
-        lines += flag_notes(dict.fromkeys(flag for context, _ in rows for flag in context.flags))
+        lines += shared_notes([context for context, _ in rows])
         lines += [f"{name} is not counted: {reason}" for name, reason in board.absent]
-        return f"{table}\n{markdown_list(lines)}"
+        return Page([table], lines)
 
     flat = [line for row in rows for line in rates_rows(*row)]
-    return Report(document, flat, markdown)
+    return Report(document, flat, page)
 
 
-def _rates_markdown(context: ResultContext, groups: Rates) -> str:
+def _rates_page(context: ResultContext, groups: Rates, more: Sequence[str]) -> Page:
     """The row in the form of MLE-bench's README, a table of all rates, and footnotes."""
-    row = markdown_table(board_header(list(groups)), [board_row(context, groups, list(groups))])
+    names = list(groups)
+    row = Table(board_header(names, (context, groups)), [board_row(context, groups, names)])
     titles = [name.replace("_", " ") for name in RATES]
-    table = markdown_table(
+    table = Table(
         ["group", "competitions", *titles],
         [
             [name, group.competitions, *(plus_minus(group.rates[r]) for r in RATES)]
@@ -82,7 +83,7 @@ def _rates_markdown(context: ResultContext, groups: Rates) -> str:
         ],
     )
     medals = {name: group.rates["any_medal"] for name, group in groups.items()}
-    intervals = markdown_table(
+    intervals = Table(
         ["any medal (%)", "mean", "these competitions, run again: 95 %",
          "competitions like these: 95 %", "if all missing failed or succeeded"],
         [
@@ -92,8 +93,7 @@ def _rates_markdown(context: ResultContext, groups: Rates) -> str:
             for name, one in medals.items()
         ],
     )  # fmt: skip
-    notes = markdown_list([CELLS, *footnotes(context)])
-    return f"{row}\n{table}\n{intervals}\n{notes}"
+    return Page([row, table, intervals], [CELLS, *footnotes(context), *more])
 
 
 def _rates_document(context: ResultContext, groups: Mapping[str, GroupRates]) -> dict[str, Any]:
@@ -165,16 +165,18 @@ def plus_minus(one: Estimate) -> str:
     return f"{one.mean:.2f}{spread}"
 
 
-def _cell(group: GroupRates | None) -> str:
-    """The any-medal rate, marked where results are missing."""
+def _cell(context: ResultContext, group: GroupRates | None) -> str | Marked:
+    """The any-medal rate, with a footnote where results are missing."""
     if group is None:
         return NOT_KNOWN
     rate = plus_minus(group.rates["any_medal"])
     if not group.missing:
         return rate
+    padding = context.filters.padding.value
+    what = f"{group.missing} missing results {EFFECTS[padding]} (padding={padding})"
     if group.without_results == group.competitions:
-        return f"{rate} (no result)"
-    return f"{rate} ({group.missing} missing)"
+        return Marked(rate, (f"no result at any of these competitions: {what}",))
+    return Marked(rate, (what,))
 
 
 def board_columns(groups: Sequence[str]) -> list[str]:
@@ -182,17 +184,30 @@ def board_columns(groups: Sequence[str]) -> list[str]:
     return [*(name for name in groups if name != ALL), ALL]
 
 
-def board_header(groups: Sequence[str]) -> list[str]:
-    """The heading of a board with these groups."""
-    columns = [HEADINGS.get(name, f"{name} (%)") for name in board_columns(groups)]
+def board_header(
+    groups: Sequence[str], example: tuple[ResultContext, Rates] | None
+) -> list[str | Marked]:
+    """The heading of a board with these groups; those with flagged competitions are marked.
+
+    `example` is one of its experiments: all have the same competitions.
+    """
+    columns = [_heading(name, example) for name in board_columns(groups)]
     return ["Agent", "LLM(s) used", *columns, "Running Time (hours)", "Seeds"]
 
 
-def board_row(
-    context: ResultContext, groups: Mapping[str, GroupRates], columns: Sequence[str]
-) -> list[str]:
+def _heading(name: str, example: tuple[ResultContext, Rates] | None) -> str | Marked:
+    text = HEADINGS.get(name, f"{name} (%)")
+    context, group = (None, None) if example is None else (example[0], example[1].get(name))
+    if context is None or group is None:
+        return text
+    members = set(group.members)
+    codes = sorted({code for slug, code, _ in context.flags if slug in members})
+    return Marked(text, (f"with flagged competitions: {', '.join(codes)}",)) if codes else text
+
+
+def board_row(context: ResultContext, groups: Rates, columns: Sequence[str]) -> list[str | Marked]:
     """An experiment's row: any-medal rate ± SEM, marked where results are missing."""
-    cells = [_cell(groups.get(name)) for name in board_columns(columns)]
+    cells = [_cell(context, groups.get(name)) for name in board_columns(columns)]
     hours = (context.experiment.resources or {}).get("hours")
     running_time = NOT_KNOWN if hours is None else f"{hours:g}"
     return [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from app.reports.document.page import Page, Table
 from app.reports.report import Report
 from app.reports.result_context import context_document, footnotes
-from app.reports.tables import markdown_list, markdown_table
 from app.services.results.planning import Plan
 
 
@@ -25,8 +25,8 @@ def plan_report(found: Plan) -> Report:
     def points(value: float | None) -> str:
         return "not known" if value is None else f"{value:.2f}"
 
-    def markdown() -> str:
-        table = markdown_table(
+    def page() -> Page:
+        table = Table(
             ["competitions", "seeds", "detectable: these competitions, run again",
              "detectable: competitions like these", "share of runs in the error (%)"],
             [[one.competitions, one.seeds, points(one.these_competitions),
@@ -41,6 +41,6 @@ def plan_report(found: Plan) -> Report:
         ]
         for one in found.basis:
             notes += footnotes(one)
-        return f"{table}\n{markdown_list(notes)}"
+        return Page([table], notes)
 
-    return Report(document, rows, markdown)
+    return Report(document, rows, page)

@@ -6,16 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.reports.document.page import Page, to_markdown
+
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A result: `document` for JSON, flat `rows` for CSV and Parquet, and its Markdown.
+    """A result: `document` for JSON, flat `rows` for CSV and Parquet, and a page for readers.
 
-    The Markdown is written on demand, because most clients ask for JSON.
+    The page is made on demand, because most clients ask for JSON.
     """
 
     document: Any
     rows: Sequence[Row]
-    markdown: Callable[[], str]
+    page: Callable[[], Page]
+
+    def markdown(self) -> str:
+        """The page as Markdown."""
+        return to_markdown(self.page())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from app.domain.wording import counted
@@ -87,6 +87,16 @@ EFFECTS = {
     "available": "are left out: each competition counts with the results that it has",
     "none": "are listed",
 }
+
+
+def shared_notes(contexts: Sequence[ResultContext]) -> list[str]:
+    """The footnotes of several experiments: what several have in common stands once."""
+    names: dict[str, list[str]] = {}
+    for one in contexts:
+        name = one.experiment.name
+        names.setdefault(" ".join(own_notes(one)).removeprefix(f"{name}: "), []).append(name)
+    notes = [f"{', '.join(having)}: {note}" for note, having in names.items()]
+    return notes + flag_notes(dict.fromkeys(flag for one in contexts for flag in one.flags))
 
 
 def footnotes(context: ResultContext) -> list[str]:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from app.reports.document.page import Page, Table
 from app.reports.report import Report
-from app.reports.tables import cell, markdown_table
+from app.reports.tables import cell
 from app.services.results.run_outcomes import RunOutcome
 from app.services.results.trajectory import Trajectory
 from app.statistics.efficiency import COSTS
@@ -22,7 +23,7 @@ def outcomes_report(name: str, threshold: float | None, found: Sequence[RunOutco
     return Report(
         document,
         [{"experiment": name, **row} for row in rows],
-        lambda: markdown_table(shown, [[cell(row[key]) for key in shown] for row in rows]),
+        lambda: Page([Table(shown, [[cell(row[key]) for key in shown] for row in rows])], []),
     )
 
 
@@ -56,7 +57,7 @@ def trajectory_report(found: Trajectory) -> Report:
     return Report(
         document,
         [{"run": run.id, **step} for step in steps],
-        lambda: markdown_table(shown, [[cell(step[key]) for key in shown] for step in steps]),
+        lambda: Page([Table(shown, [[cell(step[key]) for key in shown] for step in steps])], []),
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from app.reports.document.page import Page, Table
 from app.reports.report import Report
 from app.reports.result_context import EFFECTS, context_columns, context_document, footnotes
-from app.reports.tables import interval_cell, markdown_list, markdown_table
+from app.reports.tables import interval_cell
 from app.services.results.score_summaries import Scored
 from app.statistics.percentiles import PERCENTILES
 from app.statistics.score_summaries import ScoreEstimate
@@ -48,14 +49,14 @@ def scores_report(found: Scored) -> Report:
         _row(found, "profile", point.above, point.share, point.runs95) for point in summary.profile
     ]
 
-    def markdown() -> str:
+    def page() -> Page:
         titles = {**NAMES, "probability_better": f"P(better than {other}) (%)"}
-        table = markdown_table(
+        table = Table(
             ["", "value", "these competitions, run again: 95 %"],
             [[titles[name], f"{one.value:.2f}", interval_cell(one.runs95)]
              for name, one in shown.items()],
         )  # fmt: skip
-        profile = markdown_table(
+        profile = Table(
             ["percentile above", "share of attempts (%)", "95 %"],
             [[f"{point.above:g}", f"{point.share:.2f}", interval_cell(point.runs95)]
              for point in summary.profile],
@@ -75,9 +76,9 @@ def scores_report(found: Scored) -> Report:
         notes += footnotes(context)
         if found.against is not None:
             notes += footnotes(found.against)
-        return f"{table}\n{profile}\n{markdown_list(notes)}"
+        return Page([table, profile], notes)
 
-    return Report(document, rows, markdown)
+    return Report(document, rows, page)
 
 
 def _row(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from app.reports.document.page import Page, Table
 from app.reports.medal_rates import ends
 from app.reports.report import Report
 from app.reports.result_context import context_document, footnotes
-from app.reports.tables import interval_cell, markdown_list, markdown_table
+from app.reports.tables import interval_cell
 from app.services.results.sensitivity import Choice, Sensitivity
 
 WORDS = {
@@ -37,7 +38,7 @@ def sensitivity_report(found: Sensitivity) -> Report:
             }
         )  # fmt: skip
 
-    def markdown() -> str:
+    def page() -> Page:
         one_out = [one for one in found.variants if one.choice is Choice.COMPETITION]
         hidden = one_out[SHOWN:]
         lines = [["as asked", len(context.grid.competitions), f"{found.mean:.2f}", "",
@@ -51,7 +52,7 @@ def sensitivity_report(found: Sensitivity) -> Report:
             else:
                 lines.append([words, str(one.competitions), f"{one.mean:.2f}",
                               f"{one.change:+.2f}", interval_cell(one.competitions95)])  # fmt: skip
-        table = markdown_table(
+        table = Table(
             ["", "competitions", f"{found.rate} (%)", "change", "competitions like these: 95 %"],
             lines,
         )
@@ -62,6 +63,6 @@ def sensitivity_report(found: Sensitivity) -> Report:
                 0, f"Leaving out one of the other {len(hidden)} competitions changes the rate by "
                 f"at most {largest:.2f} points."
             )  # fmt: skip
-        return f"{table}\n{markdown_list(notes)}"
+        return Page([table], notes)
 
-    return Report(document, rows, markdown)
+    return Report(document, rows, page)

@@ -6,9 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from app.domain.wording import counted
+from app.reports.document.page import Page, Table
 from app.reports.report import Report
 from app.reports.result_context import flag_notes
-from app.reports.tables import cell, markdown_list, markdown_table
+from app.reports.tables import cell
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
 from app.statistics.success import ALL, KINDS, GroupSuccess, Improvement, Rate
@@ -21,14 +22,14 @@ def success_report(found: SuccessResults) -> Report:
     return Report(
         _success_document(found),
         _success_rows(found),
-        lambda: _success_markdown(found),
+        lambda: _success_page(found),
     )
 
 
-def _success_markdown(found: SuccessResults) -> str:
+def _success_page(found: SuccessResults) -> Page:
     """A line for each group, and footnotes."""
-    table = markdown_table(_SUCCESS_HEADER, _success_cells(found))
-    return f"{table}\n{markdown_list(_success_footnotes(found))}"
+    table = Table(_SUCCESS_HEADER, _success_cells(found))
+    return Page([table], _success_footnotes(found))
 
 
 def _success_document(found: SuccessResults) -> dict[str, Any]:

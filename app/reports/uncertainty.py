@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from app.domain.wording import counted
+from app.reports.document.page import Page, Table
 from app.reports.report import Report
-from app.reports.tables import cell, markdown_list, markdown_table
+from app.reports.tables import cell
 from app.services.results.noise.experiment_noise import FinalScore, RateNoise, rate_noise
 from app.storage.queries.noise.uncertainties import UncertaintyRecord
 
@@ -41,12 +42,12 @@ def noise_report(name: str, scores: Sequence[FinalScore]) -> Report:
     shown = ("competition", "seed", "score", "standard_error", "low", "high", "medal",
              *(f"chance_{medal}" for medal in MEDALS), "reason")  # fmt: skip
 
-    def markdown() -> str:
-        table = markdown_table(shown, [[cell(row[key]) for key in shown] for row in rows])
-        return f"{table}\n{markdown_list([*noise_notes(rates), MEANING])}"
+    def page() -> Page:
+        table = Table(shown, [[cell(row[key]) for key in shown] for row in rows])
+        return Page([table], [*noise_notes(rates), MEANING])
 
     document = {"experiment": name, "items": items, "rates": [asdict(one) for one in rates]}
-    return Report(document, rows, markdown)
+    return Report(document, rows, page)
 
 
 def noise_notes(rates: Sequence[RateNoise]) -> list[str]:

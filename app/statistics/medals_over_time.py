@@ -1,15 +1,20 @@
-"""Medals over run time, tokens or dollars, and the regret of the final submissions."""
+"""Medals over run time, tokens or dollars, under several rules for the final submission.
+
+Bands are of each moment by itself, not of the whole curve at once.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fractions import Fraction
+
+import numpy as np
 
 from app.domain.medals import Medal
+from app.statistics.intervals import Interval, Uncertainty, over_competitions, over_runs
 
+PERCENT = 100.0
 ORDER = {None: 0, Medal.BRONZE: 1, Medal.SILVER: 2, Medal.GOLD: 3}
 
 
@@ -24,13 +29,17 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TimedSubmission:
-    """A valid submission of a run, `at` hours, tokens or dollars after its start."""
+    """A valid submission of a run, `at` hours, tokens or dollars after its start.
+
+    `percentile` is None if its place among the human teams is not known.
+    """
 
     at: float
     score: float
     public_score: float | None
     medal: Medal | None
     selected: bool = False
+    percentile: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +54,19 @@ class RunHistory:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The share of runs, in percent, with a medal at the time or usage `at`."""
+    """The share of runs, in percent, with a medal at the time or usage `at`.
+
+    `*_runs95` is for these competitions, run again (None where one has a single run),
+    `*_competitions95` for competitions like these (None for one competition).
+    """
 
     at: float
     any_medal: float
     gold: float
-
-
-@dataclass(frozen=True, slots=True)
-class Regret:
-    """The medal rate of the oracle minus that of the choice, in percentage points."""
-
-    choice: float
-    oracle: float
-    regret: float
-    runs_that_lost_a_medal: int
+    any_medal_runs95: Interval | None
+    any_medal_competitions95: Interval | None
+    gold_runs95: Interval | None
+    gold_competitions95: Interval | None
 
 
 def chosen(history: RunHistory, choice: Choice, at: float = float("inf")) -> TimedSubmission | None:
@@ -77,42 +84,31 @@ def medals_over(
 
     A run without a submission has no medal.
     """
-    weights = _weights(histories)
-    points = []
-    for at in moments:
-        medals = [_medal(chosen(history, choice, at)) for history in histories]
-        points.append(
-            Point(
-                at,
-                _percent(weights, [medal is not None for medal in medals]),
-                _percent(weights, [medal is Medal.GOLD for medal in medals]),
-            )
+    medals = [[_medal(chosen(history, choice, at)) for at in moments] for history in histories]
+    won = np.array([[[m is not None, m is Medal.GOLD] for m in run] for run in medals], dtype=float)
+    by_run = won.reshape(len(histories), -1)
+    rows = list(dict.fromkeys(history.competition for history in histories))
+    row = np.array([rows.index(history.competition) for history in histories])
+    attempts = np.bincount(row)
+    successes = np.stack([by_run[row == at].sum(axis=0) for at in range(len(rows))])
+    shares = successes / attempts[:, None]
+    means = PERCENT * shares.mean(axis=0)
+    runs, competitions = over_runs(shares, attempts), over_competitions(shares)
+    return [
+        Point(
+            at, float(means[2 * n]), float(means[2 * n + 1]),
+            _percent(runs, 2 * n), _percent(competitions, 2 * n),
+            _percent(runs, 2 * n + 1), _percent(competitions, 2 * n + 1),
         )
-    return points
+        for n, at in enumerate(moments)
+    ]  # fmt: skip
 
 
-def selection_regret(histories: Sequence[RunHistory], choice: Choice = Choice.SELECTED) -> Regret:
-    """The regret of a choice, against the choice of each run's best submission."""
-    weights = _weights(histories)
-    pairs = [
-        (_medal(chosen(history, choice)), _medal(chosen(history, Choice.ORACLE)))
-        for history in histories
-    ]
-    ours = _percent(weights, [mine is not None for mine, _ in pairs])
-    best = _percent(weights, [top is not None for _, top in pairs])
-    lost = sum(mine is None and top is not None for mine, top in pairs)
-    return Regret(ours, best, best - ours, lost)
-
-
-def _weights(histories: Sequence[RunHistory]) -> list[Fraction]:
-    """Each run's weight: all competitions weigh the same, whatever the number of their runs."""
-    runs = Counter(history.competition for history in histories)
-    return [Fraction(1, runs[history.competition] * len(runs)) for history in histories]
-
-
-def _percent(weights: Sequence[Fraction], won: Sequence[bool]) -> float:
-    counted = (weight for weight, each in zip(weights, won, strict=True) if each)
-    return float(100 * sum(counted, Fraction(0)))
+def _percent(found: Uncertainty | None, column: int) -> Interval | None:
+    if found is None:
+        return None
+    low, high = PERCENT * found.interval[:, column]
+    return float(low), float(high)
 
 
 def _medal(sent: TimedSubmission | None) -> Medal | None:

@@ -29,7 +29,7 @@ class GroupRates:
     """The rates, in percent, over one group of competitions.
 
     `missing` of its `competitions` x seeds attempts have no result; `without_results` competitions
-    have none at all.
+    have none at all. `members` are the competitions.
     """
 
     competitions: int
@@ -37,6 +37,7 @@ class GroupRates:
     missing: int
     without_results: int
     rates: dict[str, Estimate]
+    members: tuple[str, ...]
 
 
 def medal_rates(
@@ -122,6 +123,7 @@ def _group(grid: Grid, positions: list[int], intervals: Sequence[Interval | None
         missing=sum(missing.values()),
         without_results=sum(count == grid.all_seeds for count in missing.values()),
         rates=rates,
+        members=tuple(grid.competitions[at] for at in positions),
     )
 
 

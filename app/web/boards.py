@@ -88,9 +88,10 @@ def show_items(
     padding: HowMissing = Padding.FAIL,
 ) -> Response:
     """The competitions of a suite as items: which separate the experiments, and which do not."""
-    names, items, absent = board.items(context, ResultFilter(suite, padding), rate)
+    names, table, absent = board.items(context, ResultFilter(suite, padding), rate)
     twin = f"/v1/suites/{quote(suite, safe='')}/items?rate={rate}&padding={padding.value}"
     return page(
         request, caller, "items.html", title=f"Items of {suite}", twin=twin, suite=suite,
-        rate=rate, rates=RATES, items=items, names=names, absent=absent, padding=padding.value,
+        rate=rate, rates=RATES, items=table.items, names=names, absent=absent,
+        padding=padding.value,
     )  # fmt: skip

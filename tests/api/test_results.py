@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+import re
 import shutil
 import statistics
 from pathlib import Path
@@ -274,9 +275,15 @@ def test_medals_over_time_and_what_choosing_cost(podium: Podium, tiny: Path) -> 
     assert [p["any_medal"] for p in found["points"]["last"]] == [0.0, 0.0]
     assert [p["any_medal"] for p in found["points"]["oracle"]] == [0.0, 50.0]
     assert [p["any_medal"] for p in found["points"]["best-public"]] == [0.0, 50.0]
-    assert found["regret"]["last"] == {
-        "choice": 0.0, "oracle": 50.0, "regret": 50.0, "runs_that_lost_a_medal": 1,
+    regret = found["regret"]["last"]
+    low, high = regret.pop("runs95")
+    assert 0 <= low < 50 < high <= 100
+    assert regret == {
+        "choice": 0.0, "oracle": 50.0, "regret": 50.0, "competitions95": None,
+        "runs_that_lost_a_medal": 1,
     }  # fmt: skip
+    low, high = found["points"]["oracle"][1]["any_medal_runs95"]
+    assert 0 <= low < 50 < high <= 100
     assert podium.admin.get(f"{path}?axis=tokens").status_code == 409
     usage = {"usage": {"seconds": 3600, "prompt_tokens": 900, "completion_tokens": 100}}
     podium.admin.patch(f"/v1/runs/{run.id}", json=usage)
@@ -344,8 +351,12 @@ def test_a_board_ranks_over_the_same_competitions_only(podium: Podium) -> None:
         f"{path}&suite=mle-bench&padding=fail&group_by=complexity",
         headers={"Accept": "text/markdown"},
     ).text
-    assert "0.00 ± 0.00 (no result)" in padded
-    assert "(106 missing)" in padded
+    assert re.search(r"0\.00 ± 0\.00 \[([a-z])\]", padded)
+    assert re.search(
+        r"- \[[a-z]\] no result at any of these competitions: \d+ missing results count as "
+        r"failures \(padding=fail\)", padded,
+    )  # fmt: skip
+    assert re.search(r"- \[[a-z]\] 106 missing results count as failures", padded)
     other = podium.experiment()
     document = {"results": [{"competition_id": "spaceship-titanic", "score": None}]}
     path_of_other = f"/v1/experiments/{other}/grading-reports"

@@ -19,8 +19,10 @@ from tests.statistics.make import attempt, random_attempts
 
 # Competitions, runs at each, rate: the cells of the table in which t over seeds covered 40 to 94 %.
 CELLS = [(75, 3, 0.44), (75, 3, 0.03), (22, 3, 0.08), (15, 3, 0.08), (15, 3, 0.03)]
-MORE = [(22, 3, 0.44), (15, 3, 0.44), (75, 16, 0.44), (38, 5, 0.97), (22, 2, 0.44)]
-SIMULATED = 2000
+MORE = [(22, 3, 0.44), (15, 3, 0.44), (75, 16, 0.44), (38, 5, 0.97), (22, 2, 0.44), (75, 2, 0.03),
+        (75, 16, 0.03), (75, 5, 0.97), (15, 16, 0.08), (22, 16, 0.08), (38, 3, 0.2), (50, 3, 0.03),
+        (38, 16, 0.03), (22, 3, 0.97)]  # fmt: skip
+SIMULATED = 10_000
 
 
 @pytest.mark.parametrize("spread", [0.3, 1.0, 3.0])
@@ -38,8 +40,7 @@ def test_nominal_95_percent_covers_93_to_98(
     for found, truth in ((again, chances.mean(axis=1)), (alike, rate)):
         low, high = found.interval
         covered = np.mean((low <= truth) & (truth <= high))
-        # 3 standard errors of a simulation of 2,000 are 1.1 to 1.5 points beyond the ends.
-        assert 0.93 - 0.01 <= covered <= 0.98 + 0.005
+        assert 0.93 <= covered <= 0.98  # the simulation's own standard error is 0.2 points
         assert low.min() >= 0
         assert high.max() <= 1
         assert (high - low).min() > 0

@@ -23,7 +23,7 @@ def four_agents(slugs: list[str]) -> list[Grid]:
 
 
 def test_few_experiments_invert_nothing() -> None:
-    found = item_table(four_agents(["easy", "a", "b", "c", "odd"]))
+    found = item_table(four_agents(["easy", "a", "b", "c", "odd"])).items
     assert found[4].discrimination < -0.7
     assert [item.verdict for item in found] == [None] * 5
     low, high = found[4].discrimination95
@@ -49,7 +49,7 @@ def test_sound_competitions_are_hardly_ever_called_inverted(experiments: int) ->
             )
             for e in range(experiments)
         ]  # fmt: skip
-        called += sum(item.verdict == "inverted" for item in item_table(grids))
+        called += sum(item.verdict == "inverted" for item in item_table(grids).items)
     assert called <= 1  # of 1,500
 
 
@@ -57,7 +57,7 @@ def test_dead_and_inverted_competitions_are_found() -> None:
     # the better the agent (a: 0, 1, 2 of the three others), the worse at "odd"
     slugs = ["dead", "easy", "a", "b", "c", "odd"]
     grids = four_agents(slugs) * 5
-    found = {item.competition: item for item in item_table(grids)}
+    found = {item.competition: item for item in item_table(grids).items}
 
     assert found["dead"].verdict == "nobody"
     assert found["dead"].discrimination is None
@@ -73,7 +73,7 @@ def test_everybody_and_flips() -> None:
         [attempt("a", 0, "gold"), attempt("a", 1, "gold"), attempt("b", 0, "gold"),
          attempt("b", 1)], "ab",
     )  # fmt: skip
-    first, second = item_table([grid, grid])
+    first, second = item_table([grid, grid]).items
     assert (first.verdict, first.flips, first.attempts) == ("everybody", 0.0, 4)
     assert (second.verdict, second.flips, second.rate) == (None, 100.0, 50.0)
 
@@ -82,9 +82,9 @@ def test_other_competitions_are_refused_and_nothing_is_nothing() -> None:
     grids = [make_grid([attempt(s, 0)], s) for s in "ab"]
     with pytest.raises(ValueError, match="same competitions"):
         item_table(grids)
-    assert item_table([]) == []
+    assert item_table([]).items == []
 
 
 def test_one_competition_discriminates_nothing() -> None:
     attempts = random_attempts(1, 3, random.Random(0))
-    assert item_table([make_grid(attempts, ["c000"])] * 3)[0].discrimination is None
+    assert item_table([make_grid(attempts, ["c000"])] * 3).items[0].discrimination is None

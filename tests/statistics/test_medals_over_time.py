@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from app.domain.medals import Medal
+from app.statistics.intervals import over_runs
 from app.statistics.medals_over_time import (
     Choice,
     RunHistory,
     TimedSubmission,
     chosen,
     medals_over,
-    selection_regret,
 )
+from app.statistics.selection import selection_regret
 
 COURSE = RunHistory(
     "a", 0, higher_is_better=False,
@@ -60,3 +64,19 @@ def test_without_public_scores_the_last_one_stands() -> None:
     )
     assert chosen(course, Choice.BEST_PUBLIC) == course.sent[1]
     assert chosen(EMPTY, Choice.BEST_PUBLIC) is None
+
+
+def test_bands_hold_the_curve_and_are_those_of_rates() -> None:
+    other = RunHistory("a", 1, False, (TimedSubmission(1.0, 0.1, None, Medal.GOLD),))
+    third = RunHistory("b", 1, True, ())
+    points = medals_over([COURSE, other, EMPTY, third], [0.0, 2.0], Choice.ORACLE)
+    for point in points:
+        for low, high in (point.any_medal_runs95, point.any_medal_competitions95):
+            assert 0 <= low <= point.any_medal <= high <= 100
+            assert low < high
+    shares, attempts = np.array([[1.0], [0.0]]), np.array([2, 2])
+    assert points[1].any_medal_runs95 == pytest.approx(
+        tuple(100 * over_runs(shares, attempts).interval[:, 0])
+    )
+    alone = medals_over([COURSE], [1.0], Choice.LAST)[0]
+    assert (alone.any_medal_runs95, alone.any_medal_competitions95) == (None, None)

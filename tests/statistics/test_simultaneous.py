@@ -26,6 +26,18 @@ def grids_of(won: np.ndarray) -> list[Grid]:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("competitions", "rate"), [(22, 0.08), (15, 0.44)])
+def test_few_competitions_make_no_false_claims_either(competitions: int, rate: float) -> None:
+    draw = np.random.default_rng(9)
+    names = [f"agent-{n:02}" for n in range(20)]
+    false = 0
+    for _ in range(BOARDS):
+        chances = draw.beta(rate, 1 - rate, competitions)
+        found = compare_all(names, grids_of(draw.random((20, 3, competitions)) < chances))
+        false += any(pair.ahead for pair in found.pairs)
+    assert false <= 0.06 * BOARDS
+
+
 def test_twenty_equal_agents_are_seldom_called_different() -> None:
     """Paired t tests alone find a pair with p < 0.05 on 93 % of such boards."""
     draw = np.random.default_rng(3)

@@ -277,3 +277,48 @@ def test_a_board_as_latex_has_its_origin_and_the_same_bytes_again(podium: Comman
     podium("import", "grading-report", "plain", file, "--seed", 1)
     assert podium(*words).stdout.splitlines()[-1] != last
     podium("report", "plain", "--latex", "--success", status=1)
+
+
+def test_each_command_of_results_writes_all_five_forms(podium: Commands) -> None:
+    for number, name in enumerate(("a_b", "other")):
+        for seed in range(2):
+            file = podium.home / "report.json"
+            document = random_report(suites()["mle-bench-low"], random.Random(number + 7 * seed))
+            file.write_text(json.dumps(document))
+            podium("import", "grading-report", name, file, "--seed", seed)
+    to = podium.home / "out"
+    for words in (
+        ("report", "a_b"), ("compare", "a_b", "other"), ("items", "mle-bench-low"),
+        ("pass-at-k", "a_b", "-k", "1,2"), ("plan", "--between", 20, "--within", 35,
+         "--competitions", 22),
+    ):  # fmt: skip
+        podium(*words, "--format", "latex", "--out", to)
+        text = to.read_text()
+        assert text.count("\\begin{tabular}") == text.count("\\bottomrule") >= 1
+        assert "a_b" not in text.split("% Podium")[0]
+        for table in text.split("\\begin{tabular}{")[1:]:
+            lines = table.splitlines()
+            columns = len(lines[0].rstrip("}"))
+            rows = [line for line in lines if line.endswith("\\\\")]
+            assert {row.count(" & ") for row in rows} == {columns - 1}
+        origin = text.splitlines()[-1]
+        assert origin.startswith("% Podium ")
+        if words[0] not in ("report", "items"):
+            continue
+        podium(*words, "--format", "markdown", "--out", to)
+        last = to.read_text().splitlines()[-1]
+        assert last.split(", query")[0].removeprefix("- ") == origin.split(", query")[0][2:]
+        rows = list(csv.DictReader(io.StringIO(podium(*words, "--format", "csv").stdout)))
+        podium(*words, "--format", "parquet", "--out", to)
+        table = pq.read_table(to)
+        assert len(rows) == table.num_rows > 0
+        digest = origin.split("sha256:")[1][:64]
+        assert digest in table.schema.metadata[b"podium"].decode()
+        assert json.loads(podium(*words, "--format", "json").stdout)
+    podium("report", "a_b", "--format", "latex", "--json", status=1)
+    podium("report", "a_b", "--format", "word", status=2)
+    assert "padding=fail" in podium(
+        "report", "a_b", "other", "--suite", "mle-bench", "--padding", "fail", "--format", "latex"
+    ).stdout.replace("\\", "")
+    refused = podium("selection", "a_b", "--padding", "fail", status=1).stderr
+    assert "nothing was chosen" in refused

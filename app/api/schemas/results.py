@@ -9,11 +9,13 @@ from pydantic import BaseModel, Field
 from app.api.schemas.receipts import Departure
 from app.services.results.competition_results import CompetitionResult
 from app.services.results.noise.experiment_noise import RateNoise
+from app.statistics.chosen_by_public import ChosenAtK
 from app.statistics.comparison import SignTest
 from app.statistics.estimates import Estimate, Interval
-from app.statistics.item_analysis import Item
-from app.statistics.medals_over_time import Point, Regret
+from app.statistics.item_analysis import Ability, Item
+from app.statistics.medals_over_time import Point
 from app.statistics.pass_at_k import PassAtK
+from app.statistics.selection import Regret
 from app.statistics.simultaneous import Pair, Ranked
 
 
@@ -168,6 +170,14 @@ class PassAtKOut(BasisOut):
 
     rate: str
     pass_at_k: list[PassAtK]
+    chosen_by_public: list[ChosenAtK] = Field(
+        description="what the choice by public score gets from k attempts, beside pass@k, over the "
+        "competitions with public scores; empty if there is none"
+    )
+    without_public_scores: list[str] = Field(
+        description="competitions with a valid attempt without public score: not in "
+        "chosen_by_public"
+    )
 
 
 class ComparisonOut(BaseModel):
@@ -226,6 +236,10 @@ class ItemsOut(BaseModel):
     excluded_as: str
     experiments: list[str]
     items: list[Item]
+    abilities: list[Ability] = Field(description="of the experiments, by the Rasch model")
+    dispersion: float = Field(
+        description="by how much attempts vary beyond the model; standard errors have its root"
+    )
     absent: list[AbsentOut]
 
 

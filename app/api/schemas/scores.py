@@ -5,11 +5,13 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from app.api.schemas.results import BasisOut
+from app.services.results.choice.selection import ChoiceCost
 from app.services.results.score_summaries import Unplaced
 from app.services.results.sensitivity import Variant
 from app.statistics.estimates import Interval
 from app.statistics.planning import PlannedSize
 from app.statistics.score_summaries import ProfilePoint, ScoreEstimate
+from app.statistics.selection import ShakeUp
 
 
 class ScoresOut(BasisOut):
@@ -32,6 +34,20 @@ class ScoresOut(BasisOut):
     probability_better: ScoreEstimate | None = Field(
         description="the chance that an attempt scores higher than one of `against`"
     )
+
+
+class SelectionOut(BasisOut):
+    """What the choice of final submissions cost, against each run's best file."""
+
+    percentile_convention: str
+    runs: int
+    with_choice: int = Field(description="runs with two or more valid submissions")
+    placed_competitions: int = Field(description="competitions that are in the percentiles")
+    unplaced: list[str] = Field(
+        description="competitions with a submission whose place is not known: not in percentiles"
+    )
+    choices: list[ChoiceCost]
+    shake_up: ShakeUp | None = Field(description="null if no run has two public scores")
 
 
 class PlanOut(BaseModel):

@@ -24,6 +24,8 @@ class ImportCommands(LazyGroup):
          "Import a grading report of MLE-bench into an experiment, which is made if it is new."),
         ("run-groups", "app.cli.imports.results:import_run_groups",
          "Import complete experiments of MLE-bench: each run group becomes a seed."),
+        ("submissions", "app.cli.imports.submissions:import_submissions",
+         "Grade a folder of MLE-bench's raw outputs (submission.jsonl, CSV files) and store it."),
         ("mlagentbench-results", "app.cli.imports.results:import_mlagentbench_results",
          "Import a task's evaluated runs into an experiment; all of them, or none."),
     )  # fmt: skip

@@ -8,11 +8,9 @@ import typer
 
 from app.cli.context import podium
 from app.cli.output import AsJson
-from app.cli.results.report import print_report
+from app.cli.results.forms import Csv, FormOption, Out, Parquet, print_report
 from app.cli.results.statistics import (
-    Csv,
     Paddings,
-    Parquet,
     Rate,
     RateOption,
     Suite,
@@ -50,6 +48,8 @@ def plan(
     as_json: AsJson = False,
     csv: Csv = False,
     parquet: Parquet = None,
+    form: FormOption = None,
+    to: Out = None,
 ) -> None:
     """Print what difference so many seeds and competitions can detect.
 
@@ -69,4 +69,4 @@ def plan(
             found = from_experiments(
                 context, experiments, scope, counts, numbers, power=power, rate=rate.value
             )
-    print_report(plan_report(found), as_json=as_json, csv=csv, parquet=parquet)
+    print_report(plan_report(found), form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.markdown import Markdown
 
 from app.cli.context import podium
-from app.cli.output import AsJson, out, print_json
+from app.cli.output import AsJson
+from app.cli.results.forms import Csv, Form, FormOption, Out, Parquet, print_report
 from app.cli.results.success import KnownBaselines, Starter, Threshold
 from app.errors import Invalid
 from app.reports.comparisons import comparison_report, simultaneous_report
-from app.reports.latex import board_latex
 from app.reports.medal_rates import board_report, medal_rates_report
-from app.reports.report import Report
 from app.reports.success_rates import success_report
-from app.reports.tables import to_csv, to_parquet
 from app.services.results import board, experiment_results, success_rates
 from app.services.results.experiment_results import GroupBy
 from app.services.results.noise.experiment_noise import noise_of
@@ -67,15 +61,13 @@ def report(
     baselines: KnownBaselines = Baselines.REQUIRED,
     starter: Starter = None,
     latex: Annotated[
-        bool, typer.Option("--latex", help="print medal rates as a table for LaTeX, with booktabs")
+        bool, typer.Option("--latex", help="a board for LaTeX: --format latex, for one too")
     ] = False,
     as_json: AsJson = False,
-    csv: Annotated[
-        bool, typer.Option("--csv", help="print CSV: a row for each group and rate")
-    ] = False,
-    parquet: Annotated[
-        Path | None, typer.Option(help="write the rows of --csv to this file, as Parquet")
-    ] = None,
+    csv: Csv = False,
+    parquet: Parquet = None,
+    form: FormOption = None,
+    to: Out = None,
 ) -> None:
     """Print the medal rates of experiments, or one's success against baselines.
 
@@ -93,17 +85,13 @@ def report(
     if len(experiments) > 1 and (success or by_success):
         raise Invalid("Success against baselines is reported for one experiment at a time.")
     experiment = experiments[0]
-    if latex and (success or by_success):
-        raise Invalid("--latex prints medal rates: leave out --success.")
+    if latex and form not in (None, Form.LATEX):
+        raise Invalid(f"Name one form, not latex and {form}.")
+    form = Form.LATEX if latex else form
+    is_board = len(experiments) > 1 or form is Form.LATEX
+    if form is Form.LATEX and (success or by_success):
+        is_board = False
     with podium() as context:
-        if latex:
-            found = board.experiment_board(context, scope, group_by, experiments)
-            if len(experiments) == 1 and found.absent:
-                # Its own report says in full why it cannot be counted.
-                experiment_results.medal_rates(context, experiment, scope, group_by)
-            query = f"podium {shlex.join(sys.argv[1:])}"
-            sys.stdout.write(board_latex(found.rows, found.absent, query))
-            return
         if success is None and not by_success and len(experiments) == 1:
             by_success = has_only_baselines(context, experiment, scope.suite)
         if success or by_success:
@@ -111,12 +99,16 @@ def report(
             asked = SuccessScope(scope, threshold, baselines, starter)
             by = SuccessGroupBy.COMPETITION
             shown = success_report(success_rates.success(context, experiment, asked, by))
-        elif len(experiments) > 1:
-            shown = board_report(board.experiment_board(context, scope, group_by, experiments))
+        elif is_board:
+            found = board.experiment_board(context, scope, group_by, experiments)
+            if len(experiments) == 1 and found.absent:
+                # Its own report says in full why it cannot be counted.
+                experiment_results.medal_rates(context, experiment, scope, group_by)
+            shown = board_report(found)
         else:
             rates = experiment_results.medal_rates(context, experiment, scope, group_by)
             shown = medal_rates_report(*rates, noise_of(context, rates[0]))
-    print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
+    print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
 
 
 def compare(
@@ -126,10 +118,10 @@ def compare(
     exclude_flags: Annotated[str, typer.Option(help="codes of flags, separated by commas")] = "",
     rate: Annotated[str, typer.Option(help=f"the rate: {', '.join(RATES)}")] = "any_medal",
     as_json: AsJson = False,
-    csv: Annotated[bool, typer.Option("--csv", help="print CSV: a row for each pair")] = False,
-    parquet: Annotated[
-        Path | None, typer.Option(help="write the rows of --csv to this file, as Parquet")
-    ] = None,
+    csv: Csv = False,
+    parquet: Parquet = None,
+    form: FormOption = None,
+    to: Out = None,
 ) -> None:
     """Compare two experiments, or all pairs of several, over the same competitions.
 
@@ -147,20 +139,6 @@ def compare(
             a, b = experiments
             shown = comparison_report(*board.compare(context, a, b, scope, rate), rate)
         else:
-            found = board.compare_many(context, experiments, scope, rate)
-            shown = simultaneous_report(*found, rate)
-    print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
-
-
-def print_report(shown: Report, *, as_json: bool, csv: bool, parquet: Path | None) -> None:
-    """Print a report as JSON, CSV or a table; the table is Markdown in a file or a pipe."""
-    if parquet is not None:
-        parquet.write_bytes(to_parquet(shown.rows))
-    if as_json:
-        print_json(shown.document)
-    elif csv:
-        sys.stdout.write(to_csv(shown.rows))
-    elif out.is_terminal:
-        out.print(Markdown(shown.markdown()))
-    else:
-        sys.stdout.write(shown.markdown())
+            several = board.compare_many(context, experiments, scope, rate)
+            shown = simultaneous_report(*several, rate)
+    print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)

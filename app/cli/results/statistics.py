@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from app.cli.context import podium
 from app.cli.output import AsJson
-from app.cli.results.report import print_report
+from app.cli.results.forms import Csv, FormOption, Out, Parquet, print_report
 from app.errors import Invalid
-from app.reports.comparisons import items_report, pass_at_k_report
+from app.reports.comparisons import pass_at_k_report
+from app.reports.items import items_report
 from app.reports.medals_over_time import curves_report
 from app.reports.score_summaries import scores_report
 from app.reports.sensitivity import sensitivity_report
@@ -31,10 +31,9 @@ Flags = Annotated[str, typer.Option(help="codes of flags to exclude, separated b
 HowExcluded = Annotated[
     Excluded, typer.Option(help="leave flagged competitions out, or count failures")
 ]
-Csv = Annotated[bool, typer.Option("--csv", help="print CSV, unrounded")]
-Parquet = Annotated[Path | None, typer.Option(help="write the rows of --csv to this Parquet file")]
 Rate = StrEnum("Rate", {name: name for name in RATES})  # type: ignore[misc]
 Convention = StrEnum("Convention", {name: name for name in PERCENTILES})  # type: ignore[misc]
+ConventionOption = Annotated[Convention, typer.Option(help="the convention of the percentiles")]
 RateOption = Annotated[Rate, typer.Option(help="the outcome that counts as a success")]
 
 
@@ -47,15 +46,15 @@ def scores(
     padding: Paddings = Padding.NONE,
     exclude_flags: Flags = "",
     excluded: HowExcluded = Excluded.DROP,
-    percentile: Annotated[
-        Convention, typer.Option(help="the convention of the percentiles")
-    ] = Convention("mid-rank"),
+    percentile: ConventionOption = Convention("mid-rank"),
     target: Annotated[
         float, typer.Option(min=0, max=100, help="the percentile of the optimality gap")
     ] = 100.0,
     as_json: AsJson = False,
     csv: Csv = False,
     parquet: Parquet = None,
+    form: FormOption = None,
+    to: Out = None,
 ) -> None:
     """Print an experiment's percentiles among the human teams: mean, IQM, profile and more."""
     with podium() as context:
@@ -63,7 +62,7 @@ def scores(
             context, experiment, scope_of(suite, padding, exclude_flags, excluded),
             convention=percentile.value, target=target, against=against,
         )  # fmt: skip
-    print_report(scores_report(found), as_json=as_json, csv=csv, parquet=parquet)
+    print_report(scores_report(found), form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
 
 
 def pass_at_k(
@@ -77,6 +76,8 @@ def pass_at_k(
     as_json: AsJson = False,
     csv: Csv = False,
     parquet: Parquet = None,
+    form: FormOption = None,
+    to: Out = None,
 ) -> None:
     """Print the chance that the best of k attempts counts."""
     ks = tuple(sorted(set(whole_numbers("-k", k))))
@@ -84,9 +85,11 @@ def pass_at_k(
         raise Invalid("-k takes a whole number, or several with commas between, as 1,2,3.")
     with podium() as context:
         scope = scope_of(suite, padding, exclude_flags, excluded)
-        found = experiment_results.pass_at_k(context, experiment, scope, ks, rate.value)
-    shown = pass_at_k_report(*found, rate.value)
-    print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
+        counted, found, public = experiment_results.pass_at_k(
+            context, experiment, scope, ks, rate.value
+        )
+    shown = pass_at_k_report(counted, found, rate.value, public)
+    print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
 
 
 def sensitivity(
@@ -99,12 +102,16 @@ def sensitivity(
     as_json: AsJson = False,
     csv: Csv = False,
     parquet: Parquet = None,
+    form: FormOption = None,
+    to: Out = None,
 ) -> None:
     """Print a rate without each flag and each competition, and with each padding."""
     with podium() as context:
         scope = scope_of(suite, padding, exclude_flags, excluded)
         found = sensitivities.sensitivity(context, experiment, scope, rate.value)
-    print_report(sensitivity_report(found), as_json=as_json, csv=csv, parquet=parquet)
+    print_report(
+        sensitivity_report(found), form=form, to=to, as_json=as_json, csv=csv, parquet=parquet
+    )
 
 
 def items(
@@ -119,13 +126,15 @@ def items(
     as_json: AsJson = False,
     csv: Csv = False,
     parquet: Parquet = None,
+    form: FormOption = None,
+    to: Out = None,
 ) -> None:
     """Print how well each competition of a suite separates the experiments."""
     scope = scope_of(suite, padding, exclude_flags, excluded)
     with podium() as context:
         found = board.items(context, scope, rate.value, experiment)
     shown = items_report(scope, *found, rate.value)
-    print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
+    print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
 
 
 def curve(
@@ -141,6 +150,8 @@ def curve(
     as_json: AsJson = False,
     csv: Csv = False,
     parquet: Parquet = None,
+    form: FormOption = None,
+    to: Out = None,
 ) -> None:
     """Print medals over hours, tokens or dollars, and the regret of each choice."""
     try:
@@ -151,7 +162,7 @@ def curve(
         scope = scope_of(suite, padding, exclude_flags, excluded)
         found = medals_over_time.curves(context, experiment, scope, axis, moments)
     shown = curves_report(experiment, found)
-    print_report(shown, as_json=as_json, csv=csv, parquet=parquet)
+    print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
 
 
 def scope_of(suite: str, padding: Padding, exclude_flags: str, excluded: Excluded) -> ResultFilter:

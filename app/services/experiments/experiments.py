@@ -81,6 +81,8 @@ def refuse_confusing_name(name: str) -> None:
     """
     if name in (".", ".."):
         raise Invalid(f"name: {name!r} cannot be read back, for it means a folder in an address.")
+    if "/" in name:
+        raise Invalid("name: a slash divides the parts of an address, so no name has one.")
     if name != name.strip():
         raise Invalid("name: it begins or ends with a blank.")
     if unicodedata.normalize("NFC", name) != name:

@@ -150,8 +150,8 @@ def _refuse_unfinished(run: RunRecord, result: RunResult) -> None:
         )
     if result.imported or outcome_of(result) == "reported":
         raise NoReceipt(
-            f"The scores of run {run.id} were imported or reported: Podium graded nothing of it, "
-            "and signs nothing."
+            f"Run {run.id} or its scores were imported or reported: Podium did not see how they "
+            "were made, and signs nothing."
         )
 
 

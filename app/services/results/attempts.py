@@ -112,7 +112,8 @@ def gather(
     with context.database.read() as session:
         runs = results.run_results(session, experiments=experiments, archived=archived, basis=basis)
         for run in runs:
-            add_run(found.setdefault(run.experiment, ExperimentResults()), run)
+            own = found.setdefault(run.experiment, ExperimentResults())
+            add_run(own, run, with_times=not with_imports)
         imported = results.imported_outcomes(
             session, experiments=experiments, archived=archived, as_of=basis.as_of
         )
@@ -122,8 +123,10 @@ def gather(
     return found
 
 
-def add_run(own: ExperimentResults, run: RunResult | BriefResult) -> None:
-    """Add a run to the results of its experiment."""
+def add_run(
+    own: ExperimentResults, run: RunResult | BriefResult, *, with_times: bool = False
+) -> None:
+    """Add a run to the results of its experiment; `with_times` an imported one is pending."""
     if run.imported:
         own.imported += 1
     else:
@@ -131,7 +134,7 @@ def add_run(own: ExperimentResults, run: RunResult | BriefResult) -> None:
         own.policies[policy] = own.policies.get(policy, 0) + 1
     if run.failure not in (None, Failure.NONE):
         own.failures[run.failure] = own.failures.get(run.failure, 0) + 1
-    attempt = attempt_of_run(run)
+    attempt = WITHOUT_TIMES if run.imported and with_times else attempt_of_run(run)
     if isinstance(attempt, Attempt):
         own.attempts.append(attempt)
         own.open += run.state == RunState.OPEN

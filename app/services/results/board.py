@@ -13,7 +13,7 @@ from app.services.results.several import Absent, Several, several
 from app.services.runtime.context import Context
 from app.statistics.comparison import Comparison
 from app.statistics.comparison import compare as compare_grids
-from app.statistics.item_analysis import Item, item_table
+from app.statistics.item_analysis import ItemTable, item_table
 from app.statistics.rates import GroupRates, medal_rates_of
 from app.statistics.simultaneous import Simultaneous, compare_all
 
@@ -131,7 +131,7 @@ def compare_many(
 
 def items(
     context: Context, filters: ResultFilter, rate: str, names: Sequence[str] = ()
-) -> tuple[list[str], list[Item], list[Absent]]:
+) -> tuple[list[str], ItemTable, list[Absent]]:
     """The suite's competitions as items of a test, over all experiments that can be counted."""
     found = several(context, filters, names)
     order = sorted(
@@ -139,4 +139,4 @@ def items(
         key=lambda one: (-float(one.grid.shares[:, 0].mean()), one.experiment.name),
     )
     labels = [one.experiment.name for one in order]
-    return labels, item_table([one.grid for one in order], rate), found.absent
+    return labels, item_table([one.grid for one in order], rate, labels), found.absent

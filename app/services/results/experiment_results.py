@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.services.results.attempts import COMPLEXITIES, CompetitionInfo
+from app.services.results.choice.public_choice import PublicChoice, public_choice
 from app.services.results.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.pass_at_k import PassAtK, passes
@@ -39,14 +40,14 @@ def medal_rates(
 
 def pass_at_k(
     context: Context, name: str, filters: ResultFilter, ks: tuple[int, ...], rate: str
-) -> tuple[ResultContext, list[PassAtK]]:
-    """The probability that the best of k attempts counts, for each k.
+) -> tuple[ResultContext, list[PassAtK], PublicChoice]:
+    """The probability that the best of k attempts counts, for each k, and that chosen by public.
 
     Raises:
         Invalid: a k is larger than the number of attempts at a competition.
     """
     found, _ = result_context(context, name, filters)
-    return found, passes(found.grid, ks, rate)
+    return found, passes(found.grid, ks, rate), public_choice(context, found, ks, rate)
 
 
 def groups_of(

@@ -2,48 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Any
 
-from app.domain.medals import Medal
 from app.errors import Conflict
-from app.services.results.scope import ResultFilter, result_context
+from app.services.results.choice.histories import Axis, MissingResult, histories_of
+from app.services.results.scope import ResultFilter
 from app.services.runtime.context import Context
 from app.statistics.attempts import Padding
-from app.statistics.medals_over_time import (
-    Choice,
-    Point,
-    Regret,
-    RunHistory,
-    TimedSubmission,
-    medals_over,
-    selection_regret,
-)
-from app.storage.queries import results
-from app.storage.queries.regrades.counted_runs import RunResult
-from app.storage.queries.results import GradedSubmission
+from app.statistics.medals_over_time import Choice, Point, medals_over
+from app.statistics.selection import Regret, selection_regret
 
-HOUR = 3600.0
 DEFAULT_POINTS = 24
-
-
-class Axis(StrEnum):
-    """The quantity on the horizontal axis."""
-
-    HOURS = "hours"
-    TOKENS = "tokens"
-    DOLLARS = "dollars"
-
-
-@dataclass(frozen=True, slots=True)
-class MissingResult:
-    """A (competition, seed) without a result, and why."""
-
-    competition: str
-    seed: int
-    reason: str
+__all__ = ["Axis", "Curves", "MissingResult", "curves"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,32 +53,8 @@ def curves(
         Conflict: no run can be shown.
         LeaderboardsMissing: a competition has no medals to win.
     """
-    counted, _ = result_context(context, name, filters, with_imports=False)
-    with context.database.read() as session:
-        runs = list(
-            results.run_results(
-                session, experiments=[name], archived=filters.archived, basis=filters.basis
-            )
-        )
-        sent = results.graded_submissions(session, name, basis=filters.basis)
-        usages = results.usages(session, name)
-    found = {(run.competition, run.seed): run for run in runs}
-    by_run: dict[str, list[GradedSubmission]] = {}
-    for one in sent:
-        by_run.setdefault(one.run, []).append(one)
-    failed = set(counted.excluded)
-    missing = {(slug, seed) for slug, seed, _ in counted.missing}
-    histories, left_out = [], 0
-    for slug, seed in counted.grid.counted_keys:
-        run = found.get((slug, seed))
-        if run is None or (slug, seed) in missing or slug in failed:
-            histories.append(RunHistory(slug, seed, True, ()))
-            continue
-        scale = _scale(usages[run.run], axis)
-        if scale is None:
-            left_out += 1
-        else:
-            histories.append(_run_history(context, run, by_run.get(run.run, []), scale))
+    found = histories_of(context, name, filters, axis)
+    histories, left_out = found.runs, found.left_out
     if not histories or (left_out and not any(each.sent for each in histories)):
         raise Conflict(f"No run of {name!r} here can be shown against {axis.value}.")
     last = max((each.at for history in histories for each in history.sent), default=1.0)
@@ -118,7 +64,7 @@ def curves(
         padding=filters.padding,
         runs=len(histories),
         left_out=left_out,
-        missing=[MissingResult(*each) for each in counted.missing],
+        missing=found.missing,
         points={choice: medals_over(histories, at, choice) for choice in Choice},
         regret={
             choice: selection_regret(histories, choice)
@@ -126,34 +72,3 @@ def curves(
             if choice is not Choice.ORACLE
         },
     )
-
-
-def _run_history(
-    context: Context, run: RunResult, sent: list[GradedSubmission], scale: float
-) -> RunHistory:
-    entry = context.catalogue.of_version(run.version_id)
-    steps = tuple(
-        TimedSubmission(
-            at=one.run_seconds * scale,
-            score=one.score,
-            public_score=one.public_score,
-            medal=None if one.medal is None else Medal(one.medal),
-            selected=one.id == run.final,
-        )
-        for one in sent
-    )
-    return RunHistory(run.competition, run.seed, entry.competition.metric.higher_is_better, steps)
-
-
-def _scale(usage: Mapping[str, Any], axis: Axis) -> float | None:
-    """The usage per second of the run, in units of the axis; None if it is not known."""
-    if axis is Axis.HOURS:
-        return 1 / HOUR
-    seconds = usage.get("seconds")
-    if axis is Axis.DOLLARS:
-        amount = usage.get("cost_usd")
-    else:
-        tokens = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
-        known = [count for count in tokens if count is not None]
-        amount = sum(known) if known else None
-    return amount / seconds if seconds and amount is not None else None

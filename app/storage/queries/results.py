@@ -27,7 +27,10 @@ ImportedOutcome = tuple[str, str, int, bool, bool, str | None, bool]
 
 
 class GradedSubmission(NamedTuple):
-    """A graded submission: its time in seconds since the start of its run, and its grade."""
+    """A graded submission: its time in seconds since the start of its run, and its grade.
+
+    `better`, `equal` and `worse` count human teams; None if its place is not known.
+    """
 
     run: str
     id: str
@@ -35,6 +38,9 @@ class GradedSubmission(NamedTuple):
     score: float
     public_score: float | None
     medal: str | None
+    better: int | None
+    equal: int | None
+    worse: int | None
 
 
 class ImportedResult(NamedTuple):
@@ -143,7 +149,7 @@ def graded_submissions(
             SUBMISSION.c.run_seconds,
             counted.column("score"),
             counted.column("public_score"),
-            counted.column("medal"),
+            *(counted.column(name) for name in ("medal", "better", "equal", "worse")),
         )
         .select_from(counted.join(SUBMISSION.join(RUN, RUN.c.id == SUBMISSION.c.run_id)))
         .where(RUN.c.experiment == experiment, counted.state == SubmissionState.GRADED)

@@ -1,0 +1,125 @@
+"""`podium import submissions`: raw outputs of agents, graded and stored."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from app.cli.context import podium
+from app.cli.output import AsJson, err, print_json, step_progress
+from app.importers.submission_folder import read_submission_folder
+from app.services.grading import recovery
+from app.services.imports.grading_reports import create_if_new
+from app.services.imports.submission_files import TakenFiles, outcomes, take_files, ungraded
+from app.services.operations.gauges import consumers
+from app.services.runtime.context import Context, DataDirectoryInUse, lock_data_directory
+from app.worker.loop import Worker
+
+WAIT_SECONDS = 0.3  # between looks at the progress
+SHOWN_PROBLEMS = 20
+
+
+def import_submissions(
+    experiment: Annotated[str, typer.Argument(help="the experiment's name; made if it is new")],
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="a folder with submission.jsonl, or with folders that have one: each a run group",
+            exists=True,
+            file_okay=False,
+        ),
+    ],
+    first_seed: Annotated[
+        int, typer.Option(min=0, max=2**30, help="the seed of the first attempt at a competition")
+    ] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Grade a folder of MLE-bench's raw outputs (submission.jsonl, CSV files) and store it.
+
+    Each line becomes a closed run; the i-th attempt at a competition has seed i. If the command is
+    interrupted, run it again: it goes on, and nothing is stored twice. The status is 1 if a line
+    names a file that is not in the folder, or a file could not be graded.
+    """  # fmt: skip
+    found = read_submission_folder(folder, first_seed)
+    with podium(creates=True, grades=True) as context:
+        create_if_new(context, experiment)
+        with step_progress() as advance:
+            seen = 0
+
+            def stored(done: int, total: int) -> None:
+                nonlocal seen
+                advance("stored", done - seen, total)
+                seen = done
+
+            taken = take_files(context, experiment, found, stored)
+            _grade(context, taken, advance)
+        states = outcomes(context, taken.runs)
+    document = {
+        "experiment": experiment, "imported": taken.imported, "unchanged": taken.unchanged,
+        "without_file": len(taken.runs) - taken.files, "submissions": states,
+        "problems": taken.problems,
+    }  # fmt: skip
+    if as_json:
+        print_json(document)
+    else:
+        counts = ", ".join(f"{count} {state}" for state, count in states.items()) or "no file"
+        typer.echo(
+            f"{experiment}: {taken.imported} attempts imported, {taken.unchanged} before; "
+            f"{counts}; {document['without_file']} without a file; {len(taken.problems)} problems"
+        )
+        for problem in taken.problems[:SHOWN_PROBLEMS]:
+            err.print(problem, markup=False, highlight=False)
+    if taken.problems or states.get("failed"):
+        raise typer.Exit(1)
+
+
+def _grade(context: Context, taken: TakenFiles, advance: Callable[[str, int, int], None]) -> None:
+    """Return once all files are graded, by this process if no server grades here."""
+    left = ungraded(context, taken.runs)
+
+    def is_done() -> bool:
+        nonlocal left
+        now = ungraded(context, taken.runs)
+        advance("graded", left - now, taken.files)
+        left = now
+        return now == 0
+
+    advance("graded", taken.files - left, taken.files)
+    if left == 0:
+        return
+    if context.settings.queues:
+        with context.database.read() as session:
+            if not consumers(context, session):
+                err.print("The queue has no worker: start one with `podium worker`.")
+        _wait(is_done)
+        return
+    try:
+        lock = lock_data_directory(context.settings.data_dir)
+    except DataDirectoryInUse:
+        _wait(is_done)  # the server grades
+        return
+    try:
+        recovery.requeue_left_behind(context)
+        context.graders.warm_up()
+        looked = time.monotonic()
+
+        def stop(idle: bool) -> bool:
+            nonlocal looked
+            if not idle and time.monotonic() - looked < WAIT_SECONDS:
+                return False
+            looked = time.monotonic()
+            return is_done()
+
+        Worker(context).run(stop)
+    finally:
+        os.close(lock)
+
+
+def _wait(is_done: Callable[[], bool]) -> None:
+    while not is_done():
+        time.sleep(WAIT_SECONDS)

@@ -1,0 +1,42 @@
+"""`podium selection`: what the choice of final submissions cost."""
+
+from __future__ import annotations
+
+from app.cli.context import podium
+from app.cli.output import AsJson
+from app.cli.results.forms import Csv, FormOption, Out, Parquet, print_report
+from app.cli.results.statistics import (
+    Convention,
+    ConventionOption,
+    Experiment,
+    Flags,
+    HowExcluded,
+    Paddings,
+    Suite,
+    scope_of,
+)
+from app.reports.selection import selection_report
+from app.services.results.choice import selection as choices
+from app.services.results.scope import Excluded
+from app.statistics.attempts import Padding
+
+
+def selection(
+    experiment: Experiment,
+    suite: Suite = "",
+    padding: Paddings = Padding.NONE,
+    exclude_flags: Flags = "",
+    excluded: HowExcluded = Excluded.DROP,
+    percentile: ConventionOption = Convention("mid-rank"),
+    as_json: AsJson = False,
+    csv: Csv = False,
+    parquet: Parquet = None,
+    form: FormOption = None,
+    to: Out = None,
+) -> None:
+    """Print what the choice of final submissions cost in medals and places, and the shake-up."""
+    scope = scope_of(suite, padding, exclude_flags, excluded)
+    with podium() as context:
+        found = choices.selection(context, experiment, scope, percentile.value)
+    shown = selection_report(found)
+    print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)

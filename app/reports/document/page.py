@@ -1,0 +1,86 @@
+"""A result as a page: tables with footnote letters at cells, and notes that all tables share."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A cell with footnotes: each different note gets a letter on the page."""
+
+    text: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; a cell is a `Marked`, or a value that is shown as it is written."""
+
+    header: Sequence[Any]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Tables and notes."""
+
+    tables: Sequence[Table]
+    notes: Sequence[str]
+
+    def letters(self) -> dict[str, str]:
+        """The letter of each footnote, in the order of the cells."""
+        cells = (cell for one in self.tables for line in (one.header, *one.rows) for cell in line)
+        notes = (note for cell in cells if isinstance(cell, Marked) for note in cell.notes)
+        return dict(zip(dict.fromkeys(notes), _letters(), strict=False))
+
+
+def marks(cell: Any, letters: dict[str, str]) -> tuple[str, str]:
+    """A cell's text and its letters, joined by commas.
+
+    >>> marks(Marked("50.00", ("one is missing",)), {"one is missing": "a"}), marks(3, {})
+    (('50.00', 'a'), ('3', ''))
+    """
+    if isinstance(cell, Marked):
+        return cell.text, ",".join(letters[note] for note in cell.notes)
+    return str(cell), ""
+
+
+def to_markdown(page: Page, origin: str = "") -> str:
+    """The page as Markdown: tables, then a list of footnotes and notes, the origin last."""
+    letters = page.letters()
+    lines = [*(f"[{letter}] {note}" for note, letter in letters.items()), *page.notes]
+    tables = [_markdown_table(one, letters) for one in page.tables]
+    return (
+        "\n".join(tables)
+        + ("\n" if lines or origin else "")
+        + _list([*lines, origin] if origin else lines)
+    )
+
+
+def _markdown_table(table: Table, letters: dict[str, str]) -> str:
+    lines = [table.header, ["---"] * len(table.header), *table.rows]
+    return "".join(
+        "| " + " | ".join(_markdown_cell(cell, letters) for cell in line) + " |\n" for line in lines
+    )
+
+
+def _markdown_cell(cell: Any, letters: dict[str, str]) -> str:
+    text, letter = marks(cell, letters)
+    text = text.replace("|", "\\|").replace("\n", " ")
+    return f"{text} [{letter}]" if letter else text
+
+
+def _list(lines: Sequence[str]) -> str:
+    return "".join(f"- {line}\n" for line in lines)
+
+
+def _letters() -> Iterator[str]:
+    """The letters a to z, then aa to zz."""
+    yield from string.ascii_lowercase
+    for pair in product(string.ascii_lowercase, repeat=2):
+        yield "".join(pair)

@@ -1,0 +1,120 @@
+"""The report of what the choice of final submissions cost."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from app.reports.document.page import Marked, Page, Table
+from app.reports.medal_rates import ends
+from app.reports.report import Report
+from app.reports.result_context import context_columns, context_document, footnotes
+from app.reports.tables import interval_cell
+from app.services.results.choice.selection import Selection
+from app.statistics.selection import Difference, Share
+
+
+def selection_report(found: Selection) -> Report:
+    """The regret of each choice in medals and percentiles, and the shake-up."""
+    context, shaken = found.context, found.shake_up
+    document = {
+        **context_document(context),
+        "percentile_convention": found.convention,
+        "runs": found.runs,
+        "with_choice": found.with_choice,
+        "placed_competitions": found.placed,
+        "unplaced": found.unplaced,
+        "choices": [asdict(one) for one in found.costs],
+        "shake_up": None if shaken is None else asdict(shaken),
+    }
+    rows = []
+    for cost in found.costs:
+        rows.append(_row(found, cost.choice, "medal_regret", cost.medals))
+        if cost.percentiles is not None:
+            rows.append(_row(found, cost.choice, "percentile_regret", cost.percentiles))
+    if shaken is not None:
+        rows.append(_row(found, None, "shake_up", shaken.shake_up))
+        rows.append(_row(found, None, "best_kept", shaken.best_kept))
+
+    def page() -> Page:
+        lines: list[list[str | Marked]] = []
+        for cost in found.costs:
+            lines.append([cost.choice, "any medal (%)", *_cells(cost.medals)])
+            if cost.percentiles is not None:
+                what: str | Marked = "percentile"
+                if found.unplaced:
+                    what = Marked("percentile", (
+                        (f"over {found.placed} competitions; places of submissions are not known "
+                        f"at {', '.join(found.unplaced)}"),
+                    ))  # fmt: skip
+                lines.append([cost.choice, what, *_cells(cost.percentiles)])
+        tables = [
+            Table(
+                ["choice", "", "chosen", "best possible", "regret",
+                 "these competitions, run again: 95 %", "competitions like these: 95 %"],
+                lines,
+            )
+        ]  # fmt: skip
+        notes = [
+            (
+                f"{found.with_choice} of {found.runs} runs have two or more valid submissions; the "
+                "others have no regret."
+            ),
+        ]
+        if found.unplaced and not found.placed:
+            notes.append("Percentiles: only medal lines of the leaderboards are here.")
+        if shaken is None:
+            notes.append("Shake-up: no run has two submissions with a public score.")
+        else:
+            tables.append(
+                Table(
+                    ["within runs", "mean (%)", "these competitions, run again: 95 %",
+                     "competitions like these: 95 %"],
+                    [["shake-up", *_shares(shaken.shake_up)],
+                     ["the best by public score is the best", *_shares(shaken.best_kept)]],
+                )
+            )  # fmt: skip
+            notes.append(
+                f"Shake-up: the mean change of rank from public to private score, as a share of a "
+                f"run's files; over {shaken.runs} runs at {shaken.competitions} competitions. "
+                f"{shaken.left_out} runs with fewer than two public scores are left out."
+            )
+        return Page(tables, [*notes, *footnotes(context)])
+
+    return Report(document, rows, page)
+
+
+def _cells(one: Difference) -> list[str]:
+    return [
+        f"{one.choice:.2f}", f"{one.oracle:.2f}", f"{one.regret:.2f}",
+        interval_cell(one.runs95), interval_cell(one.competitions95),
+    ]  # fmt: skip
+
+
+def _shares(one: Share) -> list[str]:
+    return [f"{one.value:.2f}", interval_cell(one.runs95), interval_cell(one.competitions95)]
+
+
+def _row(
+    found: Selection, choice: str | None, statistic: str, one: Difference | Share
+) -> dict[str, Any]:
+    if isinstance(one, Difference):
+        chosen, oracle, value = one.choice, one.oracle, one.regret
+    else:
+        chosen, oracle, value = None, None, one.value
+    return {
+        "experiment": found.context.experiment.name,
+        "suite": found.context.filters.suite,
+        "padding": found.context.filters.padding.value,
+        "statistic": statistic,
+        "choice": None if choice is None else str(choice),
+        "chosen": chosen,
+        "oracle": oracle,
+        "value": value,
+        **ends("runs95", one.runs95),
+        **ends("competitions95", one.competitions95),
+        "runs": found.runs,
+        "with_choice": found.with_choice,
+        "unplaced": ",".join(found.unplaced),
+        **context_columns(found.context),
+    }

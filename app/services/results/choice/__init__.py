@@ -1,0 +1,1 @@
+"""How runs chose their final submissions, and what other choices would have won."""

@@ -1,0 +1,152 @@
+"""What the choice of a run's final submission cost, and how public scores mislead.
+
+A run sends several files and has one final submission. Its regret is what the best of its files
+would have won in addition: a medal, or places among the human teams. Which file is best, no agent
+can know, so regret cannot be avoided altogether; a rule that has less is the better rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from app.statistics.intervals import Interval, of_values
+from app.statistics.medals_over_time import Choice, RunHistory, TimedSubmission, chosen
+
+Array = NDArray[np.float64]
+PERCENT = 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A rate or mean percentile of a choice, that of the best files, and their difference.
+
+    `runs95` and `competitions95` are the intervals of `regret`, for these competitions, run again
+    (None where one has a single run), and for competitions like these (None for one competition).
+    """
+
+    choice: float
+    oracle: float
+    regret: float
+    runs95: Interval | None
+    competitions95: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Regret(Difference):
+    """The regret of a choice in medals, in percentage points, against each run's best medal."""
+
+    runs_that_lost_a_medal: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A mean in percent with its intervals; as in `Difference`."""
+
+    value: float
+    runs95: Interval | None
+    competitions95: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShakeUp:
+    """How the order of a run's files by public score differs from that by private score.
+
+    `shake_up` is Kaggle's measure within a run: the mean of |public rank - private rank|, as a
+    share of the number of files (equal scores have their mean rank). `best_kept` is the share of
+    runs whose best file by public score has the best private score. Counted are `runs` with two
+    or more files that have both scores, at `competitions`; `left_out` runs have fewer.
+    """
+
+    runs: int
+    competitions: int
+    left_out: int
+    shake_up: Share
+    best_kept: Share
+
+
+def selection_regret(histories: Sequence[RunHistory], choice: Choice = Choice.SELECTED) -> Regret:
+    """The regret of a choice in medals, against the choice of each run's best submission."""
+    ours, best = (
+        _by_competition(
+            histories, [_won(chosen(history, rule)) for history in histories]
+        )
+        for rule in (choice, Choice.ORACLE)
+    )  # fmt: skip
+    found = _difference(ours, best)
+    lost = sum(int((top - mine).sum()) for mine, top in zip(ours, best, strict=True))
+    return Regret(
+        found.choice, found.oracle, found.regret, found.runs95, found.competitions95, lost
+    )
+
+
+def percentile_regret(histories: Sequence[RunHistory], choice: Choice) -> Difference:
+    """The regret of a choice in percentiles, against the highest percentile of each run.
+
+    A run without a valid submission has percentile 0 and no regret. The percentiles of all
+    submissions have to be known.
+    """
+    ours = [_percentile(chosen(history, choice)) for history in histories]
+    best = [max(map(_percentile, history.sent), default=0.0) for history in histories]
+    return _difference(_by_competition(histories, ours), _by_competition(histories, best))
+
+
+def shake_up(histories: Sequence[RunHistory]) -> ShakeUp | None:
+    """How public and private ranks differ within runs; None if no run has two files to compare."""
+    moved: dict[str, list[float]] = {}
+    kept: dict[str, list[float]] = {}
+    for history in histories:
+        sign = -1.0 if history.higher_is_better else 1.0
+        both = [
+            (sign * one.public_score, sign * one.score)
+            for one in history.sent
+            if one.public_score is not None
+        ]
+        if len(both) < 2:
+            continue
+        public, private = np.array(both).T
+        ranks = rankdata(public) - rankdata(private)
+        moved.setdefault(history.competition, []).append(float(np.abs(ranks).mean()) / len(both))
+        # Of files with equal public scores the earlier one is chosen.
+        kept.setdefault(history.competition, []).append(
+            float(private[int(np.argmin(public))] == private.min())
+        )
+    if not moved:
+        return None
+    runs = sum(map(len, moved.values()))
+    return ShakeUp(runs, len(moved), len(histories) - runs, _share(moved), _share(kept))
+
+
+def _share(values: Mapping[str, Sequence[float]]) -> Share:
+    mean, *intervals = of_values([np.array(each) for each in values.values()])
+    return Share(PERCENT * mean, *map(_percent, intervals))
+
+
+def _difference(ours: Sequence[Array], best: Sequence[Array]) -> Difference:
+    regret, *intervals = of_values([top - mine for mine, top in zip(ours, best, strict=True)])
+    low, high = (PERCENT * float(np.mean([one.mean() for one in side])) for side in (ours, best))
+    return Difference(low, high, PERCENT * regret, *map(_percent, intervals))
+
+
+def _percent(interval: Interval | None) -> Interval | None:
+    return None if interval is None else (PERCENT * interval[0], PERCENT * interval[1])
+
+
+def _by_competition(histories: Sequence[RunHistory], values: Sequence[float]) -> list[Array]:
+    """The values of the runs, an array for each competition."""
+    found: dict[str, list[float]] = {}
+    for history, value in zip(histories, values, strict=True):
+        found.setdefault(history.competition, []).append(value)
+    return [np.array(each) for each in found.values()]
+
+
+def _won(sent: TimedSubmission | None) -> float:
+    return float(sent is not None and sent.medal is not None)
+
+
+def _percentile(sent: TimedSubmission | None) -> float:
+    return 0.0 if sent is None or sent.percentile is None else sent.percentile / PERCENT
