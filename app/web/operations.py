@@ -30,7 +30,7 @@ def show_operations(
     return page(
         request, caller, "operations.html", title="Operations", twin="/v1/faults",
         readiness=health.readiness(context), queue=queue_state(context), faults=found,
-        after=after, is_first=before is None, settings=context.settings,
+        after=after, is_first=before is None, settings=context.settings, live=before is None,
     )  # fmt: skip
 
 

@@ -15,12 +15,19 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from app.services.auth import Caller
 from app.web.formats import FILTERS
 
-# Pages have no script and no style of their own, and ask no other host for anything.
+# Pages have no style of their own and ask no other host for anything. Those that change while
+# somebody looks have the scripts of the package; the others have none.
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; {scripts}form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
-STATIC_FILES = {"podium.css": "text/css", "icon.svg": "image/svg+xml"}
+LIVE = "script-src 'self'; connect-src 'self'; "
+SCRIPTS = ("htmx-4.0.1.min.js", "hx-sse-4.0.1.min.js")  # static/vendor/README.md says whose
+STATIC_FILES = {
+    "podium.css": "text/css",
+    "icon.svg": "image/svg+xml",
+    **dict.fromkeys(SCRIPTS, "text/javascript"),
+}
 
 
 @lru_cache(maxsize=1)
@@ -35,6 +42,7 @@ def environment() -> Environment:
     )
     found.filters |= FILTERS
     found.globals["static"] = {name: address_of(name) for name in STATIC_FILES}
+    found.globals["scripts"] = [address_of(name) for name in SCRIPTS]
     return found
 
 
@@ -46,7 +54,8 @@ def address_of(name: str) -> str:
 @lru_cache(maxsize=len(STATIC_FILES))
 def static_bytes(name: str) -> bytes:
     """The content of a static file of the package."""
-    return (resources.files("app.web") / "static" / name).read_bytes()
+    folder = resources.files("app.web") / "static"
+    return (folder / "vendor" / name if name in SCRIPTS else folder / name).read_bytes()
 
 
 @lru_cache(maxsize=len(STATIC_FILES))
@@ -62,9 +71,10 @@ def page(
     title: str,
     twin: str = "",
     status: int = 200,
+    live: bool = False,
     **values: Any,
 ) -> HTMLResponse:
-    """A page. `twin` is the address of the same facts as JSON."""
+    """A page. `twin` is the address of the same facts as JSON; a `live` page may change itself."""
 
     def link(**changes: object) -> str:
         """The address of this page with other parameters; None removes one."""
@@ -75,10 +85,13 @@ def page(
     text = (
         environment()
         .get_template(template)
-        .render(title=title, twin=twin, caller=caller, link=link, here=request.url.path, **values)
-    )
+        .render(
+            title=title, twin=twin, caller=caller, link=link, here=request.url.path, live=live,
+            **values,
+        )
+    )  # fmt: skip
     headers = {
-        "Content-Security-Policy": POLICY.format(scripts=""),
+        "Content-Security-Policy": POLICY.format(scripts=LIVE if live else ""),
         "Cache-Control": "no-store",
         "Referrer-Policy": "same-origin",
     }

@@ -11,6 +11,7 @@ from app.web import (
     competitions,
     errors,
     experiments,
+    live,
     login,
     operations,
     pictures,
@@ -22,7 +23,10 @@ from app.web import (
 
 def install(app: FastAPI) -> None:
     """Add the pages to an application whose errors are problem documents already."""
-    for module in (login, experiments, compare, runs, competitions, boards, pictures, operations):
+    modules = (
+        login, experiments, compare, live, runs, competitions, boards, pictures, operations,
+    )  # fmt: skip
+    for module in modules:
         app.include_router(module.router)
     for router in (boards.public, runs.forms, operations.forms):
         app.include_router(router)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Id
-from app.domain.states import Role
+from app.domain.states import Role, RunState
 from app.services.experiments import ledger, runs
 from app.services.operations import faults
 from app.services.submissions import disclose
@@ -38,10 +38,11 @@ def show_run(
         if one.submission_id is not None:
             by_submission.setdefault(one.submission_id, []).append(one.kind)
     title = f"{run.experiment}, {run.competition}, seed {run.seed}"
+    may_change = run.state is RunState.OPEN or any(one.settled_at is None for one in found)
     return page(
         request, caller, "run.html", title=title, twin=f"/v1/runs/{run_id}", run=run, found=found,
         told=told, by_submission=by_submission, entry=entry, final=final, after=after,
-        axis=time_axis(found, run.limits.get("hours")), token=form_token(request),
+        axis=time_axis(found, run.limits.get("hours")), token=form_token(request), live=may_change,
     )  # fmt: skip
 
 

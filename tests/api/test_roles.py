@@ -189,6 +189,7 @@ TABLE = {
     # The noise of scores is one more number about the answers, and for readers of results alone.
     "GET /v1/submissions/{submission_id}/uncertainty": RESEARCHER,
     "GET /v1/experiments/{name}/uncertainty": RESEARCHER,
+    "GET /runs/{run_id}/changes": RESEARCHER,
 }
 
 

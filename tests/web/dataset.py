@@ -38,6 +38,11 @@ class Filled:
     experiments: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
     slugs: list[str] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
+
+    def folder(self, number: int) -> Path:
+        """The folder of a competition."""
+        return self.folders[number]
 
 
 def write_competitions(folder: Path, count: int = 20) -> list[Path]:
@@ -74,7 +79,7 @@ def fill(server: PodiumServer, folders: list[Path]) -> Filled:
         assert admin.post("/v1/experiments", json=body).status_code == 201
     harness = admin.post("/v1/keys", json={"role": "harness", "experiment": names[0]}).json()["key"]
     filled = Filled(server, server.key, researcher, harness, "", names)
-    filled.slugs = [folder.name for folder in folders]
+    filled.slugs, filled.folders = [folder.name for folder in folders], folders
     chance = random.Random(1)
     for number, name in enumerate(names):
         for folder in folders:
@@ -113,4 +118,4 @@ def _run(
                  "cost_usd": 1.5 + number}  # fmt: skip
         change = {"state": "closed", "usage": usage}
         assert admin.patch(f"/v1/runs/{run['id']}", json=change).status_code == 200
-    return {**run, "sent": sent}
+    return {**run, "sent": sent, "open": outcome <= 0.02}
