@@ -5,12 +5,14 @@ from __future__ import annotations
 from fastapi import FastAPI
 
 from app.pictures.renderer import Renderer
+from app.services.competitions.import_jobs import ImportJobs
 from app.web import (
     boards,
     compare,
     competitions,
     errors,
     experiments,
+    imports,
     live,
     login,
     operations,
@@ -25,12 +27,19 @@ def install(app: FastAPI) -> None:
     """Add the pages to an application whose errors are problem documents already."""
     modules = (
         login, experiments, compare, live, runs, competitions, boards, pictures, operations,
+        imports,
     )  # fmt: skip
     for module in modules:
         app.include_router(module.router)
-    for router in (boards.public, runs.forms, operations.forms):
+    for router in (boards.public, runs.forms, operations.forms, imports.forms):
         app.include_router(router)
     for router in (static_files.router, reference.router):
         app.include_router(router)
     app.state.renderer = Renderer()
+    app.state.imports = ImportJobs()
     errors.install(app)
+
+
+def close(app: FastAPI) -> None:
+    """End what pages have started in the background."""
+    app.state.imports.close()
