@@ -25,6 +25,7 @@ from app.services.runtime.context import Context
 router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS])
 PER_LOGIN = 8  # a browser opens six connections to a server, and hidden pages keep none
 PAUSE_SECONDS = 1.0  # between two words of change: a busy run costs one page a second
+TOGETHER_SECONDS = 0.2  # a run is closed and its receipt signed, in two transactions
 CHANGED = "event: changed\ndata: changed\n\n"
 
 
@@ -61,6 +62,8 @@ async def _changes(
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), context.settings.event_heartbeat_seconds)
             has_changed = changed.is_set()
+            if has_changed:
+                await asyncio.sleep(TOGETHER_SECONDS)
             changed.clear()
             try:
                 await run_in_thread(check)

@@ -17,6 +17,7 @@ from app.web import (
     login,
     operations,
     pictures,
+    receipts,
     reference,
     runs,
     static_files,
@@ -27,7 +28,7 @@ def install(app: FastAPI) -> None:
     """Add the pages to an application whose errors are problem documents already."""
     modules = (
         login, experiments, compare, live, runs, competitions, boards, pictures, operations,
-        imports,
+        imports, receipts,
     )  # fmt: skip
     for module in modules:
         app.include_router(module.router)

@@ -193,6 +193,7 @@ TABLE = {
     "GET /operations/imports": ADMIN,
     "GET /operations/imports/{import_id}": ADMIN,
     "POST /operations/imports": LOGIN,
+    "GET /experiments/{name}/receipts": RESEARCHER,
 }
 
 

@@ -76,8 +76,9 @@ def test_an_open_page_sees_a_submission_its_grade_and_the_end(
         assert row.get_by_text("<img src=x").is_visible()
         assert is_same_load(page)
         caller(filled.server).patch(f"/v1/runs/{run['id']}", json={"state": "closed"})
-        page.locator("dd", has_text="closed").first.wait_for(timeout=15_000)
-        assert page.locator("#following").count() == 0
+        page.locator("#following").wait_for(state="detached", timeout=15_000)
+        assert page.locator("dt:text-is('State') + dd").inner_text() == "closed"
+        page.get_by_role("link", name="rcp_").first.wait_for()
         assert is_same_load(page)
 
 
