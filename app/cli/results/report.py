@@ -95,7 +95,7 @@ def report(
     experiment = experiments[0]
     if latex and (success or by_success):
         raise Invalid("--latex prints medal rates: leave out --success.")
-    with podium() as context:
+    with podium(doing="counting results") as context:
         if latex:
             found = board.experiment_board(context, scope, group_by, experiments)
             if len(experiments) == 1 and found.absent:
@@ -142,7 +142,7 @@ def compare(
         raise Invalid("Name at least two different experiments.")
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
     scope = ResultFilter(suite or None, padding, flags)
-    with podium() as context:
+    with podium(doing="counting results") as context:
         if len(experiments) == 2:
             a, b = experiments
             shown = comparison_report(*board.compare(context, a, b, scope, rate), rate)
