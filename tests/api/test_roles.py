@@ -243,7 +243,8 @@ def test_every_route_asks_for_the_role_in_the_table(
         "{suite_name}": "mle-bench", "{suite}": "mle-bench", "{form}": "svg",
         "{token}": "x", "{rest:path}": "x", "{regrade_id}": "rgr_x",
         "{competitionName}": tiny.name, "{fileName:path}": "sample_submission.csv",
-        "{contentLength}": "1", "{modified}": "1", "{receipt_id}": "rcp_x", "{import_id}": "imp_x", "{number}": "0",
+        "{contentLength}": "1", "{modified}": "1", "{receipt_id}": "rcp_x",
+        "{import_id}": "imp_x", "{number}": "0",
     }  # fmt: skip
     nobody, researcher = podium.client(), podium.client(podium.researcher_key())
     harness = podium.client(podium.harness_key(run.document["experiment"]))
