@@ -10,8 +10,9 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.server import PodiumServer
 from tests.web.browser import log_in, reader
-from tests.web.conftest import caller
-from tests.web.dataset import EVIL_NAME, Filled
+from tests.web.conftest import caller, visitor
+from tests.web.dataset import EVIL_COMPETITION, EVIL_NAME, Filled
+from tests.web.test_imports import archive, confirmed, settled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -36,8 +37,19 @@ def addresses(filled: Filled) -> list[str]:
         f"/compare?a=careful-agent&b={evil}", "/compare", f"/runs/{run['id']}",
         f"/runs/{run['id']}/close", f"/submissions/{run['sent'][-1]}", f"/submissions/{rejected}",
         "/competitions", "/competitions/tiny-00", "/suites", "/suites/tiny", "/suites/tiny/items",
-        "/operations", "/operations/keys", "/experiments/none", "/login",
+        "/operations", "/operations/keys", "/experiments/none", "/login", "/operations/imports",
+        "/experiments/careful-agent/receipts", f"/experiments/{evil}/receipts",
+        f"/competitions/tiny-{EVIL_COMPETITION:02}", f"/submissions/{filled.measured[0]}",
+        f"/operations/imports/{imported(filled)}",
     ]  # fmt: skip
+
+
+def imported(filled: Filled) -> str:
+    """The id of an import that found mistakes."""
+    admin = visitor(filled.server, filled.admin)
+    answer = confirmed(admin, archive(filled.folder(0), {"public/<script>.csv": b"x"}))
+    settled(admin, answer)
+    return answer.headers["Location"].rpartition("/")[2]
 
 
 def check_access(page: Page, where: str) -> None:
@@ -83,7 +95,7 @@ def test_every_page_of_an_empty_podium_can_be_read(chromium: Browser, empty: Pod
     with reader(chromium, empty) as page:
         log_in(page, empty.key)
         for address in ("/", "/competitions", "/suites", "/compare", "/operations",
-                        "/operations/keys"):  # fmt: skip
+                        "/operations/keys", "/operations/imports"):  # fmt: skip
             page.goto(address)
             check_access(page, address)
 

@@ -132,7 +132,11 @@ def test_heat_map(filled: Filled) -> None:
 def test_the_notebook_of_the_docs_draws(filled: Filled) -> None:
     block = re.search(r"```python\n(.*?)```", PAGES.read_text(), re.DOTALL)
     assert block is not None
-    known = {"url": filled.server.url, "key": filled.researcher, "name": "careful-agent"}
+    known: dict[str, Any] = {
+        "url": filled.server.url,
+        "key": filled.researcher,
+        "name": "careful-agent",
+    }
     code = re.sub(r'^(url|key|name) = ".*"$', "", block[1], flags=re.MULTILINE)
     exec(compile(code, "docs/pages.md", "exec"), known)
     assert known["picture"].to_dict()["title"]["text"] == "careful-agent"
