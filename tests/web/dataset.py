@@ -134,7 +134,10 @@ def _run(
         files = [b"id,target\nr1,abc\n"]
     sent = []
     for data in files:
-        form = {"files": {"file": ("a.csv", data)}, "data": {"message": EVIL_MESSAGE * (number == 2)}}
+        form = {
+            "files": {"file": ("a.csv", data)},
+            "data": {"message": EVIL_MESSAGE * (number == 2)},
+        }
         answer = admin.post(
             f"/v1/runs/{run['id']}/submissions", headers={"Prefer": "wait=60", **own}, **form
         )

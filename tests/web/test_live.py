@@ -31,9 +31,11 @@ def new_run(filled: Filled, name: str) -> dict[str, Any]:
     return made
 
 
-def submit(filled: Filled, run: dict[str, Any], message: str = "") -> str:
+def submit(
+    filled: Filled, run: dict[str, Any], message: str = "", data: bytes | None = None
+) -> str:
     own = {**WAIT, "Authorization": f"Bearer {run['key']}"}
-    data = good_submission(filled.folder(0), shift=0.1)
+    data = data or good_submission(filled.folder(0), shift=0.1)
     form = {"files": {"file": ("a.csv", data)}, "data": {"message": message}}
     own.pop("Content-Type")
     answer = caller(filled.server).post(
