@@ -12,16 +12,15 @@ from app.web import (
     competitions,
     errors,
     experiments,
-    imports,
     live,
     login,
-    operations,
     pictures,
     receipts,
     reference,
     runs,
     static_files,
 )
+from app.web.administration import imports, operations
 
 
 def install(app: FastAPI) -> None:
