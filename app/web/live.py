@@ -24,7 +24,8 @@ from app.services.runtime.context import Context
 
 router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS])
 PER_LOGIN = 8  # a browser opens six connections to a server, and hidden pages keep none
-PAUSE_SECONDS = 1.0  # between two words of change: a busy run costs one page a second
+PAUSE_SECONDS = 1.0  # between two words of change
+LONGEST_PAUSE_SECONDS = 5.0  # while changes go on: a busy run costs a page in five seconds
 TOGETHER_SECONDS = 0.2  # a run is closed and its receipt signed, in two transactions
 CHANGED = "event: changed\ndata: changed\n\n"
 
@@ -57,8 +58,10 @@ async def _changes(
     notifications = context.notifications
     with streams.slot(holder, PER_LOGIN), notifications.subscribe(run_id) as changed:
         yield CHANGED  # the page may be older than the subscription
+        pause = PAUSE_SECONDS
         while not notifications.is_closed:
-            await asyncio.sleep(PAUSE_SECONDS)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS) if changed.is_set() else PAUSE_SECONDS
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(changed.wait(), context.settings.event_heartbeat_seconds)
             has_changed = changed.is_set()
