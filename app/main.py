@@ -144,6 +144,7 @@ def create_app(
                 await run_in_threadpool(each.join)
             if app.state.batch_receiver is not None:
                 await run_in_threadpool(app.state.batch_receiver.close)
+            await run_in_threadpool(pages.close, app)
             await run_in_threadpool(_stop_grading, context)
             if regrading is not None:
                 await run_in_threadpool(regrading.give_back)

@@ -34,6 +34,7 @@ ROUNDS = 30
 LOAD_ROUNDS = 5
 SUBMISSIONS = 1500
 PAGES_A_SECOND = 1
+OPERATIONS_SECONDS = 5.0
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -141,11 +142,16 @@ def store(session: Session, rows: list[Row]) -> None:
 
 
 def beside_submissions() -> None:
-    """Submissions a second, by turns without readers and with pages opened all the time."""
+    """Submissions a second, by turns without readers and with a browser open on each page.
+
+    What a browser asks for comes from a small client, because Chromium itself would take a
+    processor: a page of each kind opened every second, the run's page by its stream of changes, and
+    that of operations every five seconds.
+    """
     with running() as server:
         print(
             f"Submissions by {CLIENTS} clients, by turns without readers and with "
-            f"{PAGES_A_SECOND} page opened a second"
+            f"a browser open on each page ({PAGES_A_SECOND} page opened a second besides)"
         )
         send_many(server, 300, 4, "Prefer: wait=30\r\n")  # warm
         for path in addresses(server):
@@ -184,6 +190,21 @@ def readers(server: Server) -> Iterator[list[str]]:
     stopping = threading.Event()
     opened: list[str] = []
     paths = addresses(server)
+    page = f"/runs/{server.run}"
+
+    def follow() -> None:
+        with server.stream(f"{page}/changes") as lines:
+            for line in lines:
+                if stopping.is_set():
+                    return
+                if line == "event: changed":
+                    assert server.get(page).status_code == 200
+                    opened.append(page)
+
+    def renew() -> None:
+        while not stopping.wait(OPERATIONS_SECONDS):
+            assert server.get("/operations").status_code == 200
+            opened.append("/operations")
 
     def read() -> None:
         while not stopping.wait(1 / PAGES_A_SECOND):
@@ -191,8 +212,10 @@ def readers(server: Server) -> Iterator[list[str]]:
             assert server.get(path).status_code == 200
             opened.append(path)
 
-    thread = threading.Thread(target=read)
-    thread.start()
+    threads = [threading.Thread(target=each) for each in (read, follow, renew)]
+    for thread in threads:
+        thread.start()
     yield opened
     stopping.set()
-    thread.join()
+    for thread in threads:
+        thread.join()

@@ -50,6 +50,14 @@ class Server:
             timeout=600,
         )
 
+    @contextlib.contextmanager
+    def stream(self, path: str) -> Iterator[Iterator[str]]:
+        """The lines of an answer as they come."""
+        bearer = {"Authorization": f"Bearer {self.key}"}
+        address = f"http://127.0.0.1:{self.port}{path}"
+        with httpx.stream("GET", address, headers=bearer, trust_env=False, timeout=600) as answer:
+            yield answer.iter_lines()
+
 
 @contextlib.contextmanager
 def running(code: Path | None = None, **settings: object) -> Iterator[Server]:

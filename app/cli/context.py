@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+from app.cli.output import working
 from app.errors import NotFound
 from app.read_settings import make_data_directory, read_settings
 from app.services.runtime.context import Context, open_context
@@ -13,12 +14,12 @@ from app.storage.database.wait_for_database import upgrade_when_reachable
 
 
 @contextlib.contextmanager
-def podium(*, creates: bool = False, grades: bool = False) -> Iterator[Context]:
+def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> Iterator[Context]:
     """Open the Podium that the settings name, migrate its database, and close it afterwards.
 
     `creates` makes a new one if there is none. Without `grades` a grader starts only when there is
     a file to grade or a competition to check; with it, as many as a server that
-    grades has.
+    grades has. `doing` is shown with the time that it takes, in a terminal.
 
     Raises:
         NotFound: there is no Podium, and `creates` is false.
@@ -30,7 +31,8 @@ def podium(*, creates: bool = False, grades: bool = False) -> Iterator[Context]:
     upgrade_when_reachable(settings.database_url, 0)
     context = open_context(settings, grades=None if grades else False, validates=False)
     try:
-        yield context
+        with working(doing) if doing else contextlib.nullcontext():
+            yield context
     finally:
         context.close()
 

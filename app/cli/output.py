@@ -14,6 +14,7 @@ from rich.progress import (
     BarColumn,
     DownloadColumn,
     Progress,
+    SpinnerColumn,
     TaskID,
     TaskProgressColumn,
     TextColumn,
@@ -37,10 +38,22 @@ def json_text(document: Any) -> str:
 
 
 @contextlib.contextmanager
+def working(title: str) -> Iterator[None]:
+    """What is being done and for how long, if standard error is a terminal."""
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(),
+        console=err, transient=True, disable=not err.is_terminal,
+    ) as progress:  # fmt: skip
+        progress.add_task(title, total=None)
+        yield
+
+
+@contextlib.contextmanager
 def file_progress(title: str) -> Iterator[Any]:
     """A progress bar in bytes, if standard error is a terminal."""
     with Progress(
-        TextColumn(title), BarColumn(), DownloadColumn(), TextColumn("{task.fields[name]}"),
+        TextColumn(title, markup=False), BarColumn(), DownloadColumn(),
+        TextColumn("{task.fields[name]}", markup=False),
         TimeElapsedColumn(), console=err, transient=True, disable=not err.is_terminal,
     ) as progress:  # fmt: skip
         task = progress.add_task(title, total=None, name="")
@@ -51,8 +64,8 @@ def file_progress(title: str) -> Iterator[Any]:
 def step_progress() -> Iterator[Callable[[str, int, int], None]]:
     """A progress bar for each step: call it with the step, the amount done since, and the total."""
     with Progress(
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
-        console=err, transient=True, disable=not err.is_terminal,
+        TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(),
+        TimeElapsedColumn(), console=err, transient=True, disable=not err.is_terminal,
     ) as progress:  # fmt: skip
         tasks: dict[str, TaskID] = {}
 

@@ -9,6 +9,7 @@ from typing import Annotated, cast
 import typer
 
 from app.cli.context import podium
+from app.cli.output import working
 from app.errors import Invalid, NotFound
 from app.pictures import kinds
 from app.pictures.picture import Picture
@@ -55,9 +56,10 @@ def plot(
     if form is None:
         raise Invalid(f"--out: the file must end in .{', .'.join(MEDIA_TYPES)}.")
     scope = ResultFilter(suite or None, padding)
-    with podium() as context:
+    with podium(doing="counting results") as context:
         picture = _picture(context, kind, names or [], scope, axis)
-    content, _ = Renderer().render(picture, cast(Format, form))
+    with working("drawing"):
+        content, _ = Renderer().render(picture, cast(Format, form))
     out.write_bytes(content)
     typer.echo(f"{out}: {picture.caption}")
 

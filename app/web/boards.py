@@ -12,16 +12,18 @@ from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Key, any_
 from app.api.http.query_names import refuse_unknown_parameters
 from app.api.results import Rate
 from app.errors import Forbidden, Unauthorized
-from app.reports.medal_rates import board_columns
+from app.reports.items import items_report
+from app.reports.medal_rates import board_columns, board_report
 from app.services.auth import Caller, require_researcher
 from app.services.results import board
 from app.services.results.experiment_results import GroupBy
 from app.services.results.scope import ResultFilter
 from app.statistics.attempts import RATES, Padding
+from app.web.csv_twin import CSV_TWIN
 from app.web.rendering import page
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS])
-public = APIRouter(include_in_schema=False)
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, CSV_TWIN])
+public = APIRouter(include_in_schema=False, dependencies=[CSV_TWIN])
 ROWS = 100
 SuiteName = Annotated[str, Path(max_length=100)]
 HowMissing = Annotated[Padding, Query()]
@@ -31,8 +33,13 @@ HowMissing = Annotated[Padding, Query()]
 def list_suites(request: Request, context: Ctx, caller: Anyone) -> Response:
     """The suites."""
     return page(
-        request, caller, "suites.html", title="Suites", twin="/v1/competitions",
+        request, caller, "suites.html", title="Suites", twin="/v1/suites",
         suites=sorted(context.catalogue.suites().items()),
+        table=lambda: [
+            {"suite": name, "competition": slug}
+            for name, slugs in sorted(context.catalogue.suites().items())
+            for slug in slugs
+        ],
     )  # fmt: skip
 
 
@@ -75,6 +82,7 @@ def show_board(
         request, caller, "board.html", title=f"Board of {suite}", twin=twin, suite=suite,
         padding=padding.value, paddings=[each.value for each in Padding], found=found,
         columns=columns, size=len(context.catalogue.suite(suite)), is_first=cursor is None,
+        table=None if caller is None else lambda: board_report(found).rows,
     )  # fmt: skip
 
 
@@ -88,10 +96,12 @@ def show_items(
     padding: HowMissing = Padding.FAIL,
 ) -> Response:
     """The competitions of a suite as items: which separate the experiments, and which do not."""
-    names, table, absent = board.items(context, ResultFilter(suite, padding), rate)
+    scope = ResultFilter(suite, padding)
+    names, table, absent = board.items(context, scope, rate)
     twin = f"/v1/suites/{quote(suite, safe='')}/items?rate={rate}&padding={padding.value}"
     return page(
         request, caller, "items.html", title=f"Items of {suite}", twin=twin, suite=suite,
         rate=rate, rates=RATES, items=table.items, names=names, absent=absent,
         padding=padding.value,
+        table=lambda: items_report(scope, names, table, absent, rate).rows,
     )  # fmt: skip

@@ -12,16 +12,18 @@ from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx
 from app.api.results import Rate
 from app.errors import PodiumError
 from app.reports.comparison_sentence import comparison_sentence
+from app.reports.medals_over_time import curves_report
 from app.services.experiments import experiments
 from app.services.results import board, medals_over_time
 from app.services.results.medals_over_time import Axis
 from app.services.results.scope import ResultContext, ResultFilter
 from app.statistics.attempts import RATES, Padding
 from app.web.boards import HowMissing
+from app.web.csv_twin import CSV_TWIN
 from app.web.experiments import ExperimentPath, Suite
 from app.web.rendering import page
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, CSV_TWIN])
 Name = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
 OFFERED = 500  # names in the form
 
@@ -62,10 +64,14 @@ def compare_experiments(
             request, caller, "compare.html", title=title, twin="/v1/experiments",
             status=refusal.status, **form, why=refusal.detail, found=None,
         )  # fmt: skip
+    rows = _by_competition(first, second, rate)
     return page(
         request, caller, "compare.html", title=title, twin=twin, **form, why="", found=found,
         sentence=comparison_sentence(a, b, found, rate), picture_query=f"?{urlencode(query)}",
-        rows=_by_competition(first, second, rate),
+        rows=rows, table=lambda: [
+            {"competition": slug, "a": a, "a_share": x, "b": b, "b_share": y, "difference": z}
+            for slug, x, y, z in rows
+        ],
     )  # fmt: skip
 
 
@@ -116,5 +122,5 @@ def show_medals_over_time(
     return page(
         request, caller, "medals_over_time.html", title=title,
         twin=f"{experiment}/medals-over-time?{chosen}", **form, why="",
-        found=found, picture_query=f"?{chosen}",
+        found=found, picture_query=f"?{chosen}", table=lambda: curves_report(name, found).rows,
     )  # fmt: skip

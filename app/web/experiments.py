@@ -10,10 +10,12 @@ from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx
 from app.services.results import cells, overview
+from app.web.csv_twin import CSV_TWIN
 from app.web.paging import Paging
 from app.web.rendering import page
+from app.web.table_rows import experiment_rows, heat_map_rows
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, CSV_TWIN])
 PAGE = 100
 Words = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
 Suite = Annotated[str, Query(max_length=100, pattern=r"^[^\x00]*$")]
@@ -44,7 +46,7 @@ def list_experiments(
     return page(
         request, caller, "experiments.html", title="Experiments", twin="/v1/experiments",
         found=found, q=q, sort=sort, descending=descending, ascending=ASCENDING,
-        paging=Paging(page_number, PAGE, total),
+        paging=Paging(page_number, PAGE, total), table=lambda: experiment_rows(found),
     )  # fmt: skip
 
 
@@ -58,5 +60,5 @@ def show_experiment(
     return page(
         request, caller, "experiment.html", title=name, twin=twin, found=found,
         experiment=found.summary.experiment, suite=suite,
-        suites=sorted(context.catalogue.suites()),
+        suites=sorted(context.catalogue.suites()), table=lambda: heat_map_rows(found),
     )  # fmt: skip

@@ -37,8 +37,8 @@ def refuse_other_sites(request: Request) -> None:
         raise Forbidden(FROM_ELSEWHERE)
 
 
-def form_caller(request: Request, context: Ctx, token: Token = "") -> Caller:
-    """The researcher or admin who sent a form, with the cookie of a login and the form's token.
+def login_behind_form(request: Request, context: Ctx) -> Caller:
+    """The researcher or admin whose browser sent a form, by the cookie alone: see `require_token`.
 
     Raises:
         Unauthorized: nobody is logged in.
@@ -47,13 +47,33 @@ def form_caller(request: Request, context: Ctx, token: Token = "") -> Caller:
     cookie = request.cookies.get(COOKIE, "")
     if not cookie:
         raise Unauthorized("Nobody is logged in here.")
-    logins = logins_of(request)
-    caller = logins.read(context, cookie)
+    caller = logins_of(request).read(context, cookie)
     note_caller(request.scope, caller.key_id, caller.role.value)
     refuse_other_sites(request)
-    if not hmac.compare_digest(logins.form_token(cookie).encode(), token.encode(errors="replace")):
-        raise Forbidden(FROM_ELSEWHERE)
     require_researcher(caller)
+    return caller
+
+
+def require_token(request: Request, token: str) -> None:
+    """Check the token of a form, which only pages for this login have.
+
+    Raises:
+        Forbidden: it is another one.
+    """
+    own = logins_of(request).form_token(request.cookies.get(COOKIE, ""))
+    if not hmac.compare_digest(own.encode(), token.encode(errors="replace")):
+        raise Forbidden(FROM_ELSEWHERE)
+
+
+def form_caller(request: Request, context: Ctx, token: Token = "") -> Caller:
+    """The researcher or admin who sent a form, with the cookie of a login and the form's token.
+
+    Raises:
+        Unauthorized: nobody is logged in.
+        Forbidden: the form is from elsewhere.
+    """
+    caller = login_behind_form(request, context)
+    require_token(request, token)
     return caller
 
 

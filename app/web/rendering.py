@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from http import HTTPStatus
 from importlib import resources
 from typing import Any
 from urllib.parse import urlencode
 
-from fastapi import Request
+from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from app.errors import Invalid
+from app.reports.report import Row
+from app.reports.tables import to_csv
 from app.services.auth import Caller
+from app.web.csv_twin import CSV, FORMAT
 from app.web.formats import FILTERS
 
-# Pages have no script and no style of their own, and ask no other host for anything.
+# Pages have no style of their own and ask no other host for anything. Those that change while
+# somebody looks have the scripts of the package; the others have none.
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; {scripts}form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
-STATIC_FILES = {"podium.css": "text/css", "icon.svg": "image/svg+xml"}
+LIVE = "script-src 'self'; connect-src 'self'; "
+SCRIPTS = ("htmx-4.0.1.min.js", "hx-sse-4.0.1.min.js")  # static/vendor/README.md says whose
+STATIC_FILES = {
+    "podium.css": "text/css",
+    "icon.svg": "image/svg+xml",
+    **dict.fromkeys(SCRIPTS, "text/javascript"),
+}
 
 
 @lru_cache(maxsize=1)
@@ -35,6 +48,7 @@ def environment() -> Environment:
     )
     found.filters |= FILTERS
     found.globals["static"] = {name: address_of(name) for name in STATIC_FILES}
+    found.globals["scripts"] = [address_of(name) for name in SCRIPTS]
     return found
 
 
@@ -46,7 +60,8 @@ def address_of(name: str) -> str:
 @lru_cache(maxsize=len(STATIC_FILES))
 def static_bytes(name: str) -> bytes:
     """The content of a static file of the package."""
-    return (resources.files("app.web") / "static" / name).read_bytes()
+    folder = resources.files("app.web") / "static"
+    return (folder / "vendor" / name if name in SCRIPTS else folder / name).read_bytes()
 
 
 @lru_cache(maxsize=len(STATIC_FILES))
@@ -62,24 +77,52 @@ def page(
     title: str,
     twin: str = "",
     status: int = 200,
+    live: bool = False,
+    table: Callable[[], Sequence[Row]] | None = None,
     **values: Any,
-) -> HTMLResponse:
-    """A page. `twin` is the address of the same facts as JSON."""
+) -> Response:
+    """A page, or its table as CSV.
+
+    `twin` is the address of the same facts as JSON, `table` makes the rows of the page's table. A
+    `live` page may change itself.
+
+    Raises:
+        Invalid: the table was asked for, and the page has none.
+    """
+    if request.query_params.get(FORMAT) == CSV and status == HTTPStatus.OK:
+        return _as_csv(table)
+
+    # As it was asked for: a name in it may have a question mark.
+    path = request.scope["raw_path"].decode("latin-1")
 
     def link(**changes: object) -> str:
         """The address of this page with other parameters; None removes one."""
         kept = {name: value for name, value in request.query_params.items() if name not in changes}
         query = kept | {name: value for name, value in changes.items() if value is not None}
-        return f"{request.url.path}?{urlencode(query)}" if query else request.url.path
+        return f"{path}?{urlencode(query)}" if query else path
 
     text = (
         environment()
         .get_template(template)
-        .render(title=title, twin=twin, caller=caller, link=link, here=request.url.path, **values)
-    )
+        .render(
+            title=title, twin=twin, caller=caller, link=link, here=request.url.path, live=live,
+            has_table=table is not None,
+            **values,
+        )
+    )  # fmt: skip
     headers = {
-        "Content-Security-Policy": POLICY.format(scripts=""),
+        "Content-Security-Policy": POLICY.format(scripts=LIVE if live else ""),
         "Cache-Control": "no-store",
         "Referrer-Policy": "same-origin",
     }
     return HTMLResponse(text, status, headers)
+
+
+def _as_csv(table: Callable[[], Sequence[Row]] | None) -> Response:
+    if table is None:
+        raise Invalid("This page has no table here that could be given as CSV.")
+    headers = {
+        "Content-Disposition": 'attachment; filename="podium.csv"',
+        "Cache-Control": "no-store",
+    }
+    return Response(to_csv(table()), media_type="text/csv", headers=headers)

@@ -199,6 +199,11 @@ TABLE = {
     "GET /v1/submissions/{submission_id}/uncertainty": RESEARCHER,
     "GET /v1/experiments/{name}/uncertainty": RESEARCHER,
     "GET /v1/experiments/{name}/selection": RESEARCHER,
+    "GET /runs/{run_id}/changes": RESEARCHER,
+    "GET /operations/imports": ADMIN,
+    "GET /operations/imports/{import_id}": ADMIN,
+    "POST /operations/imports": LOGIN,
+    "GET /experiments/{name}/receipts": RESEARCHER,
 }
 
 
@@ -248,7 +253,8 @@ def test_every_route_asks_for_the_role_in_the_table(
         "{suite_name}": "mle-bench", "{suite}": "mle-bench", "{form}": "svg",
         "{token}": "x", "{rest:path}": "x", "{regrade_id}": "rgr_x",
         "{competitionName}": tiny.name, "{fileName:path}": "sample_submission.csv",
-        "{contentLength}": "1", "{modified}": "1", "{receipt_id}": "rcp_x", "{number}": "0",
+        "{contentLength}": "1", "{modified}": "1", "{receipt_id}": "rcp_x",
+        "{import_id}": "imp_x", "{number}": "0",
     }  # fmt: skip
     nobody, researcher = podium.client(), podium.client(podium.researcher_key())
     harness = podium.client(podium.harness_key(run.document["experiment"]))

@@ -249,8 +249,18 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
         ask("GET", path)
     for page in ("/", f"/experiments/{experiment}", f"/experiments/{experiment}/medals-over-time",
                  f"/runs/{run.id}", f"/submissions/{sent}", f"/competitions/{slug}",
-                 "/competitions", "/compare", "/operations"):  # fmt: skip
+                 "/competitions", "/compare", "/operations", "/suites", "/suites/mle-bench",
+                 "/suites/mle-bench/items", "/operations/keys", "/operations/imports",
+                 f"/experiments/{experiment}/receipts", f"/runs/{run.id}/changes",
+                 f"/runs/{run.id}/close", f"/comparison.svg?a={experiment}&b=x", "/cost.vl.json",
+                 f"/experiments/{experiment}/heat-map.vl.json", "/suites/mle-bench/medal-rates.svg",
+                 f"/experiments/{experiment}/medals-over-time.vl.json",
+                 f"/competitions/{slug}/leaderboard.vl.json"):  # fmt: skip
         ask("GET", page, headers={"Accept": "text/html"})
+        assert transcript[-1][1].startswith("[403,"), page
+        if "." not in page:
+            ask("GET", f"{page}?format=csv", headers={"Accept": "text/html"})
+            assert transcript[-1][1].startswith(("[403,", "[422,")), page
     ask("POST", f"/v1/runs/{run.id}/reported-scores", json={"score": 1, "evidence": {"file": "f"}})
     evaluated = f"/v1/experiments/{experiment}/mlagentbench-results?competition={slug}"
     ask("POST", evaluated, content=b"{}")

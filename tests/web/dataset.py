@@ -6,7 +6,10 @@ researcher's key, and their files are graded.
 
 from __future__ import annotations
 
+import json
 import random
+import re
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,9 @@ EVIL_NAME = (EVIL + "W" * 200).replace("/", "|")[:200]
 EVIL_LINE = (EVIL + "\u202e</title><img src=https://evil.example/x onerror=alert(1)>" + "w" * 500)[
     :500
 ]
+EVIL_MESSAGE = EVIL_LINE.replace("\u202e", "")  # messages have no control characters
+EVIL_COMPETITION = 4
+REGRADED = "tiny-00"
 WAIT = {"Prefer": "wait=60", "Content-Type": "text/csv"}
 
 
@@ -37,7 +43,13 @@ class Filled:
     run: str
     experiments: list[str] = field(default_factory=list)
     runs: list[dict[str, Any]] = field(default_factory=list)
+    measured: list[str] = field(default_factory=list)
     slugs: list[str] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
+
+    def folder(self, number: int) -> Path:
+        """The folder of a competition."""
+        return self.folders[number]
 
 
 def write_competitions(folder: Path, count: int = 20) -> list[Path]:
@@ -49,6 +61,9 @@ def write_competitions(folder: Path, count: int = 20) -> list[Path]:
         write_competition(path, toml=flag, seed=number)
         toml = path / "competition.toml"
         top, rest = toml.read_text().split("[", 1)
+        if number == EVIL_COMPETITION:  # what the author of a competition writes is a user's too
+            top = re.sub(r"title = .*", lambda _: f"title = {json.dumps(EVIL_NAME)}", top)
+            (path / "description.md").write_text(EVIL_LINE)
         level = f'complexity = "{LEVELS[number % 3]}"\ncategory = "Tabular"\n'
         toml.write_text(f"{top}{level}[{rest}")
         folders.append(path)
@@ -74,15 +89,31 @@ def fill(server: PodiumServer, folders: list[Path]) -> Filled:
         assert admin.post("/v1/experiments", json=body).status_code == 201
     harness = admin.post("/v1/keys", json={"role": "harness", "experiment": names[0]}).json()["key"]
     filled = Filled(server, server.key, researcher, harness, "", names)
-    filled.slugs = [folder.name for folder in folders]
+    filled.slugs, filled.folders = [folder.name for folder in folders], folders
     chance = random.Random(1)
     for number, name in enumerate(names):
         for folder in folders:
             for seed in range(3):
                 filled.runs.append(_run(admin, folder, name, seed, number, chance))
     filled.run = filled.runs[0]["key"]
+    _regrade(admin, REGRADED)
+    at_regraded = [run for run in filled.runs if run["competition"] == REGRADED and run["sent"]]
+    for run in at_regraded:  # the noise of some scores is known
+        admin.get(f"/v1/submissions/{run['sent'][-1]}/uncertainty")
+    filled.measured = [run["sent"][-1] for run in at_regraded]
     admin.close()
     return filled
+
+
+def _regrade(admin: httpx.Client, slug: str) -> None:
+    """Grade a competition's files anew, and apply what came."""
+    made = admin.post(f"/v1/competitions/{slug}/regrades", json={}).json()
+    end = time.monotonic() + 60
+    while admin.get(f"/v1/regrades/{made['id']}").json()["state"] == "running":
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    done = admin.post(f"/v1/regrades/{made['id']}/apply", json={"reason": EVIL_LINE})
+    assert done.status_code == 200, done.text
 
 
 def _run(
@@ -103,8 +134,12 @@ def _run(
         files = [b"id,target\nr1,abc\n"]
     sent = []
     for data in files:
+        form = {
+            "files": {"file": ("a.csv", data)},
+            "data": {"message": EVIL_MESSAGE * (number == 2)},
+        }
         answer = admin.post(
-            f"/v1/runs/{run['id']}/submissions", content=data, headers={**WAIT, **own}
+            f"/v1/runs/{run['id']}/submissions", headers={"Prefer": "wait=60", **own}, **form
         )
         assert answer.status_code == 201, answer.text
         sent.append(answer.json()["id"])
@@ -113,4 +148,4 @@ def _run(
                  "cost_usd": 1.5 + number}  # fmt: skip
         change = {"state": "closed", "usage": usage}
         assert admin.patch(f"/v1/runs/{run['id']}", json=change).status_code == 200
-    return {**run, "sent": sent}
+    return {**run, "sent": sent, "open": outcome <= 0.02}

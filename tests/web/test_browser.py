@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
@@ -11,45 +9,16 @@ from urllib.parse import quote, urlsplit
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.server import PodiumServer
-from tests.web.conftest import caller
-from tests.web.dataset import EVIL_NAME, Filled
+from tests.web.browser import log_in, reader
+from tests.web.conftest import caller, visitor
+from tests.web.dataset import EVIL_COMPETITION, EVIL_NAME, Filled
+from tests.web.test_imports import archive, confirmed, settled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 AXE = Axe()
 DARK = 6  # pages whose colours are checked in the dark: the first have all there are
-
-
-@contextlib.contextmanager
-def reader(browser: Browser, server: PodiumServer, **options: object) -> Iterator[Page]:
-    """A page of a fresh browser that fails on console errors and requests to other hosts."""
-    context = browser.new_context(
-        base_url=server.url, **{"viewport": {"width": 1400, "height": 900}, **options}
-    )
-    errors: list[str] = []
-    page = context.new_page()
-    page.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    host = urlsplit(server.url).netloc
-
-    def check(request: object) -> None:
-        asked = urlsplit(request.url)  # type: ignore[attr-defined]
-        if asked.scheme not in ("data", "about") and asked.netloc != host:
-            errors.append(f"a request left the server: {request.url}")  # type: ignore[attr-defined]
-
-    page.on("request", check)
-    yield page
-    # Chromium reports the status of a page that is an error; the tests ask for those on purpose.
-    assert [e for e in errors if "Failed to load resource" not in e] == []
-    context.close()
-
-
-def log_in(page: Page, key: str) -> None:
-    page.goto("/login")
-    page.get_by_label("Key of a researcher or an admin").fill(key)
-    page.get_by_role("main").get_by_role("button", name="Log in").click()
-    page.wait_for_url("**/")
 
 
 def addresses(filled: Filled) -> list[str]:
@@ -68,9 +37,20 @@ def addresses(filled: Filled) -> list[str]:
         f"/compare?a=careful-agent&b={evil}", "/compare", f"/runs/{run['id']}",
         f"/runs/{run['id']}/close", f"/submissions/{run['sent'][-1]}", f"/submissions/{rejected}",
         "/competitions", "/competitions/tiny-00", "/suites", "/suites/tiny", "/suites/tiny/items",
-        "/operations", "/operations/keys", "/operations/reviews?state=all",
-        f"/operations/reviews/{run['id']}", "/experiments/none", "/login",
+        "/operations", "/operations/keys", "/experiments/none", "/login", "/operations/imports",
+        "/operations/reviews?state=all", f"/operations/reviews/{run['id']}",
+        "/experiments/careful-agent/receipts", f"/experiments/{evil}/receipts",
+        f"/competitions/tiny-{EVIL_COMPETITION:02}", f"/submissions/{filled.measured[0]}",
+        f"/operations/imports/{imported(filled)}",
     ]  # fmt: skip
+
+
+def imported(filled: Filled) -> str:
+    """The id of an import that found mistakes."""
+    admin = visitor(filled.server, filled.admin)
+    answer = confirmed(admin, archive(filled.folder(0), {"public/<script>.csv": b"x"}))
+    settled(admin, answer)
+    return answer.headers["Location"].rpartition("/")[2]
 
 
 def check_access(page: Page, where: str) -> None:
@@ -116,7 +96,7 @@ def test_every_page_of_an_empty_podium_can_be_read(chromium: Browser, empty: Pod
     with reader(chromium, empty) as page:
         log_in(page, empty.key)
         for address in ("/", "/competitions", "/suites", "/compare", "/operations",
-                        "/operations/keys"):  # fmt: skip
+                        "/operations/keys", "/operations/imports"):  # fmt: skip
             page.goto(address)
             check_access(page, address)
 

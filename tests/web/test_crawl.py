@@ -13,16 +13,18 @@ from justhtml import JustHTML
 from tests.server import PodiumServer
 from tests.web.conftest import visitor
 from tests.web.dataset import EVIL_LINE, Filled
+from tests.web.test_browser import imported
 
 PICTURE = re.compile(r"\.(svg|png|pdf|vl\.json)$")
 TAG = re.compile(r"<[a-z][^>]*>")
 OWN = re.compile(r"\s(?:style|on[a-z]+)=")  # styles and events, which no tag of a page has
+ID = re.compile(r"(run|sub|key|rcp|rgr|imp)_[0-9a-f]+")
 START = ("/", "/competitions", "/suites", "/compare", "/login")
 ADDRESS = re.compile(r'(?:href|src|action)="([^"]*)"')
 # Of addresses that differ in a name alone, so many are followed: all runs look the same.
 EACH = 4
 SHAPES = (
-    (re.compile(r"(run|sub|key)_[0-9a-f]{26}"), "ID"),
+    (re.compile(r"(run|sub|key|rcp|rgr)_[0-9a-f]{26}"), "ID"),
     (re.compile(r"tiny-\d\d"), "SLUG"),
 )
 
@@ -69,9 +71,11 @@ def role(request: pytest.FixtureRequest) -> str:
 
 def test_no_link_is_broken_and_no_markup_is_a_users(filled: Filled, role: str) -> None:
     key = {"nobody": "", "researcher": filled.researcher, "admin": filled.admin}[role]
-    pages = 0
+    imported(filled)
+    pages, met = 0, set()
     for answer in crawl(visitor(filled.server, key)):
         path = answer.url.path
+        met.add(ID.sub("ID", path))
         allowed = {200}
         if role == "nobody":
             allowed |= {401, 403}
@@ -86,6 +90,9 @@ def test_no_link_is_broken_and_no_markup_is_a_users(filled: Filled, role: str) -
         if role != "admin":
             assert "/operations" not in answer.text.split("</header>")[0]
     assert pages > (1 if role == "nobody" else 25)
+    if role != "nobody":
+        assert {"/experiments/careful-agent/receipts", "/runs/ID", "/submissions/ID"} <= met
+    assert ("/operations/imports/ID" in met) == (role == "admin")
 
 
 def test_an_empty_podium_has_no_broken_link(empty: PodiumServer) -> None:

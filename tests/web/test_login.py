@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
+from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.server import PodiumServer
 from tests.web.conftest import caller, visitor
 from tests.web.dataset import Filled
 
@@ -179,3 +182,28 @@ def form_token(browser: httpx.Client, address: str) -> str:
     found = TOKEN.search(browser.get(address).text)
     assert found is not None
     return found[1]
+
+
+def test_an_expired_cookie_asks_for_the_key_and_forms_do_nothing(tmp_path: Path) -> None:
+    server = PodiumServer(tmp_path / "data", login_hours=1.1 / 3600).start()
+    try:
+        browser = visitor(server, server.key)
+        other_tab = browser.get("/operations/imports")
+        token = TOKEN.search(other_tab.text)
+        assert token is not None
+        cookie = browser.cookies["podium_login"]
+        time.sleep(2.2)  # the cookie counts whole seconds
+        browser.cookies.set("podium_login", cookie)  # a browser whose clock is slow still has it
+
+        page = browser.get("/operations?before=5")
+        data = {"token": token[1], "confirm": "yes"}
+        sent = browser.post("/operations/imports", data=data, files={"archive": ("x", b"x")})
+
+        assert page.status_code == sent.status_code == 401
+        assert "This login has expired. Log in again." in page.text
+        assert 'name="next" value="/operations?before=5"' in page.text
+        assert "expired" in sent.text
+        again = browser.post("/login", data={"key": server.key, "next": "/operations?before=5"})
+        assert again.headers["Location"] == "/operations?before=5"
+    finally:
+        assert server.stop() == 0

@@ -126,6 +126,14 @@ async def receive_file_part(request: Request, part: str, sink: Sink, max_bytes: 
 
     Returns the text of the part `message`, or "". Other parts are not read.
     """
+    return (await receive_form(request, part, sink, max_bytes)).get("message", "")
+
+
+async def receive_form(request: Request, part: str, sink: Sink, max_bytes: int) -> dict[str, str]:
+    """Write the file in the part called `part` of a multipart body to `sink`.
+
+    Returns the texts of the other parts.
+    """
     if not request.headers.get("Content-Type", "").lower().startswith("multipart/form-data"):
         raise UnsupportedMediaType(f"Send multipart/form-data with the file as part {part!r}.")
     stream = bounded(request, max_bytes + FORM_OVERHEAD_BYTES)
@@ -139,8 +147,7 @@ async def receive_file_part(request: Request, part: str, sink: Sink, max_bytes: 
         if not isinstance(file, UploadFile):
             raise Invalid(f"The multipart body has no file in a part called {part!r}.")
         await run_in_thread(_copy, file.file.read, sink, max_bytes)
-        message = form.get("message", "")
-        return message if isinstance(message, str) else ""
+        return {name: value for name, value in form.items() if isinstance(value, str)}
     finally:
         await form.close()
 

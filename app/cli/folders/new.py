@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, err, out, print_json
+from app.cli.output import AsJson, err, out, print_json, working
 from app.errors import Invalid
 from app.read_settings import read_settings
 
@@ -58,10 +58,11 @@ def new(
         public_share, metric, seed, baseline,
     )  # fmt: skip
     settings = read_settings()
-    made = new_competition(
-        into / slug, choices, lambda folder, file: grade_with_folder(settings, folder, file)[1]
-    )
-    with local_graders(settings) as graders:
+    with working(f"{slug}: splitting the table" + ", training the baseline" * baseline):
+        made = new_competition(
+            into / slug, choices, lambda folder, file: grade_with_folder(settings, folder, file)[1]
+        )
+    with local_graders(settings) as graders, working(f"{slug}: checking the folder"):
         checked = check_folder(graders, made.folder)
     if as_json:
         print_json({

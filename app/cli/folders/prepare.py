@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, err, out, print_json
+from app.cli.output import AsJson, out, print_json, working
 from app.read_settings import read_settings
 from app.services.competitions.check_competition import folders_in
 from app.services.competitions.prepare import prepare as prepare_one
@@ -42,7 +42,7 @@ def prepare(
     done = []
     folders = folders_in(settings.competitions_dir, slugs)
     for folder in folders:
-        with err.status(f"{folder.name}: preparing"):
+        with working(f"{folder.name}: preparing"):
             made = prepare_one(
                 folder, raw, settings.data_dir, alone=len(folders) == 1, grading_only=grading_only
             )

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, out, print_json
+from app.cli.output import AsJson, out, print_json, working
 from app.read_settings import read_settings
 
 
@@ -28,7 +28,8 @@ def split(
 
     settings = read_settings()
     folder = competition_folder(settings.competitions_dir, slug)
-    made = split_search(folder, settings.data_dir, share=search, seed=seed)
+    with working(f"{folder.name}: splitting"):
+        made = split_search(folder, settings.data_dir, share=search, seed=seed)
     if as_json:
         print_json({"folder": str(made.folder), "seed": seed, "rows": made.rows})
         return

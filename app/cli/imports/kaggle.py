@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson, err, out, print_json
+from app.cli.output import AsJson, err, file_progress, out, print_json
 from app.errors import Invalid
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.importers.kaggle_source import KaggleSource, reach_podium
@@ -48,11 +48,11 @@ def kaggle(
         if any(one.obstacles for one in found):
             err.print("Nothing was downloaded.")
         elif not check_only:
-            imported_ones = [
-                import_from_kaggle(context, connection, one.about, _print_progress)
-                for one in found
-                if one.about
-            ]
+            for about in (one.about for one in found if one.about):
+                with file_progress(about.slug) as progress:
+                    imported_ones.append(
+                        import_from_kaggle(context, connection, about, _print_progress, progress)
+                    )
     if as_json:
         print_json(
             {"readiness": [asdict(one) for one in found],

@@ -29,7 +29,7 @@ def import_grading_report(
     as_json: AsJson = False,
 ) -> None:
     """Import a grading report of MLE-bench into an experiment, which is made if it is new."""
-    with podium(creates=True) as context:
+    with podium(creates=True, doing="importing results") as context:
         grading_reports.create_if_new(context, experiment)
         sources = [ReportSource(file.read_bytes())]
         imported = grading_reports.import_reports(
@@ -52,7 +52,7 @@ def import_run_groups(
     Groups that cannot be read are listed and skipped. The status is 1 if an experiment has no
     group that can be imported.
     """
-    with podium(creates=True) as context:
+    with podium(creates=True, doing="importing results") as context:
         found = import_groups(context, table, runs, experiment)
     if as_json:
         print_json([_group_document(one) for one in found])
@@ -73,7 +73,7 @@ def import_mlagentbench_results(
     as_json: AsJson = False,
 ) -> None:
     """Import a task's evaluated runs into an experiment; all of them, or none."""
-    with podium(creates=True) as context:
+    with podium(creates=True, doing="importing results") as context:
         source = EvaluationFile(file.read_bytes(), file.name, competition)
         imported = mlagentbench_results.import_evaluation(
             context, experiment, source, seed=seed, create=True

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from app.cli.context import require_podium
-from app.cli.output import AsJson, out, print_json
+from app.cli.output import AsJson, out, print_json, working
 from app.services.operations import collect_garbage
 from app.settings import MEGABYTE, Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
@@ -37,9 +37,10 @@ def gc(
     require_podium(settings)
     upgrade_when_reachable(settings.database_url, 0)
     age = settings.gc_age_hours if older_than is None else older_than
-    found = collect_garbage.unreferenced(settings, age_hours=age)
-    if delete:
-        found = collect_garbage.remove(settings, found, age_hours=age)
+    with working("looking for files that no row names"):
+        found = collect_garbage.unreferenced(settings, age_hours=age)
+        if delete:
+            found = collect_garbage.remove(settings, found, age_hours=age)
     size = sum(one.bytes for one in found)
     if as_json:
         print_json({"deleted": delete, "files": [asdict(one) for one in found], "bytes": size})

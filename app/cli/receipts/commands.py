@@ -10,7 +10,7 @@ from urllib.parse import quote
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson, print_json
+from app.cli.output import AsJson, print_json, step_progress
 from app.cli.receipts.keys import app as keys
 from app.cli.remote import Document, Key, Refused, Remote, Url, remote
 from app.cli.tables import moment, print_table
@@ -53,14 +53,17 @@ def issue(
             made = _issue_there(there, experiment, suite, padding)
     else:
         with podium() as context:
-            for run in runs.page(
+            found_runs, _ = runs.page(
                 context, HERE, experiment=experiment, competition=None, archived=True,
                 after=None, limit=ALL,
-            )[0]:  # fmt: skip
-                try:
-                    issue_for_run(context, run.id)
-                except NoReceipt as reason:
-                    typer.echo(reason.detail, err=True)
+            )  # fmt: skip
+            with step_progress() as advance:
+                for run in found_runs:
+                    try:
+                        issue_for_run(context, run.id)
+                    except NoReceipt as reason:
+                        typer.echo(reason.detail, err=True)
+                    advance("signing", 1, len(found_runs))
             found, _ = issue_for_experiment(
                 context, experiment, suite=suite or None, padding=padding
             )

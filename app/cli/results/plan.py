@@ -65,7 +65,7 @@ def plan(
         raise Invalid("Give two experiments, or --between and --within.")
     else:
         scope = scope_of(suite, padding, "", Excluded.DROP)
-        with podium() as context:
+        with podium(doing="counting results") as context:
             found = from_experiments(
                 context, experiments, scope, counts, numbers, power=power, rate=rate.value
             )

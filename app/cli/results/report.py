@@ -91,7 +91,7 @@ def report(
     is_board = len(experiments) > 1 or form is Form.LATEX
     if form is Form.LATEX and (success or by_success):
         is_board = False
-    with podium() as context:
+    with podium(doing="counting results") as context:
         if success is None and not by_success and len(experiments) == 1:
             by_success = has_only_baselines(context, experiment, scope.suite)
         if success or by_success:
@@ -134,7 +134,7 @@ def compare(
         raise Invalid("Name at least two different experiments.")
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
     scope = ResultFilter(suite or None, padding, flags)
-    with podium() as context:
+    with podium(doing="counting results") as context:
         if len(experiments) == 2:
             a, b = experiments
             shown = comparison_report(*board.compare(context, a, b, scope, rate), rate)

@@ -36,7 +36,7 @@ def results(
         from app.reports.run_outcomes import outcomes_report
         from app.services.results.run_outcomes import outcomes_of
 
-        with podium() as context:
+        with podium(doing="reading results") as context:
             found = outcomes_of(context, experiment, None, archived=archived)
         rows = outcomes_report(experiment, None, found).document["items"]
     if as_json:

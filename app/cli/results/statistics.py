@@ -57,7 +57,7 @@ def scores(
     to: Out = None,
 ) -> None:
     """Print an experiment's percentiles among the human teams: mean, IQM, profile and more."""
-    with podium() as context:
+    with podium(doing="counting results") as context:
         found = score_summaries.scores(
             context, experiment, scope_of(suite, padding, exclude_flags, excluded),
             convention=percentile.value, target=target, against=against,
@@ -83,7 +83,7 @@ def pass_at_k(
     ks = tuple(sorted(set(whole_numbers("-k", k))))
     if not ks:
         raise Invalid("-k takes a whole number, or several with commas between, as 1,2,3.")
-    with podium() as context:
+    with podium(doing="counting results") as context:
         scope = scope_of(suite, padding, exclude_flags, excluded)
         counted, found, public = experiment_results.pass_at_k(
             context, experiment, scope, ks, rate.value
@@ -106,7 +106,7 @@ def sensitivity(
     to: Out = None,
 ) -> None:
     """Print a rate without each flag and each competition, and with each padding."""
-    with podium() as context:
+    with podium(doing="counting results") as context:
         scope = scope_of(suite, padding, exclude_flags, excluded)
         found = sensitivities.sensitivity(context, experiment, scope, rate.value)
     print_report(
@@ -131,7 +131,7 @@ def items(
 ) -> None:
     """Print how well each competition of a suite separates the experiments."""
     scope = scope_of(suite, padding, exclude_flags, excluded)
-    with podium() as context:
+    with podium(doing="counting results") as context:
         found = board.items(context, scope, rate.value, experiment)
     shown = items_report(scope, *found, rate.value)
     print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
@@ -158,7 +158,7 @@ def curve(
         moments = tuple(sorted({float(part) for part in at.split(",") if part.strip()}))
     except ValueError:
         raise Invalid(f"--at takes numbers with commas between, as 1,2.5, not {at!r}.") from None
-    with podium() as context:
+    with podium(doing="counting results") as context:
         scope = scope_of(suite, padding, exclude_flags, excluded)
         found = medals_over_time.curves(context, experiment, scope, axis, moments)
     shown = curves_report(experiment, found)

@@ -10,7 +10,7 @@ from urllib.parse import quote
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson, print_json
+from app.cli.output import AsJson, print_json, step_progress
 from app.cli.remote import Key, Url, remote
 from app.cli.tables import print_table
 from app.errors import PodiumError
@@ -30,10 +30,13 @@ def uncertainty(
     if there := remote(url, key):
         with there:
             path = f"/v1/experiments/{quote(experiment, safe='')}/uncertainty"
-            for row in there.get(path, archived=archived)["items"]:
-                if row["estimated_at"] is None:
-                    with _reported(row["submission"]):
-                        there.get(f"/v1/submissions/{row['submission']}/uncertainty")
+            items = there.get(path, archived=archived)["items"]
+            waiting = [row["submission"] for row in items if row["estimated_at"] is None]
+            with step_progress() as advance:
+                for one in waiting:
+                    with _reported(one):
+                        there.get(f"/v1/submissions/{one}/uncertainty")
+                    advance(experiment, 1, len(waiting))
             document = there.get(path, archived=archived)
     else:
         document = _here(experiment, archived=archived)
@@ -52,10 +55,13 @@ def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
     from app.services.results.noise.experiment_noise import final_scores
 
     with podium() as context:
-        for one in final_scores(context, experiment, archived=archived):
-            if one.kept is None:
-                with _reported(one.submission):
-                    estimates.start(context, estimates.find(context, one.submission)).result()
+        scores = final_scores(context, experiment, archived=archived)
+        waiting = [one.submission for one in scores if one.kept is None]
+        with step_progress() as advance:
+            for submission in waiting:
+                with _reported(submission):
+                    estimates.start(context, estimates.find(context, submission)).result()
+                advance(experiment, 1, len(waiting))
         found = final_scores(context, experiment, archived=archived)
     document: dict[str, Any] = noise_report(experiment, found).document
     return document

@@ -106,6 +106,9 @@ def import_folder(
 def import_archive(context: Context, archive: Path, progress: Progress | None = None) -> Imported:
     """Import a .zip or .tar.gz of one competition folder.
 
+    `progress` is called with the name and size of each file that was unpacked, and again when it
+    was copied.
+
     Raises:
         BadCompetition: the archive is unsafe, or its folder has mistakes.
     """
@@ -114,6 +117,7 @@ def import_archive(context: Context, archive: Path, progress: Progress | None = 
         folder = unpack_archive(
             archive, scratch / "unpacked",
             max_bytes=context.settings.max_upload_bytes, max_files=MAX_ARCHIVED_FILES,
+            progress=progress,
         )  # fmt: skip
         return import_folder(context, folder, progress)
     finally:

@@ -8,6 +8,8 @@ exposure ledger like any other number.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.errors import Invalid, NotFound
 from app.receipts.statements import ReceiptKind, read_statement
 from app.services.auth import Caller, may_reach, own_run
@@ -68,6 +70,12 @@ def of_experiment(
     with context.database.read() as session:
         found = receipts.of_experiment(session, name, kind=kind, after=after or "", limit=limit + 1)
     return found[:limit], found[limit - 1].id if len(found) > limit else None
+
+
+def replaced_among(context: Context, found: Sequence[ReceiptRecord]) -> set[str]:
+    """The ids of those of these receipts that a later one supersedes."""
+    with context.database.read() as session:
+        return receipts.replaced_among(session, [one.id for one in found])
 
 
 def _may_read(caller: Caller, receipt: ReceiptRecord, run: RunRecord | None) -> bool:

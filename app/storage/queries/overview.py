@@ -88,6 +88,9 @@ class CompetitionCounts(NamedTuple):
     policy_full: int
 
 
+KEYS = ("experiment", "competition", "version_id")
+
+
 def list_experiments(
     session: Session,
     *,
@@ -156,15 +159,19 @@ def _told_to_agents(names: Select[tuple[str]]) -> Select[Any]:
 def competition_counts(session: Session, experiments: Sequence[str]) -> list[CompetitionCounts]:
     """What the experiments' runs and imported results came to, by experiment and competition."""
     regrades = [one.id for one in in_force(session)]
-    both = union_all(_runs(experiments, regrades), _imports(experiments)).subquery()
-    totals = [
-        func.sum(both.c[name]).label(name)
-        for name in CompetitionCounts._fields
-        if name not in ("experiment", "competition", "version_id")
-    ]
-    keys = (both.c.experiment, both.c.competition, both.c.version_id)
-    query = select(*keys, *totals).group_by(*keys)
+    # Imported results have no version, so no row of one part belongs to a row of the other.
+    query = union_all(_summed(_runs(experiments, regrades)), _summed(_imports(experiments)))
     return [CompetitionCounts._make(row) for row in session.execute(query)]
+
+
+def _summed(rows: Select[Any]) -> Select[Any]:
+    """The sums of such rows by experiment, competition and version."""
+    each = rows.subquery()
+    keys = [each.c[name] for name in KEYS]
+    totals = [
+        func.sum(each.c[name]).label(name) for name in CompetitionCounts._fields if name not in KEYS
+    ]
+    return select(*keys, *totals).group_by(*keys)
 
 
 def _runs(experiments: Sequence[str], regrades: Sequence[str]) -> Select[Any]:

@@ -98,6 +98,12 @@ def of_experiment(
     return [record(ReceiptRecord, row) for row in rows]
 
 
+def replaced_among(session: Session, ids: list[str]) -> set[str]:
+    """Those of these receipts that a later one supersedes."""
+    query = select(TABLE.c.supersedes).where(TABLE.c.supersedes.in_(ids))
+    return set(session.execute(query).scalars())
+
+
 def frozen_experiments(session: Session) -> set[str]:
     """The names of all frozen experiments."""
     query = select(TABLE.c.experiment).where(TABLE.c.kind == ReceiptKind.FREEZE).distinct()

@@ -11,13 +11,17 @@ from app.api.dependencies import FOR_ADMINS, Anyone, Ctx, Cursor, Id
 from app.errors import NotFound
 from app.services.operations import faults, health, keys
 from app.services.operations.queue_state import queue_state
+from app.web.csv_twin import CSV_TWIN
 from app.web.forms import ADMIN_FORM, form_token
 from app.web.rendering import page
+from app.web.table_rows import fields_of
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, CSV_TWIN])
 forms = APIRouter(include_in_schema=False, dependencies=[ADMIN_FORM])
 FAULTS = 100
 KEYS = 200
+FAULT = ("at", "submission", "competition", "attempt", "kind", "place")
+HOLDER = ("id", "role", "name", "run_id", "experiment", "created_at", "expires_at", "revoked_at")
 Before = Annotated[int | None, Query(ge=1, le=2**62)]
 
 
@@ -30,7 +34,8 @@ def show_operations(
     return page(
         request, caller, "operations.html", title="Operations", twin="/v1/faults",
         readiness=health.readiness(context), queue=queue_state(context), faults=found,
-        after=after, is_first=before is None, settings=context.settings,
+        after=after, is_first=before is None, settings=context.settings, live=before is None,
+        table=lambda: fields_of(found, *FAULT),
     )  # fmt: skip
 
 
@@ -40,7 +45,7 @@ def list_keys(request: Request, context: Ctx, caller: Anyone, cursor: Cursor = N
     found, after = keys.page(context, after=cursor, limit=KEYS)
     return page(
         request, caller, "keys.html", title="Keys", twin="/v1/keys", found=found, after=after,
-        own=caller.key_id,
+        own=caller.key_id, table=lambda: fields_of(found, *HOLDER),
     )  # fmt: skip
 
 

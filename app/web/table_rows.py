@@ -1,0 +1,91 @@
+"""The tables of pages as flat rows for CSV: unrounded, with the names of the API.
+
+Only tables that no report has are here; the others are the rows of `app.reports`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from app.reports.report import Row
+from app.services.results.cells import HeatMap
+from app.services.results.overview import ExperimentSummary
+from app.services.runtime.catalogue import CatalogueEntry
+from app.services.submissions.disclose import Disclosed
+
+RATES = ("any_medal", "gold", "silver", "bronze", "above_median", "valid")
+GRADE = ("score", "public_score", "search_score", "medal", "better", "equal", "teams", "percentile")
+
+
+def experiment_rows(found: Sequence[ExperimentSummary]) -> list[Row]:
+    """The list of experiments. `cost_usd` is the sum over the runs that reported a cost."""
+    rows: list[Row] = []
+    for one in found:
+        low, high = one.interval or (None, None)
+        about = one.experiment
+        rows.append(
+            {"experiment": about.name, "agent": about.agent, "model": about.model,
+             **{name: (one.rates or {}).get(name) for name in RATES},
+             "runs95_low": low, "runs95_high": high, "percentile": one.percentile,
+             "competitions": one.competitions, "runs": one.runs, "pending": one.pending,
+             "seconds": one.seconds, "cost_usd": one.cost_usd, "priced": one.priced,
+             "feedback": " ".join(one.policies), "imported": one.imported,
+             **{f"told_{name}": one.disclosed[name] for name in one.disclosed},
+             "flags": " ".join(one.flags), "created_at": about.created_at}
+        )  # fmt: skip
+    return rows
+
+
+def heat_map_rows(found: HeatMap) -> list[Row]:
+    """The cells of a heat map, one in each row; `better` is the number of better teams."""
+    return [
+        {"competition": row.competition, "complexity": row.complexity, "seed": cell.seed,
+         "state": cell.state.value, "run": cell.run, "score": cell.score, "better": cell.better}
+        for row in found.rows
+        for cell in row.cells
+    ]  # fmt: skip
+
+
+def submission_rows(
+    found: Sequence[Disclosed], told: Mapping[str, Sequence[str]], final: str | None
+) -> list[Row]:
+    """The submissions of a run; `told` is what its agent was told of each, by id."""
+    return [
+        {"submission": one.submission.id, "run_seconds": one.submission.run_seconds,
+         "received_at": one.submission.received_at, "settled_at": one.settled_at,
+         "state": one.state, "final": one.submission.id == final,
+         **{name: (one.grade or {}).get(name) for name in GRADE},
+         "violations": (one.problem or {}).get("violation_count"),
+         "told": " ".join(told.get(one.submission.id, ())), "message": one.submission.message}
+        for one in found
+    ]  # fmt: skip
+
+
+def violation_rows(one: Disclosed) -> list[Row]:
+    """The violations of a file. Rows count from 1, without the header."""
+    found: list[dict[str, Any]] = (one.problem or {}).get("violations") or []
+    return [
+        {"code": v["code"], "column": v.get("column"), "row": v.get("row"),
+         "message": v["message"], "examples": " ".join(map(str, v.get("examples") or ()))}
+        for v in found
+    ]  # fmt: skip
+
+
+def catalogue_rows(found: Sequence[CatalogueEntry]) -> list[Row]:
+    """The list of competitions."""
+    return [
+        {"competition": entry.version.slug, "version": entry.version.number,
+         "title": entry.competition.title, "complexity": entry.competition.complexity,
+         "category": entry.competition.category, "metric": entry.competition.metric.name,
+         "teams": entry.leaderboard.teams if entry.leaderboard else None,
+         "gold": entry.leaderboard.lines.gold if entry.leaderboard else None,
+         "status": entry.version.status.value,
+         "flags": " ".join(flag.code for flag in entry.competition.flags)}
+        for entry in found
+    ]  # fmt: skip
+
+
+def fields_of(items: Sequence[Any], *names: str) -> list[Row]:
+    """These fields of each item."""
+    return [{name: getattr(one, name) for name in names} for one in items]

@@ -1,0 +1,143 @@
+"""The numbers in pictures are those of the JSON, for every kind."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from statistics import mean
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from app.pictures.charts import CHARTS
+from tests.web.conftest import caller, visitor
+from tests.web.dataset import Filled
+
+ADDRESSES = {
+    "medal-rates": "/suites/tiny/medal-rates",
+    "leaderboard": "/competitions/tiny-03/leaderboard",
+    "medals-over-time": "/experiments/careful-agent/medals-over-time",
+    "comparison": f"/comparison?a=careful-agent&b={quote('quick agent & co')}",
+    "cost": "/cost",
+    "heat-map": "/experiments/careful-agent/heat-map",
+}
+PAGES = Path(__file__).parents[2] / "docs" / "pages.md"
+
+
+def data_of(filled: Filled, kind: str, query: str = "") -> list[dict[str, Any]]:
+    """Every row of data in the specification, of all its layers."""
+    path, _, own = ADDRESSES[kind].partition("?")
+    answer = visitor(filled.server, filled.researcher).get(f"{path}.vl.json?{own or query}")
+    assert answer.status_code == 200, answer.text
+    return [row for rows in answer.json()["datasets"].values() for row in rows]
+
+
+def v1(filled: Filled, path: str) -> Any:
+    answer = caller(filled.server).get(f"/v1{path}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def with_fields(rows: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
+    return [row for row in rows if set(names) <= set(row)]
+
+
+def test_every_kind_has_an_address_here() -> None:
+    assert set(ADDRESSES) == set(CHARTS)
+
+
+def test_medal_rates(filled: Filled) -> None:
+    rows = data_of(filled, "medal-rates")
+    items = v1(filled, "/medal-rates?suite=tiny&padding=fail")["items"]
+
+    drawn = {row["experiment"]: row for row in with_fields(rows, "any_medal")}
+    for item in items:
+        rates, row = item["groups"]["all"], drawn[item["experiment"]]
+        assert row["any_medal"] == rates["any_medal"]["mean"]
+        assert [row["low"], row["high"]] == (rates["any_medal"]["runs95"] or [None, None])
+        stacked = [one for one in rows if one.get("experiment") == item["experiment"]]
+        for medal in ("gold", "silver", "bronze"):
+            assert rates[medal]["mean"] in [o["rate"] for o in stacked if o.get("medal") == medal]
+
+
+def test_leaderboard(filled: Filled) -> None:
+    rows = data_of(filled, "leaderboard")
+    items = v1(filled, "/competitions/tiny-03/results")["items"]
+    lines = v1(filled, "/competitions/tiny-03/leaderboard")
+
+    attempts = [(row["place"], row["score"]) for row in with_fields(rows, "experiment", "place")]
+    assert sorted(attempts) == sorted(
+        (item["better"] + 1, item["score"]) for item in items if item["better"] is not None
+    )
+    board = {row["place"]: row["score"] for row in rows if set(row) == {"place", "score"}}
+    assert board == dict(enumerate(lines["scores"], 1))
+    drawn = {row["line"]: row["score"] for row in with_fields(rows, "line")}
+    assert drawn
+    assert all(lines[name] == score for name, score in drawn.items())
+
+
+def test_medals_over_time(filled: Filled) -> None:
+    rows = data_of(filled, "medals-over-time", "padding=available")
+    found = v1(filled, "/experiments/careful-agent/medals-over-time?padding=available")
+
+    drawn = {(row["choice"], row["at"]): row["any_medal"] for row in rows}
+    told = {
+        (choice, point["at"]): point["any_medal"]
+        for choice, points in found["points"].items()
+        for point in points
+    }
+    assert drawn == told
+    assert len(drawn) > 4
+
+
+def test_comparison(filled: Filled) -> None:
+    rows = with_fields(data_of(filled, "comparison"), "competition", "a", "b")
+    names = f"a=careful-agent&b={quote('quick agent & co')}"
+    found = v1(filled, f"/compare?{names}&padding=available")
+
+    assert len(rows) == found["competitions"]
+    assert mean(row["a"] for row in rows) == pytest.approx(found["a_mean"])
+    assert mean(row["b"] for row in rows) == pytest.approx(found["b_mean"])
+
+
+def test_cost(filled: Filled) -> None:
+    drawn = {row["experiment"]: row for row in data_of(filled, "cost")}
+
+    for name in filled.experiments:
+        path = f"/experiments/{quote(name, safe='')}"
+        rates = v1(filled, f"{path}/medal-rates?padding=available")["groups"]["all"]["any_medal"]
+        runs = v1(filled, f"/runs?experiment={quote(name, safe='')}&limit=1000")["items"]
+        costs = [run["usage"]["cost_usd"] for run in runs if run["usage"]]
+        assert drawn[name]["any_medal"] == pytest.approx(rates["mean"])
+        assert [drawn[name]["low"], drawn[name]["high"]] == pytest.approx(rates["runs95"])
+        assert drawn[name]["cost"] == pytest.approx(mean(costs))
+
+
+def test_heat_map(filled: Filled) -> None:
+    rows = with_fields(data_of(filled, "heat-map"), "competition", "seed", "state")
+    cells = {(row["competition"], row["seed"]): row["state"] for row in rows}
+
+    assert len(cells) == 20 * 3
+    for slug in filled.slugs:
+        for item in v1(filled, f"/competitions/{slug}/results")["items"]:
+            if item["experiment"] != "careful-agent":
+                continue
+            state = cells[slug, item["seed"]]
+            medals = ("gold", "silver", "bronze")
+            assert item["medal"] == (state if state in medals else None)
+            assert (item["state"] == "settled") == (state not in ("pending", "failed"))
+
+
+def test_the_notebook_of_the_docs_draws(filled: Filled) -> None:
+    block = re.search(r"```python\n(.*?)```", PAGES.read_text(), re.DOTALL)
+    assert block is not None
+    known: dict[str, Any] = {
+        "url": filled.server.url,
+        "key": filled.researcher,
+        "name": "careful-agent",
+    }
+    code = re.sub(r'^(url|key|name) = ".*"$', "", block[1], flags=re.MULTILINE)
+    exec(compile(code, "docs/pages.md", "exec"), known)
+    assert known["picture"].to_dict()["title"]["text"] == "careful-agent"
+    assert known["own"].to_dict()["layer"]
