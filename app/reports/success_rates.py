@@ -8,7 +8,7 @@ from typing import Any
 from app.domain.wording import counted
 from app.reports.document.page import Page, Table
 from app.reports.report import Report
-from app.reports.result_context import flag_notes
+from app.reports.result_context import flag_notes, regrade_note
 from app.reports.tables import cell
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
@@ -62,6 +62,7 @@ def _success_document(found: SuccessResults) -> dict[str, Any]:
         "flags": [
             {"competition": slug, "code": code, "note": note} for slug, code, note in found.flags
         ],
+        "regrades": [one._asdict() for one in found.regrades],
         "groups": {
             name: {**asdict(group), "lost": found.lost[name]}
             for name, group in found.groups.items()
@@ -94,6 +95,7 @@ def _success_rows(found: SuccessResults) -> list[dict[str, Any]]:
             "missing_baseline": ",".join(found.missing_baseline),
             "flags": ",".join(sorted({code for _, code, _ in found.flags})),
             "excluded": ",".join(found.excluded),
+            "regrades": ",".join(one.id for one in found.regrades),
         }
         for name, group in found.groups.items()
     ]
@@ -197,6 +199,7 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
         + f" is better, more than {100 * one.threshold:g} %."
         for one in found.baselines
     ]
+    lines += [regrade_note(one) for one in found.regrades]
     return lines + flag_notes(found.flags)
 
 

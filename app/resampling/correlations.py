@@ -98,44 +98,58 @@ def _spearman(y_true: FloatArray, y_pred: FloatArray) -> Plan:
     pairs, cell_of_row = np.unique(a * len(predictions) + b, return_inverse=True)
     rows = len(y_true)
     of_a, of_b = np.divmod(pairs, len(predictions))
-    sum_a, ranks_a = _ranks(of_a, len(values))
-    sum_b, ranks_b = _ranks(of_b, len(predictions))
+    sum_a, sum_b = _sums(of_a, len(values)), _sums(of_b, len(predictions))
+
+    is_untied = len(values) == len(pairs) == len(predictions)
 
     def score(weights: FloatArray) -> FloatArray:
         drawn_a, drawn_b = sum_a(weights), sum_b(weights)
-        rank_a, rank_b = ranks_a(drawn_a), ranks_b(drawn_b)
-        is_untied = len(values) == len(pairs)
-        at_a = rank_a if is_untied else np.take(rank_a, of_a, axis=1, mode="clip")
-        at_b = np.take(rank_b, of_b, axis=1, mode="clip")
-        covariance = np.einsum("ij,ij->i", weights * at_a, at_b)
-        spread_a = np.einsum("ij,ij->i", drawn_a * rank_a, rank_a)
-        spread_b = np.einsum("ij,ij->i", drawn_b * rank_b, rank_b)
+        at_a = ranks(drawn_a)
+        if len(values) < len(pairs):
+            at_a = np.take(at_a, of_a, axis=1, mode="clip")
+        at_a *= weights
+        at_b = np.take(ranks(drawn_b), of_b, axis=1, mode="clip")
+        covariance = np.einsum("ij,ij->i", at_a, at_b)
+        spread_a = _rank_spread(drawn_a)
+        # Without ties the weights are the counts of both.
+        spread_b = spread_a if is_untied else _rank_spread(drawn_b)
         return _correlation(covariance, spread_a, spread_b)
 
     return Plan(rows, len(pairs), cell_of_row, score)
 
 
-def _ranks(value: IntArray, values: int) -> tuple[Sum, Sum]:
-    """The sum of the cells' weights by value; and of that, the mean ranks, less the mean of all."""
+def _sums(value: IntArray, values: int) -> Sum:
+    """The sum of the cells' weights by value."""
     order = np.argsort(value)
-    add: Sum
     if values < len(value):
-        add = group_sums(value, values)
-    elif np.array_equal(order, np.arange(values)):
-        add = _same
-    else:
+        return group_sums(value, values)
+    if np.array_equal(order, np.arange(values)):
+        return _same
+    return lambda weights: np.take(weights, order, axis=1, mode="clip")
 
-        def add(weights: FloatArray) -> FloatArray:
-            return np.take(weights, order, axis=1, mode="clip")
 
-    def ranks(drawn: FloatArray) -> FloatArray:
-        found = np.cumsum(drawn, axis=1)
-        middle = found[:, -1:] / 2
-        found -= drawn / 2
-        found -= middle
-        return found
+def ranks(drawn: FloatArray) -> FloatArray:
+    """The mean rank of each value, less the mean of all, by how often the values were drawn.
 
-    return add, ranks
+    >>> ranks(np.array([[1.0, 2.0, 0.0, 1.0]]))
+    array([[-1.5,  0. ,  1. ,  1.5]])
+    """
+    found = np.cumsum(drawn, axis=1)
+    middle = found[:, -1:] / 2
+    found -= drawn / 2
+    found -= middle
+    return found
+
+
+def _rank_spread(drawn: FloatArray) -> FloatArray:
+    """The sum of squared mean ranks about their mean, by how often each value was drawn.
+
+    Source: M. G. Kendall, Rank Correlation Methods (1948), section 3.7, the correction for ties.
+    """
+    total = drawn.sum(axis=1)
+    cubes = np.einsum("ij,ij->i", drawn * drawn, drawn)
+    spread: FloatArray = (total * total * total - cubes) / 12.0
+    return spread
 
 
 def _same(weights: FloatArray) -> FloatArray:

@@ -347,3 +347,22 @@ def test_mended_boards_move_places(podium: Podium) -> None:
     counts = regrade(podium, folder, version=2)["difference"]["submissions"]
 
     assert (counts["scores"], counts["places"], counts["medals_lost"]) == (0, 1, 1)
+
+
+def test_success_rates_name_the_regrade_on_which_they_rest(podium: Podium) -> None:
+    baseline = '[baseline]\nscore = 0.2\nsource = "starter code"\n'
+    folder, mended = with_wrong_answers(podium, toml=baseline)
+    run = podium.run(folder, feedback="full")
+    sent(run, good_submission(mended))
+    path = f"/v1/experiments/{run.document['experiment']}/success-rates?padding=fail"
+    before = podium.admin.get(path).json()
+    assert podium.send_folder(mended).json()["version"] == 2
+
+    found = regrade(podium, folder, version=2)
+    apply(podium, found)
+
+    after = podium.admin.get(path).json()
+    assert (before["regrades"], before["groups"]["all"]["success_rate"]["mean"]) == ([], 0.0)
+    assert [one["id"] for one in after["regrades"]] == [found["id"]]
+    assert after["groups"]["all"]["success_rate"]["mean"] == 100.0
+    assert found["id"] in podium.admin.get(path, headers={"Accept": "text/markdown"}).text

@@ -237,6 +237,27 @@ def test_a_competition_whose_only_run_is_excluded_has_no_rate(podium: Podium) ->
     assert rates(podium, name, "padding=fail").json()["groups"]["all"]["any_medal"]["mean"] == 0.0
 
 
+def test_an_excluded_run_leaves_success_rates_and_other_results(podium: Podium) -> None:
+    folder = board_competition(podium, toml='[baseline]\nscore = 5.0\nsource = "starter code"\n')
+    name = podium.experiment()
+    runs = [add_run(podium, name, folder.name, seed) for seed in range(2)]
+    runs[0].submit(good_submission(folder))
+    runs[1].submit(noisy(folder, 7, spread=20.0))
+    for run in runs:
+        podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"})
+    why = {"decision": "exclude", "reason": "the answers were in its image"}
+    assert podium.admin.post(f"/v1/runs/{runs[0].id}/review", json=why).status_code == 200
+
+    found = podium.admin.get(f"/v1/experiments/{name}/success-rates").json()
+    listed = podium.admin.get(f"/v1/competitions/{folder.name}/results").json()["items"]
+    scores = podium.admin.get(f"/v1/experiments/{name}/scores").json()
+
+    assert found["groups"]["all"]["success_rate"]["mean"] == 0.0
+    assert [one["reason"] for one in found["missing"]] == ["excluded by a review"]
+    assert [one["state"] for one in listed] == ["excluded by a review", "settled"]
+    assert scores["excluded_runs"] == [{"competition": folder.name, "seed": 0}]
+
+
 def test_agents_and_harnesses_learn_of_no_signal(podium: Podium) -> None:
     folder = board_competition(podium)
     run = podium.run(folder, feedback="full")

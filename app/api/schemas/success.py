@@ -6,7 +6,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.results import FlagOfCompetition
+from app.api.schemas.results import FlagOfCompetition, RegradeInForce
 from app.services.results.missing_results import Missing
 from app.services.results.success_rates import UsedBaseline
 from app.services.results.trajectory import Step
@@ -62,6 +62,10 @@ class SuccessRatesOut(BaseModel):
     uncounted_beside: int = Field(description="scores of another kind than the one that counts")
     baselines_used: list[UsedBaseline]
     flags: list[FlagOfCompetition]
+    regrades: list[RegradeInForce] = Field(
+        default=[],
+        description="the regrades on which grades rest; elsewhere the first grades count",
+    )
     groups: dict[str, SuccessGroupOut]
 
 

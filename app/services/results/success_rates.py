@@ -10,7 +10,7 @@ from enum import StrEnum
 from app.domain.baseline import Baseline
 from app.errors import Conflict
 from app.services.experiments import experiments
-from app.services.results.attempts import CompetitionInfo, competition_info, gather
+from app.services.results.attempts import EXCLUDED, CompetitionInfo, competition_info, gather
 from app.services.results.missing_results import (
     NO_RUN,
     Missing,
@@ -31,6 +31,7 @@ from app.statistics.attempts import Padding
 from app.statistics.success import ALL, GroupSuccess, SuccessOutcome, success_rates
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import competitions
+from app.storage.queries.regrades.in_force import InForce, in_force
 
 
 class SuccessGroupBy(StrEnum):
@@ -75,7 +76,10 @@ class UsedBaseline:
 
 @dataclass(frozen=True, slots=True)
 class SuccessResults:
-    """The rates by group, with the data behind them."""
+    """The rates by group, with the data behind them.
+
+    `regrades` are those on which its grades rest.
+    """
 
     experiment: ExperimentRecord
     scope: SuccessScope
@@ -90,6 +94,7 @@ class SuccessResults:
     other_scores: int
     failures: dict[str, int]
     flags: tuple[tuple[str, str, str], ...]
+    regrades: tuple[InForce, ...] = ()
 
 
 def success(
@@ -100,7 +105,8 @@ def success(
     Raises:
         NotFound: the experiment or the suite does not exist.
         BaselinesMissing: runs have no baseline, and `scope` requires one for each.
-        AttemptsMissing: results are missing and the padding is none.
+        AttemptsMissing: results are missing, other than of runs that reviews exclude, and the
+            padding is none.
         Conflict: no run can be counted.
     """
     record = experiments.find(context, name)
@@ -120,8 +126,10 @@ def success(
     if without and scope.baselines is Baselines.REQUIRED:
         raise no_baseline(without)
     missing = find_missing(runs, counted_slugs)
-    if missing and filters.padding is Padding.NONE:
+    if any(one.reason != EXCLUDED for one in missing) and filters.padding is Padding.NONE:
         raise incomplete(missing)
+    with context.database.read() as session:
+        regrades = in_force(session)
     counted = [
         _outcome(each, counted_as_failed) for each in runs if each.status is ResultStatus.COUNTED
     ]
@@ -150,6 +158,7 @@ def success(
         other_scores=sum(each.other_scores for each in runs),
         failures=dict(Counter(each.failure for each in runs if each.failure not in (None, "none"))),
         flags=tuple((slug, *flag) for slug in counted_slugs for flag in info[slug].flags),
+        regrades=tuple(one for one in regrades if one.competition in counted_slugs),
     )
 
 
