@@ -6,6 +6,7 @@
 import pickle
 import socket
 import struct
+from dataclasses import replace
 
 import pytest
 
@@ -95,7 +96,9 @@ def is_open(number):
 
 def test_a_metric_may_decide_its_own_score_and_nothing_else(attack):
     """A forged result of the right form is what the metric could have returned."""
-    assert attack(f"send({SCORED!r}); time.sleep(60)", SEND) == Graded(0.5, None, None, ())
+    found = attack(f"send({SCORED!r}); time.sleep(60)", SEND)
+
+    assert replace(found, sketch=None) == Graded(0.5, None, None, ())
 
 
 def test_results_that_are_sent_ahead_are_never_read(pool, attack, competition):
