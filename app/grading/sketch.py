@@ -6,6 +6,8 @@ nor the way in which a number is written changes a sketch.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from app.metrics.arrays import Boxes, FloatArray, IntArray, Lists, Masks, row_of
 
 BLOCKS = 64  # digests in a sketch
 CELLS = 64  # numbers in a sketch
+CACHED_ROWS = 2048  # in a block: from here on, blocks are summed one by one
 MOST_TEXTS = 8192  # digested in a column: hashing them takes longer than all else
 
 Words = npt.NDArray[np.uint64]
@@ -40,8 +43,8 @@ def sketch_of(checked: CheckedFile) -> Sketch:
     places = np.arange(rows, dtype=np.uint64) * _SECOND
     total = np.zeros(BLOCKS, dtype=np.uint64)
     for index in range(decoded.numbers.shape[1]):
-        words = (decoded.numbers[:, index] + 0.0).view(np.uint64)  # -0.0 becomes 0.0
-        total += _block_sums(_mixed(words, places, index), starts)
+        words = partial(_bits, decoded.numbers[:, index])
+        total += _row_sums(words, places, index, starts)
     for index, (_, values) in enumerate(sorted(decoded.others.items())):
         column = decoded.numbers.shape[1] + index
         if rows > MOST_TEXTS and _texts(values) > MOST_TEXTS:
@@ -72,7 +75,11 @@ def _of_column(values: Values, places: Words, column: int, starts: IntArray) -> 
             words = _hashes_of(lists.codes, names)
             return _of_flat(words, lists.offsets, places, column, starts)
         case Encoded(codes=codes, names=names) if isinstance(codes, np.ndarray):
-            return _block_sums(_mixed(_hashes_of(codes, names), places, column), starts)
+            if len(names) > MOST_TEXTS:
+                words = _hashes_of(codes, names)
+                return _row_sums(lambda part: words[part], places, column, starts)
+            hashes = _hashes(names)
+            return _row_sums(lambda part: hashes[codes[part]], places, column, starts)
         case Masks():
             words = values.starts.view(np.uint64) * _SECOND + values.lengths.view(np.uint64)
             return _of_flat(words, values.offsets, places, column, starts)
@@ -86,6 +93,29 @@ def _of_column(values: Values, places: Words, column: int, starts: IntArray) -> 
         case np.ndarray():
             return _block_sums(_mixed(_hashes(values), places, column), starts)
     raise TypeError(f"no sketch of {type(values).__name__}")
+
+
+def _row_sums(
+    words: Callable[[slice], Words], places: Words, column: int, starts: IntArray
+) -> Words:
+    """The sums of a column with one word in each row, of which `words` gives some.
+
+    Long columns are summed block by block, which caches hold.
+    """
+    if len(places) < BLOCKS * CACHED_ROWS:
+        every = slice(0, len(places))
+        return _block_sums(_mixed(words(every), places, column), starts)
+    sums = np.empty(BLOCKS, dtype=np.uint64)
+    for block in range(BLOCKS):
+        part = slice(int(starts[block]), int(starts[block + 1]))
+        sums[block] = np.add.reduce(_mixed(words(part), places[part], column))
+    return sums
+
+
+def _bits(numbers: FloatArray, part: slice) -> Words:
+    """The bits of some numbers; -0.0 has those of 0.0."""
+    found: Words = (numbers[part] + 0.0).view(np.uint64)
+    return found
 
 
 def _of_flat(

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from app.grading import sketch
 from app.grading.check import check
 from app.grading.sketch import MOST_TEXTS, sketch_of
 from app.review.likeness import changed_rows
@@ -99,6 +100,18 @@ def test_the_number_of_changed_rows_is_estimated(changed: int, low: int, high: i
         other[at * step] = "123.5"
 
     assert low <= changed_rows(sketched("number", cells), sketched("number", other)) <= high
+
+
+@pytest.mark.parametrize("kind", ["number", "label"])
+def test_long_columns_are_summed_block_by_block_to_the_same_sketch(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cells = cells_of(kind, 1000)
+    whole = sketched(kind, cells)
+
+    monkeypatch.setattr(sketch, "CACHED_ROWS", 1)
+
+    assert sketched(kind, cells) == whole
 
 
 def test_a_sketch_is_small_and_has_numbers_where_the_file_has() -> None:
