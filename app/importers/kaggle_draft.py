@@ -16,10 +16,10 @@ FILL_IN = "FILL IN"
 KINDS = "number, probability, integer, boolean, label, text, list, mask or boxes"
 
 
-def description_of(about: About, pages: dict[str, str]) -> str:
+def description_of(title: str, pages: dict[str, str]) -> str:
     """The task in Kaggle's text: description, evaluation and data pages, one after another."""
     parts = [pages[name].strip() for name in DESCRIPTION_PAGES if pages.get(name, "").strip()]
-    return "\n\n".join(parts or [f"# {about.title}"]) + "\n"
+    return "\n\n".join(parts or [f"# {title}"]) + "\n"
 
 
 def write_draft(folder: Path, about: About, pages: dict[str, str], archive: Path) -> list[str]:
@@ -49,7 +49,7 @@ def write_draft(folder: Path, about: About, pages: dict[str, str], archive: Path
         f"captured_at = {date.today().isoformat()}",  # noqa: DTZ011 (the local date)
     ]
     (folder / TOML).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "description.md").write_text(description_of(about, pages), encoding="utf-8")
+    (folder / "description.md").write_text(description_of(about.title, pages), encoding="utf-8")
     todo = [
         (
             f"metric: Kaggle calls it {about.metric!r}; write the name of ours in {TOML}, or a "

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from app.errors import Forbidden, NotFound, Unauthorized, Unavailable
+from app.importers.kaggle_refusals import why_refused
 
 Report = Callable[[str], None]
 Result = TypeVar("Result")
@@ -54,16 +55,7 @@ class KaggleSource:
         Raises:
             NotFound: there is none.
         """
-        from kagglesdk.competitions.types.competition_api_service import ApiGetCompetitionRequest
-
-        request = ApiGetCompetitionRequest()
-        request.competition_name = slug
-
-        def ask() -> Any:
-            with self._api.build_kaggle_client() as client:
-                return client.competitions.competition_api_client.get_competition(request)
-
-        found = self._call(ask)
+        found = self._competition(slug)
         files, size, token, pages = 0, 0, "", 0
         while pages < MOST_PAGES:
             page = self._call(lambda: self._api.competition_list_files(slug, token, PAGE))  # noqa: B023
@@ -85,10 +77,49 @@ class KaggleSource:
             is_all=not token,
         )
 
+    def _competition(self, slug: str) -> Any:
+        from kagglesdk.competitions.types.competition_api_service import ApiGetCompetitionRequest
+
+        request = ApiGetCompetitionRequest()
+        request.competition_name = slug
+
+        def ask() -> Any:
+            with self._api.build_kaggle_client() as client:
+                return client.competitions.competition_api_client.get_competition(request)
+
+        return self._call(ask)
+
     def pages(self, slug: str) -> dict[str, str]:
         """The competition's pages by lower-case name; HTML or Markdown, unchanged."""
         found = self._call(lambda: self._api.competition_list_pages(slug))
         return {page.name.lower(): page.content or "" for page in found or () if page.name}
+
+    def address(self, slug: str) -> str:
+        """The signed address of the archive of all files. It is a secret, and it expires.
+
+        Raises:
+            RulesNotAccepted, CannotBeJoined: the account may not have the files.
+            NotFound: there is no such competition, or no longer.
+        """
+        from kagglesdk.competitions.types.competition_api_service import (
+            ApiDownloadDataFilesRequest,
+        )
+
+        request = ApiDownloadDataFilesRequest()
+        request.competition_name = slug
+
+        def ask() -> str:
+            with self._api.build_kaggle_client() as client:
+                files = client.competitions.competition_api_client.download_data_files(request)
+                files.close()  # its body is read by ranges
+                return str(files.url)
+
+        try:
+            return self._call(ask)
+        except NotFound as error:
+            raise NotFound(f"Kaggle has no data of {slug}, or no longer: {error.detail}") from None
+        except Forbidden as error:
+            raise why_refused(slug, self._competition(slug), error) from None
 
     def download(self, slug: str, folder: Path) -> Path:
         """Download all files as one archive; continues an interrupted download in `folder`."""

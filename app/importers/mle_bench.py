@@ -25,14 +25,17 @@ from app.importers import natural_questions
 from app.importers.checksums import parse_checksums
 from app.importers.leaderboard import checked_leaderboard
 from app.importers.names import problem
+from app.preparation.shared_bytes import share
 
 PublicFiles = Literal["all", "sample"]
 DESCRIPTION, SAMPLE = "description.md", "sample_submission.csv"
 # Names of the sample submission there; if public/ has none, private/ may have it.
 _SAMPLE_NAME = re.compile(r"(kaggle_)?sample_?submission(_null)?\.csv|randompredictions\.csv", re.I)
+DOJO_PREPARED, DOJO_BOARD = "data", "info/private_leaderboard.csv"
+DOJO_ANSWERS = "test_answer.csv"  # of every competition of MLE-Dojo
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
-_STATED = ("teams", "gold", "silver", "bronze", "median")
+_STATED = ("teams", "gold", "silver", "bronze", "median", "decimals")
 _LINES = re.compile(rf"^(?:{'|'.join(_STATED)}) = .*\n", re.M)
 
 # Answers in a format that cannot be declared: the file there, and its conversion.
@@ -43,12 +46,16 @@ _CONVERTERS: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The data directory; and a checkout or a folder of leaderboards, if given."""
+    """The data directory; and a checkout or a folder of leaderboards, if given.
+
+    `prepared` is the directory of a competition that has public/ and private/.
+    """
 
     data: Path
     repo: Path | None = None
     boards: Path | None = None
     public: PublicFiles = "all"
+    prepared: str = "prepared"
 
 
 @dataclass(slots=True)
@@ -66,7 +73,7 @@ def is_prepared(sources: Sources, slug: str) -> bool:
 
 def prepared_directory(sources: Sources, slug: str) -> Path:
     """The directory of a competition's prepared answers."""
-    return sources.data / slug / "prepared" / "private"
+    return sources.data / slug / sources.prepared / "private"
 
 
 def assemble(bundled: Path, sources: Sources, into: Path) -> Assembled:
@@ -77,7 +84,7 @@ def assemble(bundled: Path, sources: Sources, into: Path) -> Assembled:
     """
     slug = bundled.name
     competition = parse_competition(slug, (bundled / TOML).read_text(encoding="utf-8"))
-    prepared = sources.data / slug / "prepared"
+    prepared = sources.data / slug / sources.prepared
     folder = into / slug
     (folder / "public").mkdir(parents=True)
     (folder / "private").mkdir()
@@ -91,7 +98,7 @@ def assemble(bundled: Path, sources: Sources, into: Path) -> Assembled:
         raise BadCompetition([problem("public", "", "there is no sample submission")])
     if sources.public == "all":
         _link_tree(prepared / "public", folder / "public", skip=sample.name)
-    _link(_not_a_pointer(sample), folder / "public" / SAMPLE)
+    share(_not_a_pointer(sample), folder / "public" / SAMPLE)
     (folder / "private" / competition.answers.file).write_bytes(answers_of(competition, prepared))
     _describe(bundled, prepared, competition, folder)
     _add_board(competition, sources, folder, assembled)
@@ -115,6 +122,8 @@ def answers_of(competition: Competition, prepared: Path) -> bytes:
     """
     name, convert = _CONVERTERS.get(competition.slug, (competition.answers.file, bytes))
     file = prepared / "private" / name
+    if not file.is_file() and (prepared / "private" / DOJO_ANSWERS).is_file():
+        file = prepared / "private" / DOJO_ANSWERS
     if not file.is_file():
         raise BadCompetition([problem(f"private/{name}", "", "the file is missing")])
     try:
@@ -139,15 +148,7 @@ def _link_tree(source: Path, target: Path, *, skip: str) -> None:
         for name in files:
             if within == target and name in (skip, SAMPLE, DESCRIPTION):
                 continue
-            _link(Path(directory) / name, within / name)
-
-
-def _link(source: Path, target: Path) -> None:
-    """Make a hard link, since public data may be huge; a copy where that is impossible."""
-    try:
-        os.link(source.resolve(), target)
-    except OSError:
-        shutil.copyfile(source, target)
+            share(Path(directory) / name, within / name)
 
 
 def _describe(bundled: Path, prepared: Path, competition: Competition, folder: Path) -> None:
@@ -169,6 +170,8 @@ def _add_board(
     slug, file = competition.slug, None
     if sources.boards is not None:
         file = sources.boards / f"{slug}.csv"
+    elif sources.repo is not None and sources.prepared == DOJO_PREPARED:
+        file = sources.repo / "mledojo" / "competitions" / slug / DOJO_BOARD
     elif sources.repo is not None:
         file = _in_repo(sources.repo, slug) / LEADERBOARD
     if file is None or not file.is_file():

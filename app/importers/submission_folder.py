@@ -24,7 +24,8 @@ class SubmittedFile:
     """One line of a list: an attempt at a competition, and its file if it made one.
 
     `group` is the folder of the list, empty for the folder itself; `place` is the list and the
-    line, `document` the line as it is.
+    line, `document` the line as it is. `is_missing` tells that the line names a file that is not in
+    the folder.
     """
 
     group: str
@@ -33,11 +34,12 @@ class SubmittedFile:
     seed: int
     file: Path | None
     document: dict[str, Any]
+    is_missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFolder:
-    """The attempts of a folder, and why some lines give none."""
+    """The attempts of a folder, and a text for each whose file is missing."""
 
     attempts: list[SubmittedFile]
     problems: list[str]
@@ -47,7 +49,7 @@ def read_submission_folder(folder: Path, first_seed: int = 0) -> SubmissionFolde
     """Read the list of a folder, or else the lists of its subfolders by name, as run groups.
 
     The first attempt at a competition gets `first_seed`, the next one the next seed. A line whose
-    file is not in the folder keeps its seed and is a problem.
+    file is not in the folder is a problem, and an attempt that `is_missing`.
 
     Raises:
         Invalid: there is no list, or one cannot be read; the error names the line.
@@ -69,11 +71,12 @@ def read_submission_folder(folder: Path, first_seed: int = 0) -> SubmissionFolde
             seeds[slug] = seed + 1
             named = entry.get("submission_path")
             file = None if named is None else _inside(root, path.parent, named)
-            if named is not None and file is None:
+            is_missing = named is not None and file is None
+            if is_missing:
                 where = f"{group}/{place}" if group else place
                 found.problems.append(f"{where}: {slug} seed {seed}: {named} is not in the folder")
-                continue
-            found.attempts.append(SubmittedFile(group, place, slug, seed, file, storable(entry)))
+            attempt = SubmittedFile(group, place, slug, seed, file, storable(entry), is_missing)
+            found.attempts.append(attempt)
     return found
 
 

@@ -29,6 +29,7 @@ TOP_FILES = {
     "README.md": 4 * MEGABYTE,
     "prepare.py": MEGABYTE,
     "provenance.json": MEGABYTE,
+    "manifest.json": 512 * MEGABYTE,  # a line for each file
 }
 
 

@@ -1,1 +1,1 @@
-"""From a table to a competition: read it, split it, propose a metric, look for leaks."""
+"""Raw files for a prepare.py, and from a table to a competition: split, metric, leaks."""

@@ -6,12 +6,16 @@ import contextlib
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import IO, Any, Self, cast
 
 import pandas as pd
+
+from app.preparation import ordered_archives
+from app.preparation.shared_bytes import share
+from app.preparation.tar_files import Use
 
 # An archive inside an archive is copied to a temporary file: zip files are read from their end.
 IN_MEMORY = 64 * 1024 * 1024
@@ -23,13 +27,23 @@ class RawFiles:
     A file is found by its name under the folder or archive, or alone in an archive `NAME.zip`
     beside it, as Kaggle packs single files. `within` names another archive that has it.
     `grading_only` leaves out what `copy_bulk` would copy: images, sound, structures.
+    `fetch` is called with the name of each member of the archive before it is read: of an archive
+    that is still being downloaded only the list is there.
     """
 
-    def __init__(self, root: Path, *, grading_only: bool = False) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        grading_only: bool = False,
+        fetch: Callable[[str], None] | None = None,
+    ) -> None:
         self.root = root
         self.grading_only = grading_only
+        self._fetch = fetch
         self._open = contextlib.ExitStack()
         self._archives: dict[str, zipfile.ZipFile | None] = {}
+        self._seekables: dict[str, IO[bytes]] = {}
         self._top = self._open.enter_context(zipfile.ZipFile(root)) if root.is_file() else None
 
     def __enter__(self) -> Self:
@@ -50,6 +64,8 @@ class RawFiles:
             FileNotFoundError: there is no such file; says where it was looked for.
             zipfile.BadZipFile: an archive is damaged.
         """
+        if within and ordered_archives.is_ordered(within):
+            return self._member_in_order(name, within)
         stream = None if within else self._stream(name)
         for archive in [within] if within else [f"{name}.zip"]:
             if stream is None and (packed := self._archive(archive)) is not None:
@@ -61,6 +77,16 @@ class RawFiles:
                 "there. Download the competition's data again, complete."
             )
         return stream
+
+    def open_seekable(self, name: str) -> IO[bytes]:
+        """Open a file that is read from any place, as archives and Parquet files are.
+
+        A file in Kaggle's archive is copied to a temporary file first.
+
+        Raises:
+            FileNotFoundError, zipfile.BadZipFile: as `open`.
+        """
+        return self._seekable(self.open(name))
 
     def table(self, name: str, *, within: str | None = None, **options: Any) -> pd.DataFrame:
         """Read a CSV file by the rules of pandas; `options` are those of read_csv.
@@ -75,10 +101,15 @@ class RawFiles:
     def copy(self, name: str, target: Path, *, within: str | None = None) -> None:
         """Copy a file to `target` without holding it in memory.
 
+        A file that lies unpacked on the same disk is shared with `target`, not copied.
+
         Raises:
             FileNotFoundError, zipfile.BadZipFile: as `open`.
         """
         target.parent.mkdir(parents=True, exist_ok=True)
+        if not within and self._top is None and (self.root / name).is_file():
+            share(self.root / name, target)
+            return
         with self.open(name, within=within) as source, target.open("xb") as copy:
             shutil.copyfileobj(source, copy, 1 << 20)
 
@@ -88,8 +119,31 @@ class RawFiles:
         Raises:
             FileNotFoundError, zipfile.BadZipFile: as `open`.
         """
-        for name, target in () if self.grading_only else copies:
-            self.copy(name, target, within=within)
+        if self.grading_only:
+            return
+        if within is None or not ordered_archives.is_ordered(within):
+            for name, target in copies:
+                self.copy(name, target, within=within)
+            return
+        targets = dict(copies)
+
+        def write(name: str, content: IO[bytes], _: int) -> None:
+            targets[name].parent.mkdir(parents=True, exist_ok=True)
+            with targets[name].open("xb") as copy:
+                shutil.copyfileobj(content, copy, 1 << 20)
+
+        self.read_members(within, targets, write)
+
+    def read_members(self, archive: str, wanted: Collection[str], use: Use) -> None:
+        """Read files of a 7z or tar archive in one pass, in the order in which they lie there.
+
+        `use` is called with the name, the content and the size of each.
+
+        Raises:
+            FileNotFoundError: there is no such archive, or not all wanted files are in it.
+            ModuleNotFoundError, and errors of damaged archives: as `ordered_archives.names`.
+        """
+        ordered_archives.read(archive, self._ordered(archive), wanted, use)
 
     def zip_bulk(
         self, copies: Iterable[tuple[str, str]], archive: Path, *, within: str | None = None
@@ -117,6 +171,8 @@ class RawFiles:
         Raises:
             FileNotFoundError: there is no such archive.
         """
+        if within and ordered_archives.is_ordered(within):
+            return ordered_archives.names(within, self._ordered(within))
         archive = self._archive(within) if within else self._top
         if archive is not None:
             return sorted(entry.filename for entry in archive.infolist() if not entry.is_dir())
@@ -127,6 +183,8 @@ class RawFiles:
 
     def _stream(self, name: str) -> IO[bytes] | None:
         if self._top is not None:
+            if self._fetch is not None and name in self._top.NameToInfo:
+                self._fetch(name)
             return _member(self._top, name)
         file = self.root / name
         return file.open("rb") if file.is_file() else None
@@ -141,13 +199,37 @@ class RawFiles:
         stream = self._stream(name)
         if stream is None:
             return None
+        return self._open.enter_context(zipfile.ZipFile(self._seekable(stream)))
+
+    def _seekable(self, stream: IO[bytes]) -> IO[bytes]:
+        """A file that can be read from any place; open until the end."""
         self._open.enter_context(stream)
-        if self._top is not None:
-            spooled = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed by _open)
-            copy = cast(IO[bytes], self._open.enter_context(spooled))
-            shutil.copyfileobj(stream, copy, 1 << 20)
-            stream = copy
-        return self._open.enter_context(zipfile.ZipFile(stream))
+        if self._top is None:
+            return stream
+        return self._spooled(stream)
+
+    def _spooled(self, stream: IO[bytes]) -> IO[bytes]:
+        spooled = tempfile.SpooledTemporaryFile(max_size=IN_MEMORY)  # noqa: SIM115 (closed by _open)
+        copy = cast(IO[bytes], self._open.enter_context(spooled))
+        shutil.copyfileobj(stream, copy, 1 << 20)
+        copy.seek(0)
+        return copy
+
+    def _member_in_order(self, name: str, archive: str) -> IO[bytes]:
+        found: list[IO[bytes]] = []
+        self.read_members(
+            archive, [name], lambda _, content, __: found.append(self._spooled(content))
+        )
+        return found[0]
+
+    def _ordered(self, archive: str) -> IO[bytes]:
+        """A 7z or tar archive at its beginning; it stays open until the end."""
+        if not ordered_archives.needs_seeking(archive):
+            return self._open.enter_context(self.open(archive))
+        if archive not in self._seekables:
+            self._seekables[archive] = self.open_seekable(archive)
+        self._seekables[archive].seek(0)
+        return self._seekables[archive]
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes] | None:

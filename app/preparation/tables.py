@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 
 from app.errors import Invalid
 
@@ -36,6 +37,20 @@ def read_table(file: Path) -> pd.DataFrame:
     if len(table) == 0:
         raise Invalid(f"{file} has no rows.")
     return table
+
+
+def header(file: Path) -> list[str]:
+    """The names of the columns.
+
+    Raises:
+        Invalid: the file is no table.
+    """
+    try:
+        if file.suffix.lower() in PARQUET:
+            return [str(name) for name in pq.read_schema(file).names]
+        return _header(file)
+    except (ValueError, OSError, EOFError) as error:
+        raise Invalid(f"{file.name} cannot be read as a table: {error}.") from None
 
 
 def _header(file: Path) -> list[str]:

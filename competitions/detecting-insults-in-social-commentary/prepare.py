@@ -12,4 +12,5 @@ def prepare_files(raw: RawFiles, public: Path, private: Path) -> None:
     raw.copy("test_with_solutions.csv", private / "test.csv")
     comments = raw.table("test_with_solutions.csv")[["Insult", "Date", "Comment"]]
     write_csv(comments.drop(columns="Insult"), public / "test.csv")
+    write_csv(comments, private / "gold_submission.csv")
     write_csv(comments.assign(Insult=0), public / "sample_submission_null.csv")

@@ -28,3 +28,5 @@ def prepare_files(raw: RawFiles, public: Path, private: Path) -> None:
     sample = test[["eeg_id"]].assign(**dict.fromkeys(VOTES, 1 / len(VOTES)))
     write_csv(sample, public / "sample_submission.csv")
     write_csv(test, private / "test.csv")
+    shares = test[VOTES].div(test[VOTES].sum(axis=1), axis=0)
+    write_csv(test[["eeg_id"]].join(shares), private / "gold_submission.csv")

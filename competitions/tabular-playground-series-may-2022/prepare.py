@@ -19,3 +19,4 @@ def prepare_files(raw: RawFiles, public: Path, private: Path) -> None:
     write_csv(test.drop(columns="target"), public / "test.csv")
     write_csv(test[["id"]].assign(target=0.5), public / "sample_submission.csv")
     write_csv(test, private / "test.csv")
+    write_csv(test[["id", "target"]], private / "gold_submission.csv")

@@ -7,8 +7,10 @@ import io
 import json
 import os
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 from app.cli.remote import remote
@@ -99,6 +101,31 @@ def test_from_an_experiment_to_its_results(
     assert "bronze" in results[1]
     rows = list(csv.DictReader(io.StringIO(podium("results", name, "--csv").stdout)))
     assert float(rows[0]["score"]) == pytest.approx(0.12)
+
+    for command in ("results", "uncertainty"):
+        markdown = podium(command, name, "--format", "markdown").stdout
+        assert markdown.startswith("| competition | seed |")
+        assert f"podium {command} {name}" in markdown.splitlines()[-1]
+        flat = list(csv.DictReader(io.StringIO(podium(command, name, "--format", "csv").stdout)))
+        assert float(flat[0]["score"]) == pytest.approx(0.12)
+        assert "\\begin{tabular}" in podium(command, name, "--format", "latex").stdout
+        document = json.loads(podium(command, name, "--format", "json").stdout)
+        short = json.loads(podium(command, name, "--json").stdout)
+        if command == "uncertainty":
+            assert all(name in one.pop("origin")["query"] for one in (document, short))
+        assert document == short
+        file = tmp_path / f"{command}.parquet"
+        podium(command, name, "--format", "parquet", "--out", str(file))
+        assert pyarrow.parquet.read_table(file).num_rows == len(flat)
+    if podium.mode == "here":  # type: ignore[attr-defined]  # reports are made beside the data
+        soon = (datetime.now(UTC) + timedelta(minutes=1)).isoformat()
+        now = json.loads(podium("report", name, "--padding", "fail", "--json").stdout)
+        then = podium("report", name, "--padding", "fail", "--json", "--as-of", soon)
+        assert json.loads(then.stdout)["groups"] == now["groups"]
+        early = podium("report", name, "--as-of", "2020-01-01T00:00:00Z")
+        assert early.returncode == 1
+        assert early.stdout == ""
+        assert "with a zone" in podium("report", name, "--as-of", "2026-05-01").stderr
 
     again = podium("runs", "new-key", second["run"], "--revoke-others")
     assert again.stdout.startswith("pod_run_")

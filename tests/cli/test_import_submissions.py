@@ -145,6 +145,25 @@ def test_another_file_for_the_same_attempt_is_refused_and_lost_files_are_named(h
     assert "3 attempts imported" in told
 
 
+def test_an_attempt_without_its_file_is_missing_until_the_file_comes(home: Home) -> None:
+    outputs = raw_outputs(home, 2)
+    lost = outputs / "2025-01-02_group" / "one_1" / "submission.csv"
+    content = lost.read_bytes()
+    lost.unlink()
+    for _ in range(2):
+        home("import", "submissions", "mine", outputs, status=1)
+        assert home.rows("select state, seed from run where state <> 'closed'") == [("open", 1)]
+        assert "one seed 1" in home("report", "mine", status=1)
+
+    lost.write_bytes(content)
+    found = json.loads(home("import", "submissions", "mine", outputs, "--json"))
+
+    assert (found["imported"], found["problems"]) == (1, [])
+    assert home.rows("select count(*) from run where state <> 'closed'") == [(0,)]
+    assert home.rows("select count(*) from submission where state <> 'graded'") == [(0,)]
+    assert home("import", "submissions", "mine", outputs).startswith("mine: 0 attempts imported")
+
+
 def test_beside_a_server_the_server_grades(home: Home) -> None:
     outputs = raw_outputs(home, 2)
     server = PodiumServer(home.path / "data").start()

@@ -12,6 +12,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from sklearn import datasets
+from statsmodels import datasets as statsmodels_data
+from vega_datasets import local_data
 
 from app.errors import PodiumError
 from app.read_settings import read_settings
@@ -47,6 +49,13 @@ TABLES: dict[str, tuple[Callable[[], pd.DataFrame], str, str]] = {
     ),
     "linnerud": (linnerud, "Weight", "number"),
     "wine": (lambda: datasets.load_wine(as_frame=True).frame, "target", "integer"),
+    "affairs": (lambda: statsmodels_data.fair.load_pandas().data, "affairs", "number"),
+    "election": (lambda: statsmodels_data.anes96.load_pandas().data, "vote", "probability"),
+    "parties": (lambda: statsmodels_data.anes96.load_pandas().data, "PID", "integer"),
+    "crime": (lambda: statsmodels_data.statecrime.load_pandas().data, "murder", "number"),
+    "cars": (lambda: pd.read_json(local_data.cars.filepath), "Origin", "label"),
+    "stocks": (local_data.stocks, "price", "number"),
+    "weather": (local_data.seattle_weather, "weather", "label"),
 }  # fmt: skip
 
 

@@ -27,6 +27,10 @@ def bike(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def raw(tmp_path: Path) -> Path:
+    return write_raw(tmp_path)
+
+
+def write_raw(directory: Path) -> Path:
     """A directory with Kaggle's train.csv: all labelled hours."""
     tables = [
         pd.read_csv(BIKE / name)
@@ -34,7 +38,7 @@ def raw(tmp_path: Path) -> Path:
     ]
     train, test, answers = tables
     hours = pd.concat([train, test.merge(answers.drop(columns="Usage"), on="datetime")])
-    folder = tmp_path / "raw" / BIKE.name
+    folder = directory / "raw" / BIKE.name
     folder.mkdir(parents=True)
     hours.to_csv(folder / "train.csv", index=False)
     return folder.parent

@@ -36,8 +36,9 @@ def test_paths_of_another_machine_and_attempts_without_a_file(tmp_path: Path) ->
     )
     found = read_submission_folder(tmp_path, 5)
     assert [(one.competition, one.seed, one.file) for one in found.attempts] == [
-        ("a", 5, file), ("a", 6, file), ("b", 5, None), ("a", 8, file),
+        ("a", 5, file), ("a", 6, file), ("b", 5, None), ("a", 7, None), ("a", 8, file),
     ]  # fmt: skip
+    assert [one.is_missing for one in found.attempts] == [False, False, False, True, False]
     assert found.attempts[0].place == "submission.jsonl:1"
     (problem,) = found.problems
     assert problem.startswith("submission.jsonl:4: a seed 7: ")
@@ -64,7 +65,7 @@ def test_no_name_leads_out_of_the_folder(tmp_path: Path, named: str) -> None:
     write_list(inside, [line("a", named)])
     (inside / "link.csv").symlink_to(tmp_path / "secret.csv")
     found = read_submission_folder(inside)
-    assert found.attempts == []
+    assert [(one.file, one.is_missing) for one in found.attempts] == [(None, True)]
     assert len(found.problems) == 1
 
 

@@ -22,7 +22,7 @@ def grade_imported(slug: str, file: Path) -> tuple[int, Competition, GradingResu
         NeedsData: it was imported without its answers.
         TakesNoSubmissions: its results are measured.
     """
-    with podium() as context:
+    with podium(doing="grading") as context:
         with context.database.read() as session:
             version = competitions.current_version(session, slug)
         if version is None:

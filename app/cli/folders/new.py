@@ -1,23 +1,44 @@
-"""`podium new`: a competition from a table of one's own."""
+"""`podium new`: a competition from a table of one's own, or from the train table of Kaggle's."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.output import AsJson, err, out, print_json, working
+from app.cli.output import AsJson, err, file_progress, working
 from app.errors import Invalid
 from app.read_settings import read_settings
+from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.services.competitions.kaggle_table import KaggleTable
+
+TEST_SHARE, KAGGLE_TEST_SHARE = 0.2, 0.1  # the second is that of half of MLE-bench's splits
 
 
 def new(
-    slug: Annotated[str, typer.Argument(help="the name of the competition and of its folder")],
-    data: Annotated[Path, typer.Option(help="the table: a CSV or Parquet file")],
-    target: Annotated[str, typer.Option(help="the column to predict")],
+    slug: Annotated[
+        str,
+        typer.Argument(help="the name of the competition and of its folder; without: Kaggle's"),
+    ] = "",
+    data: Annotated[Path | None, typer.Option(help="the table: a CSV or Parquet file")] = None,
+    from_kaggle: Annotated[
+        str,
+        typer.Option(metavar="SLUG", help="a competition on Kaggle: its train table is downloaded"),
+    ] = "",
+    table: Annotated[
+        str, typer.Option(help="Kaggle's file with the train table, if there are several")
+    ] = "",
+    target: Annotated[
+        str, typer.Option(help="the column to predict; Kaggle's sample submission may tell it")
+    ] = "",
     id_column: Annotated[
-        str, typer.Option("--id", help="the column with ids; without: Podium makes ids")
+        str,
+        typer.Option("--id", help="the column with ids; without: as in Kaggle's, or Podium's own"),
     ] = "",
     group: Annotated[
         str, typer.Option(help="split so that rows with the same value here stay together")
@@ -26,12 +47,18 @@ def new(
         str, typer.Option(help="split so that the latest rows by this column are predicted")
     ] = "",
     random: Annotated[
-        bool, typer.Option("--random", help="do not keep the shares of the classes in the split")
+        bool,
+        typer.Option(
+            "--random", help="do not keep the shares of the classes; so always with Kaggle's table"
+        ),
     ] = False,
     metric: Annotated[str, typer.Option(help="the metric; without: proposed by the target")] = "",
     test_share: Annotated[
-        float, typer.Option(min=0.01, max=0.9, help="share of the rows that are predicted")
-    ] = 0.2,
+        float | None,
+        typer.Option(
+            min=0.01, max=0.9, help="share of the rows that are predicted: 0.2; of Kaggle's 0.1"
+        ),
+    ] = None,
     public_share: Annotated[
         float, typer.Option(min=0.01, max=0.9, help="share of these whose score may be public")
     ] = 0.3,
@@ -43,57 +70,70 @@ def new(
     into: Annotated[Path, typer.Option(help="where the folder is made")] = Path(),
     as_json: AsJson = False,
 ) -> None:
-    """Make a complete competition folder from a table of your own, and check it."""
+    """Make a complete competition folder from a table of your own or of Kaggle, and check it.
+
+    Name --data and --target, or --from-kaggle. Of Kaggle's archive only the train table and the
+    sample submission are downloaded. A tenth of its rows is predicted, chosen at random by the
+    seed, as in about half of MLE-bench's competitions.
+    """
     # pandas and scikit-learn, which no other command needs
+    from app.cli.folders.new_output import print_made
     from app.preparation.split import How
     from app.services.competitions.check_competition import check_folder
-    from app.services.competitions.new_competition import Choices, new_competition
+    from app.services.competitions.new_competition import Choices, new_competition, require_new
     from app.services.grading.grade_folder import grade_with_folder, local_graders
 
     if sum(map(bool, (group, time, random))) > 1:
         raise Invalid("Name one of --group, --time and --random.")
-    how: How | None = "group" if group else "time" if time else "random" if random else None
-    choices = Choices(
-        data, target, title, id_column or None, how, group or time or None, test_share,
-        public_share, metric, seed, baseline,
-    )  # fmt: skip
+    if (data is None) == (not from_kaggle):
+        raise Invalid("Name a file with --data, or a competition on Kaggle with --from-kaggle.")
+    if data is not None and (not slug or not target or table):
+        raise Invalid("With --data name the competition and --target; --table is for Kaggle's.")
+    how: How | None = "group" if group else "time" if time else None
+    if random or (from_kaggle and how is None):
+        how = "random"
+    folder = into / (slug or from_kaggle)
+    require_new(folder)
     settings = read_settings()
-    with working(f"{slug}: splitting the table" + ", training the baseline" * baseline):
-        made = new_competition(
-            into / slug, choices, lambda folder, file: grade_with_folder(settings, folder, file)[1]
-        )
-    with local_graders(settings) as graders, working(f"{slug}: checking the folder"):
-        checked = check_folder(graders, made.folder)
-    if as_json:
-        print_json({
-            "folder": str(made.folder), "metric": made.target.metric, "kind": made.target.kind,
-            "reason": made.target.reason, "split": made.how, "train_rows": made.train_rows,
-            "public_rows": made.public_rows, "private_rows": made.private_rows,
-            "baseline": made.baseline_score, "leaks": made.leaks,
-            "problems": list(checked.problems),
-        })  # fmt: skip
-    else:
-        out.print(f"{made.folder}: a {made.how} split, seed {seed}", highlight=False)
-        out.print(
-            f"  target: {target}, {made.target.kind}: {made.target.reason}",
-            highlight=False, markup=False,
+    with contextlib.ExitStack() as stack:
+        origin = ids_note = ""
+        if data is None:
+            found = stack.enter_context(_of_kaggle(settings, from_kaggle, table, target, id_column))
+            data, target, id_column = found.file, found.predicted.target, found.predicted.id or ""
+            origin = f"{found.member} of Kaggle's competition {from_kaggle}"
+            ids_note = found.predicted.made_because
+        share = test_share or (KAGGLE_TEST_SHARE if from_kaggle else TEST_SHARE)
+        choices = Choices(
+            data, target, title, id_column or None, how, group or time or None, share,
+            public_share, metric, seed, baseline, origin,
         )  # fmt: skip
-        out.print(f"  metric: {made.target.metric} (--metric chooses another)", highlight=False)
-        out.print(
-            f"  rows: {made.train_rows} to train on, {made.public_rows} public, "
-            f"{made.private_rows} private",
-            highlight=False,
-        )
-        if made.baseline_score is not None:
-            out.print(f"  baseline: {made.baseline_score:.6g} by scikit-learn's defaults")
-        for each in made.leaks:
-            err.print(f"  leak: {each}", markup=False, highlight=False)
-    for problem in checked.problems:
-        err.print(f"{problem['file']}: {problem['message']}", markup=False, highlight=False)
-    if checked.problems:
+        with working(f"{folder.name}: splitting the table" + ", training the baseline" * baseline):
+            made = new_competition(
+                folder, choices, lambda made, file: grade_with_folder(settings, made, file)[1]
+            )
+    with local_graders(settings) as graders, working(f"{folder.name}: checking the folder"):
+        problems = check_folder(graders, made.folder).problems
+    print_made(made, choices, problems, ids_note, as_json=as_json)
+    if problems:
         raise typer.Exit(1)
-    if not as_json:
-        out.print(
-            f"Read description.md and competition.toml, then: podium import folder {made.folder}",
-            highlight=False, markup=False,
-        )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _of_kaggle(
+    settings: Settings, slug: str, table: str, target: str, id_column: str
+) -> Iterator[KaggleTable]:
+    from app.importers.kaggle_source import KaggleSource
+    from app.services.competitions.kaggle_table import Wanted, kaggle_table
+
+    def report(line: str) -> None:
+        err.print(line, markup=False, highlight=False)
+
+    wanted = Wanted(slug, table, target, id_column)
+    with contextlib.ExitStack() as stack:
+        with file_progress("downloading") as show:
+            found = stack.enter_context(
+                kaggle_table(
+                    settings, KaggleSource(report), wanted, report, lambda size: show(slug, size)
+                )
+            )
+        yield found

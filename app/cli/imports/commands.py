@@ -20,6 +20,8 @@ class ImportCommands(LazyGroup):
         ("archive", "app.cli.imports.folders:archive", "Import archives of competition folders."),
         ("mle-bench", "app.cli.imports.mle_bench:mle_bench",
          "Import competitions from MLE-bench's prepared data; none of its code is run."),
+        ("mle-dojo", "app.cli.imports.mle_bench:mle_dojo",
+         "Import competitions from MLE-Dojo's prepared data and its leaderboards."),
         ("grading-report", "app.cli.imports.results:import_grading_report",
          "Import a grading report of MLE-bench into an experiment, which is made if it is new."),
         ("run-groups", "app.cli.imports.results:import_run_groups",

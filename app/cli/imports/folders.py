@@ -38,7 +38,7 @@ def _import_all(
     done = []
     with podium(creates=True) as context:
         for path in paths:
-            with file_progress(path.name) as progress:
+            with file_progress(path.name, _bytes(path)) as progress:
                 done.append(run(context, path.resolve(), progress))
             if not as_json:
                 _print_result(done[-1])
@@ -47,6 +47,13 @@ def _import_all(
             [{"slug": i.version.slug, "version": i.version.number, "created": i.created,
               "status": i.version.status.value, "lint": i.version.lint} for i in done]
         )  # fmt: skip
+
+
+def _bytes(path: Path) -> int | None:
+    """The bytes that an import copies; None where they are known only after unpacking."""
+    if not path.is_dir():
+        return None
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
 
 
 def _print_result(imported: Imported) -> None:

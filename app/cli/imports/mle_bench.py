@@ -1,4 +1,4 @@
-"""`podium import mle-bench`: MLE-bench's prepared data."""
+"""`podium import mle-bench` and `mle-dojo`: data that those prepared."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ import typer
 
 from app.cli.context import podium
 from app.cli.output import AsJson, err, file_progress, out, print_json
-from app.importers.mle_bench import Sources
+from app.importers.mle_bench import DOJO_PREPARED, PublicFiles, Sources
 from app.services.competitions.import_mle_bench import ImportOutcome, choose, import_prepared
 
 Slugs = Annotated[list[str] | None, typer.Argument(help="competitions")]
 Data = Annotated[
     Path, typer.Option(help="MLE-bench's data directory", exists=True, file_okay=False)
+]
+SampleOnly = Annotated[
+    bool, typer.Option(help="import only the sample submission of the public files")
 ]
 
 
@@ -39,9 +42,7 @@ def mle_bench(
         Path | None,
         typer.Option(help="a folder of SLUG.csv with a column score", exists=True, file_okay=False),
     ] = None,
-    sample_only: Annotated[
-        bool, typer.Option(help="import only the sample submission of the public files")
-    ] = False,
+    sample_only: SampleOnly = False,
     as_json: AsJson = False,
 ) -> None:
     """Import competitions from MLE-bench's prepared data; none of its code is run.
@@ -51,9 +52,44 @@ def mle_bench(
     if sum([bool(slugs), bool(suite), every]) != 1:
         raise typer.BadParameter("name competitions, or give --suite, or --all")
     sources = Sources(data_dir, repo, leaderboards, "sample" if sample_only else "all")
+    _import(sources, slugs or [], suite, as_json)
+
+
+def mle_dojo(
+    checkout: Annotated[
+        Path, typer.Argument(help="a checkout of MLE-Dojo", exists=True, file_okay=False)
+    ],
+    slugs: Slugs = None,
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="where MLE-Dojo prepared its data (default: CHECKOUT/data/prepared)",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
+    sample_only: SampleOnly = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import competitions from MLE-Dojo's prepared data and its leaderboards.
+
+    Without names: all that are prepared. None of MLE-Dojo's code is run. The status is 1 if an
+    import failed, or a competition that you named was skipped.
+    """
+    data = data_dir or checkout / "data" / "prepared"
+    if not data.is_dir():
+        raise typer.BadParameter(f"there is no {data}: name the prepared data by --data-dir")
+    public: PublicFiles = "sample" if sample_only else "all"
+    _import(
+        Sources(data, checkout, public=public, prepared=DOJO_PREPARED), slugs or [], "", as_json
+    )
+
+
+def _import(sources: Sources, slugs: list[str], suite: str, as_json: bool) -> None:
+    """Import the named competitions, a suite's, or all that are prepared; print what became."""
     done: list[ImportOutcome] = []
     with podium(creates=True) as context:
-        wanted = choose(context, sources, slugs or [], suite)
+        wanted = choose(context, sources, slugs, suite)
         for slug in wanted:
             with file_progress(slug) as progress:
                 done += import_prepared(context, sources, [slug], progress)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
@@ -11,16 +9,15 @@ from typing import Annotated
 import typer
 
 from app.cli.context import podium
+from app.cli.operation.grading_work import grade_or_wait
 from app.cli.output import AsJson, err, print_json, step_progress
 from app.importers.submission_folder import read_submission_folder
 from app.services.grading import recovery
 from app.services.imports.grading_reports import create_if_new
 from app.services.imports.submission_files import TakenFiles, outcomes, take_files, ungraded
-from app.services.operations.gauges import consumers
-from app.services.runtime.context import Context, DataDirectoryInUse, lock_data_directory
+from app.services.runtime.context import Context
 from app.worker.loop import Worker
 
-WAIT_SECONDS = 0.3  # between looks at the progress
 SHOWN_PROBLEMS = 20
 
 
@@ -43,7 +40,9 @@ def import_submissions(
 
     Each line becomes a closed run; the i-th attempt at a competition has seed i. If the command is
     interrupted, run it again: it goes on, and nothing is stored twice. The status is 1 if a line
-    names a file that is not in the folder, or a file could not be graded.
+    names a file that is not in the folder, or a file could not be graded. The run of a missing file
+    stays open, and statistics name it as missing: bring the file and run the command again, or
+    close the run, which then counts as a failure.
     """  # fmt: skip
     found = read_submission_folder(folder, first_seed)
     with podium(creates=True, grades=True) as context:
@@ -61,8 +60,8 @@ def import_submissions(
         states = outcomes(context, taken.runs)
     document = {
         "experiment": experiment, "imported": taken.imported, "unchanged": taken.unchanged,
-        "without_file": len(taken.runs) - taken.files, "submissions": states,
-        "problems": taken.problems,
+        "without_file": len(taken.runs) - taken.files - len(taken.problems),
+        "submissions": states, "problems": taken.problems,
     }  # fmt: skip
     if as_json:
         print_json(document)
@@ -92,34 +91,9 @@ def _grade(context: Context, taken: TakenFiles, advance: Callable[[str, int, int
     advance("graded", taken.files - left, taken.files)
     if left == 0:
         return
-    if context.settings.queues:
-        with context.database.read() as session:
-            if not consumers(context, session):
-                err.print("The queue has no worker: start one with `podium worker`.")
-        _wait(is_done)
-        return
-    try:
-        lock = lock_data_directory(context.settings.data_dir)
-    except DataDirectoryInUse:
-        _wait(is_done)  # the server grades
-        return
-    try:
+
+    def grade(stop: Callable[[bool], bool]) -> None:
         recovery.requeue_left_behind(context)
-        context.graders.warm_up()
-        looked = time.monotonic()
-
-        def stop(idle: bool) -> bool:
-            nonlocal looked
-            if not idle and time.monotonic() - looked < WAIT_SECONDS:
-                return False
-            looked = time.monotonic()
-            return is_done()
-
         Worker(context).run(stop)
-    finally:
-        os.close(lock)
 
-
-def _wait(is_done: Callable[[], bool]) -> None:
-    while not is_done():
-        time.sleep(WAIT_SECONDS)
+    grade_or_wait(context, is_done, grade)

@@ -22,6 +22,7 @@ from app.grading.custom_metric import METRIC_FILE
 from app.importers.archive import unpack_archive
 from app.importers.folder import Staged, stage_folder
 from app.metrics import problems
+from app.preparation.manifest import require_as_listed
 from app.services.runtime.context import Context
 from app.storage.blobs.disk import sync_directory
 from app.storage.blobs.disk_reserve import DiskReserve
@@ -68,10 +69,12 @@ def import_folder(
     `progress` is called with the path and the size in bytes of each copied file.
 
     Raises:
-        BadCompetition: the folder has mistakes; `problems` lists them.
+        BadCompetition: the folder has mistakes, or is not what its manifest lists; `problems` lists
+            them.
         DiskReserved: the disk is nearly full.
     """
     require_disk_space(context)
+    require_as_listed(folder)
     scratch = context.scratch()
     try:
         staged = stage_folder(
@@ -85,14 +88,15 @@ def import_folder(
         if known is not None:
             # The same content again: it replaces what was damaged in the store meanwhile.
             context.catalogue.files.repair(known, staged.directory, staged.copies)
+            _measure_sample(context, staged, known)
             return Imported(known, created=False)
-        rows = inspect(context.graders, staged).rows
+        found = inspect(context.graders, staged)
         files = context.catalogue.files
         stored = files.store(staged.directory, staged.copies)
         if context.blobs.is_local:
             directory = files.imported_directory(staged.slug, staged.content_hash)
             _move_into_place(staged.directory, directory)
-        return context.database.write(lambda session: _record(session, staged, stored, rows))
+        return context.database.write(lambda session: _record(session, staged, stored, found))
     except IntegrityError:
         # Another server has imported the same content since the query above.
         known = _known_version(context, staged)
@@ -172,6 +176,19 @@ def inspect(graders: GraderPool, staged: Staged) -> CompetitionCheck:
     return found
 
 
+def _measure_sample(context: Context, staged: Staged, known: VersionRecord) -> None:
+    """Measure the sample submission of a version that an older Podium imported."""
+    if known.status is not CompetitionStatus.READY or staged.competition.is_measured:
+        return
+    with context.database.read() as session:
+        if known.id in competitions.sample_scores(session, [known.id]):
+            return
+    score = inspect(context.graders, staged).sample_score
+    context.database.write(
+        lambda session: competitions.add_sample_score(session, known.id, score, datetime.now(UTC))
+    )
+
+
 def _require_fitting_metric(staged: Staged) -> None:
     """Check the metric without data. A metric.py is not run."""
     if (staged.directory / METRIC_FILE).is_file():
@@ -190,7 +207,7 @@ def _move_into_place(staged: Path, directory: Path) -> None:
 
 
 def _record(
-    session: Session, staged: Staged, stored: list[VersionFileRecord], rows: int | None
+    session: Session, staged: Staged, stored: list[VersionFileRecord], found: CompetitionCheck
 ) -> Imported:
     known = competitions.version_by_hash(session, staged.slug, staged.content_hash)
     if known is not None:  # another process has imported the same content
@@ -211,10 +228,12 @@ def _record(
         files=[asdict(file) for file in staged.files],
         leaderboard=_leaderboard_document(staged),
         lint=[asdict(finding) for finding in staged.lint],
-        rows=rows,
+        rows=found.rows,
         imported_at=datetime.now(UTC),
     )
     version_files.add_files(session, version.id, stored)
+    if found.sample_score is not None:
+        competitions.add_sample_score(session, version.id, found.sample_score, version.imported_at)
     return Imported(version, created=True)
 
 

@@ -22,12 +22,8 @@ from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.importers.kaggle_source import About, KaggleSource, is_podium
 from app.services.competitions.import_folder import MAX_FILES, Imported, Progress, import_folder
-from app.services.competitions.prepare import (
-    PREPARE,
-    prepare_as_mle_bench,
-    reads_archives,
-    run_prepare,
-)
+from app.services.competitions.prepare import Raw, prepare_as_mle_bench
+from app.services.competitions.run_prepare import PREPARE, copy_folder, reads_archives, run_prepare
 from app.services.runtime.context import Context
 
 COPIES = 3  # of the data on disk at the same time: the archive, unpacked, and prepared
@@ -118,7 +114,9 @@ def import_from_kaggle(
     try:
         prepared = _prepare(context, folder, archive, scratch, log_step)
         if not (prepared / "description.md").is_file():
-            (prepared / "description.md").write_text(description_of(about, pages), encoding="utf-8")
+            (prepared / "description.md").write_text(
+                description_of(about.title, pages), encoding="utf-8"
+            )
         _fetch_board(source, slug, home, prepared, log_step)
         _write_provenance(prepared, about, archive, home)
         return KaggleImport(slug, import_folder(context, prepared, progress), folder, ())
@@ -134,7 +132,7 @@ def _prepare(
     prepared, raw = scratch / slug, scratch / "raw"
     if reads_archives(folder) and zipfile.is_zipfile(archive):
         log_step(f"{slug}: preparing")
-        return prepare_as_mle_bench(folder, archive, scratch)
+        return prepare_as_mle_bench(folder, Raw(archive), scratch)
     if zipfile.is_zipfile(archive):
         log_step(f"{slug}: unpacking")
         try:
@@ -149,7 +147,8 @@ def _prepare(
         shutil.copy2(archive, raw)
     log_step(f"{slug}: preparing")
     if reads_archives(folder):
-        return prepare_as_mle_bench(folder, raw, scratch)
+        return prepare_as_mle_bench(folder, Raw(raw), scratch)
+    copy_folder(folder, prepared)
     run_prepare(folder, raw, prepared)
     return prepared
 

@@ -10,7 +10,13 @@ from typing import Any, Literal
 
 from app.domain.competition import TOML
 from app.errors import BadCompetition
-from app.importers.mle_bench import Sources, assemble, is_prepared, prepared_directory
+from app.importers.mle_bench import (
+    DOJO_PREPARED,
+    Sources,
+    assemble,
+    is_prepared,
+    prepared_directory,
+)
 from app.services.competitions.import_folder import Progress, import_folder
 from app.services.runtime.context import Context
 from app.storage.database.records import VersionRecord
@@ -31,9 +37,14 @@ class ImportOutcome:
 
 def not_prepared(sources: Sources, slug: str) -> str:
     """The path where prepared data was looked for, and the command that makes it."""
+    maker = (
+        "MLE-Dojo's prepare/mle.py"
+        if sources.prepared == DOJO_PREPARED
+        else f"MLE-bench's `mlebench prepare -c {slug}`"
+    )
     return (
-        f"its data is not prepared: there is no {prepared_directory(sources, slug)}; MLE-bench's "
-        f"`mlebench prepare -c {slug}` makes it (docs/competitions.md)"
+        f"its data is not prepared: there is no {prepared_directory(sources, slug)}; {maker} makes "
+        "it (docs/competitions.md)"
     )
 
 

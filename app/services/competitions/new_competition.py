@@ -40,6 +40,7 @@ class Choices:
     metric: str = ""
     seed: int = 0
     with_baseline: bool = True
+    origin: str = ""  # where the table is from, for the README; without: its file's name
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,7 @@ def new_competition(folder: Path, choices: Choices, grade: Grade) -> Made:
         Conflict: the folder exists already.
         Invalid: the name, the table or a choice does not serve; the text says which and why.
     """
-    _require_slug(folder.name)
-    if folder.exists():
-        raise Conflict(f"{folder} exists already: choose another name, or remove it.")
+    require_new(folder)
     table = read_table(choices.data)
     if len(table) < MIN_ROWS:
         raise Invalid(f"{choices.data} has {len(table)} rows; {MIN_ROWS} are the fewest.")
@@ -99,6 +98,18 @@ def new_competition(folder: Path, choices: Choices, grade: Grade) -> Made:
     return Made(
         folder, target, how, len(parts.train), public, len(parts.usage) - public, score, found
     )
+
+
+def require_new(folder: Path) -> None:
+    """Check that a competition can be made there.
+
+    Raises:
+        Conflict: the folder exists already.
+        Invalid: its name is no name of a competition.
+    """
+    _require_slug(folder.name)
+    if folder.exists():
+        raise Conflict(f"{folder} exists already: choose another name, or remove it.")
 
 
 def _split(table: pd.DataFrame, target: Target, how: How, choices: Choices) -> Parts:
@@ -150,9 +161,9 @@ def _baseline_score(
 def _readme(title: str, choices: Choices, how: How, target: Target, found: list[str]) -> str:
     by = f" by `{choices.by}`" if choices.by else ""
     origin = (
-        f"Made by `podium new` from {choices.data.name}: a {how} split{by}, seed {choices.seed}, "
-        f"{choices.test_share:g} of the rows in the test set, {choices.public_share:g} of these "
-        "public."
+        f"Made by `podium new` from {choices.origin or choices.data.name}: a {how} split{by}, "
+        f"seed {choices.seed}, {choices.test_share:g} of the rows in the test set, "
+        f"{choices.public_share:g} of these public."
     )
     why = f"The metric is `{target.metric}`; of the target `{choices.target}`: {target.reason}."
     lines = [f"# {title}", "", origin, "", why]

@@ -1,126 +1,218 @@
-"""Prepare a competition: copy its folder and let its prepare.py process the raw files."""
+"""Prepare a competition: its files from raw files, or from what another program prepared."""
 
 from __future__ import annotations
 
-import ast
-import os
 import shutil
-import subprocess
-import sys
-import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from app.errors import BadCompetition, Invalid, NotFound
+from app.graders.pool import GraderPool
 from app.importers.archive import unpack_files
 from app.importers.mle_bench import Sources, assemble
+from app.preparation.manifest import Manifest
+from app.services.competitions.prepared_folder import FOLDER, complete, partial_folder
+from app.services.competitions.run_prepare import (
+    PREPARE,
+    PREPARE_FILES,
+    Fetch,
+    Watch,
+    copy_folder,
+    reads_archives,
+    run_prepare,
+)
 
-PREPARE = "prepare.py"
 MAX_BYTES = 1 << 40  # the user's own data: limited only by the disk
 MAX_FILES = 10_000_000
-# The function of a prepare.py that reads the raw files where they lie, an archive too, and that
-# writes files as MLE-bench lays them out.
-PREPARE_FILES = "prepare_files"
+Progress = Callable[[str, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A folder to import, and the manifest in it."""
+
+    folder: Path
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Raw files: a folder, or an archive. `fetch` and `watch` as in `run_prepare`.
+
+    `description` is the text of the task, for folders that have none.
+    """
+
+    files: Path
+    fetch: Fetch | None = None
+    watch: Watch | None = None
+    description: str = ""
 
 
 def prepare(
-    folder: Path, raw: Path, data_dir: Path, *, alone: bool, grading_only: bool = False
-) -> Path:
-    """Prepare the competition of `folder` from the files in `raw`. Returns the folder to import.
+    folder: Path,
+    raw: Raw,
+    data_dir: Path,
+    graders: GraderPool,
+    *,
+    grading_only: bool = False,
+    progress: Progress | None = None,
+) -> Prepared:
+    """Prepare the competition of `folder`, test the result, and give it its manifest.
 
-    The raw files are in `raw/SLUG` or `raw/SLUG.zip`; or in `raw` itself if the competition is the
-    only one (`alone`). Files that were prepared before are replaced after everything succeeded.
-    With `grading_only`, a prepare.py that reads `RawFiles` leaves out what only agents need.
+    Files that were prepared before are replaced after everything succeeded. With `grading_only`, a
+    prepare.py that reads `RawFiles` leaves out what only agents need.
 
     Raises:
-        NotFound: prepare.py or the raw files are missing.
+        NotFound: there is no prepare.py.
         Invalid: `grading_only`, and the prepare.py cannot leave anything out.
-        BadCompetition: the archive cannot be unpacked, or prepare.py failed.
+        Conflict: another process prepares the same.
+        BadCompetition: the archive cannot be unpacked, or prepare.py or the self-test failed.
+    """
+    require_prepare(folder, grading_only=grading_only)
+    target = prepared_place(data_dir, folder.name)
+    with partial_folder(target) as partial:
+        source = described(raw.files)
+        if reads_archives(folder):
+            made = prepare_as_mle_bench(folder, raw, partial, grading_only)
+        else:
+            made = _prepare_unpacked(folder, raw, partial)
+        manifest = complete(
+            made, target, graders, source=source, grading_only=grading_only,
+            code=folder / PREPARE, progress=progress,
+        )  # fmt: skip
+    return Prepared(target, manifest)
+
+
+def prepare_from(
+    folder: Path,
+    there: Path,
+    data_dir: Path,
+    graders: GraderPool,
+    *,
+    grading_only: bool = False,
+    progress: Progress | None = None,
+) -> Prepared:
+    """Take what MLE-bench or MLE-Dojo prepared in `there`, as hard links where that is possible.
+
+    Raises:
+        NotFound: `there` has neither SLUG/prepared nor SLUG/data.
+        Conflict, BadCompetition: as `prepare`.
     """
     slug = folder.name
+    layouts = {"mle-bench": there / slug / "prepared", "mle-dojo": there / slug / "data"}
+    layout = next((name for name, path in layouts.items() if (path / "private").is_dir()), None)
+    if layout is None:
+        raise NotFound(
+            f"{there} has nothing prepared for {slug}: neither {slug}/prepared/private, as "
+            f"MLE-bench makes it, nor {slug}/data/private, as MLE-Dojo does."
+        )
+    target = prepared_place(data_dir, slug)
+    with partial_folder(target) as partial:
+        sources = Sources(
+            there, public="sample" if grading_only else "all", prepared=layouts[layout].name
+        )
+        made = assemble(folder, sources, partial).folder
+        manifest = complete(
+            made, target, graders, source={"kind": layout}, grading_only=grading_only, code=None,
+            progress=progress,
+        )  # fmt: skip
+    return Prepared(target, manifest)
+
+
+def require_prepare(folder: Path, *, grading_only: bool) -> None:
+    """Check that a folder can be prepared at all.
+
+    Raises:
+        NotFound, Invalid: as `prepare`.
+    """
     if not (folder / PREPARE).is_file():
         raise NotFound(
             f"{folder} has no {PREPARE}, which prepares the raw files. For a competition of "
-            f"MLE-bench, `mlebench prepare -c {folder.name}` prepares them and `podium import "
-            "mle-bench` imports them: docs/competitions.md."
+            f"MLE-bench, `mlebench prepare -c {folder.name}` prepares them and `podium prepare "
+            f"{folder.name} --from DIR` takes them: docs/competitions.md."
         )
-    raw_files = _raw_files(raw, slug, alone=alone)
-    target = data_dir.resolve() / "prepared" / slug
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".preparing-", dir=target.parent) as scratch:
-        if reads_archives(folder):
-            prepared = prepare_as_mle_bench(folder, raw_files, Path(scratch), grading_only)
-        elif grading_only:
-            raise Invalid(
-                f"{slug} cannot be prepared for grading only: its {PREPARE} has no function "
-                f"{PREPARE_FILES}. Leave out --grading-only."
-            )
-        else:
-            if raw_files.is_file():
-                raw_files = _unpacked(raw_files, Path(scratch, "raw"))
-            prepared = Path(scratch, slug)
-            run_prepare(folder, raw_files, prepared)
-        shutil.rmtree(target, ignore_errors=True)
-        prepared.rename(target)
-    return target
+    if grading_only and not reads_archives(folder):
+        raise Invalid(
+            f"{folder.name} cannot be prepared for grading only: its {PREPARE} has no function "
+            f"{PREPARE_FILES}. Leave out --grading-only."
+        )
 
 
-def run_prepare(folder: Path, raw: Path, prepared: Path) -> None:
-    """Copy the folder to `prepared`, and let its prepare.py fill `public` and `private` there.
-
-    Raises:
-        BadCompetition: prepare.py failed; gives the last line of its error output.
-    """
-    shutil.copytree(folder, prepared, ignore=shutil.ignore_patterns("public", "private"))
-    for part in ("public", "private"):
-        (prepared / part).mkdir()
-    _run(folder, raw, prepared)
+def prepared_place(data_dir: Path, slug: str) -> Path:
+    """Where a competition's prepared folder is."""
+    return data_dir.resolve() / FOLDER / slug
 
 
-def reads_archives(folder: Path) -> bool:
-    """Whether the folder's prepare.py reads the raw files where they lie, an archive too."""
-    return PREPARE_FILES in _functions(folder / PREPARE)
-
-
-def prepare_as_mle_bench(
-    folder: Path, raw: Path, scratch: Path, grading_only: bool = False
-) -> Path:
+def prepare_as_mle_bench(folder: Path, raw: Raw, scratch: Path, grading_only: bool = False) -> Path:
     """Let prepare.py write files as MLE-bench does, and make a folder to import of them.
 
-    `raw` is the folder of the raw files, or the archive of them.
-
     Raises:
         BadCompetition: prepare.py failed; gives the last line of its error output.
     """
-    prepared = scratch / "mle-bench" / folder.name / "prepared"
+    made = scratch / "mle-bench" / folder.name / "prepared"
     for part in ("public", "private"):
-        (prepared / part).mkdir(parents=True)
-    _run(folder, raw, prepared, grading_only=grading_only)
-    return assemble(folder, Sources(scratch / "mle-bench"), scratch).folder
+        (made / part).mkdir(parents=True)
+    run_prepare(
+        folder, raw.files, made, grading_only=grading_only, fetch=raw.fetch, watch=raw.watch
+    )
+    if raw.description and not (made / "public" / "description.md").exists():
+        (made / "public" / "description.md").write_text(raw.description, encoding="utf-8")
+    assembled = assemble(folder, Sources(scratch / "mle-bench"), scratch).folder
+    shutil.rmtree(scratch / "mle-bench")  # the folder's files are links to the same bytes
+    return assembled
 
 
-def _functions(file: Path) -> set[str]:
-    """The names of the functions of a Python file, which is not run; none of a broken one."""
+def raw_files(raw: Path, slug: str, *, alone: bool) -> Path:
+    """`raw/SLUG` or `raw/SLUG.zip`; or `raw` itself for the only competition (`alone`).
+
+    Raises:
+        NotFound: there are no raw files.
+    """
+    for path in (raw / slug, raw / f"{slug}.zip"):
+        if path.exists():
+            return path.resolve()
+    if alone and any(raw.iterdir()):
+        return raw.resolve()
+    raise NotFound(f"{raw} has neither a folder {slug} nor {slug}.zip with the raw files.")
+
+
+def described(raw: Path) -> dict[str, Any]:
+    """What a manifest says of raw files: of an archive its length and its members' CRC-32.
+
+    Raises:
+        BadCompetition: the archive is damaged.
+    """
+    if raw.is_dir():
+        sizes = [path.stat().st_size for path in raw.rglob("*") if path.is_file()]
+        return {"kind": "folder", "files": len(sizes), "bytes": sum(sizes)}
+    size = raw.stat().st_size
+    if not zipfile.is_zipfile(raw):
+        return {"kind": "file", "bytes": size}
     try:
-        tree = ast.parse(file.read_bytes())
-    except (SyntaxError, ValueError):
-        return set()
-    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        with zipfile.ZipFile(raw) as archive:
+            members = [
+                [member.filename, member.file_size, f"{member.CRC:08x}"]
+                for member in archive.infolist()
+            ]
+    except zipfile.BadZipFile as error:
+        raise BadCompetition([{"file": str(raw), "key": "", "message": str(error)}]) from None
+    return {"kind": "archive", "bytes": size, "members": members}
 
 
-def _run(folder: Path, raw: Path, prepared: Path, *, grading_only: bool = False) -> None:
-    """Run prepare.py in a process of its own, with directories for what it makes."""
-    arguments = [str(path.resolve()) for path in (folder / PREPARE, raw, prepared)]
-    places = [f"{arguments[2]}/{part}" for part in ("public", "private")]
-    flags = ["--grading-only"] if grading_only else []
-    ran = subprocess.run(  # noqa: S603 (a prepare.py is trusted as its folder is: see docs/operations.md)
-        [sys.executable, "-B", "-m", "app.preparation.run", *arguments[:2], *places, *flags],
-        capture_output=True, text=True, check=False, cwd=prepared.parent,
-        env={k: v for k, v in os.environ.items() if not k.startswith(("KAGGLE", "PODIUM"))},
-    )  # fmt: skip
-    if ran.returncode:
-        last = (ran.stderr.strip().splitlines() or ["it was killed"])[-1]
-        file = f"{folder.name}/{PREPARE}"
-        raise BadCompetition([{"file": file, "key": "", "message": last[:500]}])
+def _prepare_unpacked(folder: Path, raw: Raw, partial: Path) -> Path:
+    """For a prepare.py that reads a directory: only then is an archive unpacked."""
+    files = raw.files
+    if files.is_file():
+        files = _unpacked(files, partial / "raw")
+    made = partial / folder.name
+    copy_folder(folder, made)
+    run_prepare(folder, files, made, watch=raw.watch)
+    if raw.description and not (made / "description.md").exists():
+        (made / "description.md").write_text(raw.description, encoding="utf-8")
+    return made
 
 
 def _unpacked(archive: Path, target: Path) -> Path:
@@ -130,12 +222,3 @@ def _unpacked(archive: Path, target: Path) -> Path:
         problems = [{**problem, "file": str(archive)} for problem in error.problems]
         raise BadCompetition(problems) from None
     return target
-
-
-def _raw_files(raw: Path, slug: str, *, alone: bool) -> Path:
-    for path in (raw / slug, raw / f"{slug}.zip"):
-        if path.exists():
-            return path.resolve()
-    if alone and any(raw.iterdir()):
-        return raw.resolve()
-    raise NotFound(f"{raw} has neither a folder {slug} nor {slug}.zip with the raw files.")

@@ -39,6 +39,12 @@ def find(context: Context, caller: Caller, slug: str) -> tuple[CatalogueEntry, R
     return context.catalogue.entry(version), run
 
 
+def versions(context: Context, slug: str) -> list[VersionRecord]:
+    """All versions of a competition, the newest first."""
+    with context.database.read() as session:
+        return competitions.versions_of(session, slug)
+
+
 def page(
     context: Context,
     caller: Caller,

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from app.domain.states import CompetitionStatus
+from app.domain.suites import SUITES_TOML, parse_suites
+from app.errors import NotFound
 from app.services.runtime.context import Context
 from app.storage.queries import competitions
 
@@ -42,6 +45,22 @@ def find(context: Context, name: str) -> Suite:
         NotFound: no suite has this name.
     """
     return _suite(context, name, context.catalogue.suite(name))
+
+
+def declared(root: Path, name: str) -> list[str]:
+    """The competitions of a suite that `suites.toml` in `root` declares; no database is asked.
+
+    Raises:
+        NotFound: no suite has this name.
+        BadCompetition: the file is not valid.
+    """
+    file = root / SUITES_TOML
+    suites = parse_suites(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    if name not in suites:
+        raise NotFound(
+            f"There is no suite {name!r}. Suites here: {', '.join(sorted(suites)) or 'none'}."
+        )
+    return list(suites[name])
 
 
 def _suite(context: Context, name: str, slugs: tuple[str, ...]) -> Suite:

@@ -23,6 +23,13 @@ def write_files(folder: Path, names: Iterable[str], archive: str = "") -> None:
         (folder / name).write_bytes(b"\x00\xff" + name.encode())
 
 
+def write_zip(archive: Path, files: dict[str, bytes]) -> None:
+    """A zip archive."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in files.items():
+            packed.writestr(name, content)
+
+
 def cactus(folder: Path) -> None:
     """Images in train.zip."""
     draw = Draw(120)

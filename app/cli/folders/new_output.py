@@ -1,0 +1,65 @@
+"""What `podium new` says about the folder that it made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.cli.output import err, out, print_json
+from app.services.competitions.new_competition import Choices, Made
+
+
+def print_made(
+    made: Made,
+    choices: Choices,
+    problems: Sequence[dict[str, str]],
+    ids_note: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the choices, the leaks and the problems; `ids_note` says why Podium made the ids."""
+    if as_json:
+        print_json(_document(made, choices, problems))
+    else:
+        _print(made, choices, ids_note)
+    for problem in problems:
+        err.print(f"{problem['file']}: {problem['message']}", markup=False, highlight=False)
+    if not problems and not as_json:
+        out.print(
+            f"Read description.md and competition.toml, then: podium import folder {made.folder}",
+            highlight=False, markup=False,
+        )  # fmt: skip
+
+
+def _document(
+    made: Made, choices: Choices, problems: Sequence[dict[str, str]]
+) -> dict[str, object]:
+    return {
+        "folder": str(made.folder), "data": choices.origin or str(choices.data),
+        "target": choices.target, "id": choices.id, "metric": made.target.metric,
+        "kind": made.target.kind, "reason": made.target.reason, "split": made.how,
+        "train_rows": made.train_rows, "public_rows": made.public_rows,
+        "private_rows": made.private_rows, "baseline": made.baseline_score, "leaks": made.leaks,
+        "problems": list(problems),
+    }  # fmt: skip
+
+
+def _print(made: Made, choices: Choices, ids_note: str) -> None:
+    _line(f"{made.folder}: a {made.how} split, seed {choices.seed}")
+    if choices.origin:
+        _line(f"  data: {choices.origin}")
+    _line(f"  target: {choices.target}, {made.target.kind}: {made.target.reason}")
+    if ids_note:
+        _line(f"  ids: made by Podium: {ids_note} (--id names a column)")
+    _line(f"  metric: {made.target.metric} (--metric chooses another)")
+    _line(
+        f"  rows: {made.train_rows} to train on, {made.public_rows} public, "
+        f"{made.private_rows} private"
+    )
+    if made.baseline_score is not None:
+        _line(f"  baseline: {made.baseline_score:.6g} by scikit-learn's defaults")
+    for each in made.leaks:
+        err.print(f"  leak: {each}", markup=False, highlight=False)
+
+
+def _line(text: str) -> None:
+    out.print(text, markup=False, highlight=False)

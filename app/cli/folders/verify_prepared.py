@@ -1,0 +1,55 @@
+"""`podium prepare --verify`: whether what was prepared is still what its manifest lists."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from app.cli.output import err, file_progress, out, print_json
+from app.errors import NotFound
+from app.preparation.manifest import FILE
+from app.services.competitions.prepare import prepared_place
+from app.services.competitions.prepared_folder import FOLDER
+from app.services.competitions.verify_prepared import Verified, verify_prepared
+from app.settings import Settings
+
+
+def verify(settings: Settings, slugs: list[str], *, as_json: bool) -> None:
+    """Verify the named competitions, or all that are prepared; end with status 1 if one differs."""
+    root = settings.data_dir / FOLDER
+    names = slugs or sorted(file.parent.name for file in root.glob(f"*/{FILE}"))
+    if not names:
+        raise NotFound(f"Nothing is prepared in {root}.")
+    found = []
+    for slug in names:
+        archive = settings.data_dir / "downloads" / f"{slug}.zip"
+        with file_progress(slug) as progress:
+            found.append(
+                verify_prepared(
+                    prepared_place(settings.data_dir, slug), settings.competitions_dir / slug,
+                    archive if archive.is_file() else None, progress,
+                )
+            )  # fmt: skip
+        if not as_json:
+            _print(found[-1])
+    if as_json:
+        print_json([{**asdict(one), "is_whole": one.is_whole} for one in found])
+    if not all(one.is_whole for one in found):
+        raise typer.Exit(1)
+
+
+def _print(one: Verified) -> None:
+    lines = [
+        *one.damage,
+        *(f"missing: {name}" for name in one.differences.missing),
+        *(f"extra: {name}" for name in one.differences.extra),
+        *(f"changed: {name}: {how}" for name, how in one.differences.changed.items()),
+    ]
+    for line in lines:
+        err.print(f"{one.slug}: {line}", markup=False, highlight=False)
+    if not lines:
+        text = f"{one.slug}: {one.files:,} files are as listed, root digest {one.root}"
+        out.print(text, markup=False, highlight=False)
+    for note in one.notes:
+        out.print(f"{one.slug}: {note}", markup=False, highlight=False)

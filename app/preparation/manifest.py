@@ -1,0 +1,193 @@
+"""The manifest of a prepared folder: each file with its size and SHA-256, and how it was made.
+
+It is written last. A folder without one was not prepared to its end, or not by this program.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from app.errors import BadCompetition
+from app.file_digest import file_digest
+
+FILE = "manifest.json"
+LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy")  # they decide what is written
+Progress = Callable[[str, int], None]
+
+
+class ListedFile(BaseModel):
+    """A file by its path below the folder."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class Manifest(BaseModel):
+    """What a folder had when it was prepared.
+
+    `root` is the SHA-256 of the lines `SHA256 BYTES NAME` of all files, sorted by name. `source`
+    tells an archive's length and its members with their CRC-32, or what else the files were made
+    of; `made_by` the versions of code and libraries; `self_test` what was tried at the end.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    format: int = 1
+    competition: str
+    prepared_at: str
+    grading_only: bool
+    root: str
+    source: dict[str, Any]
+    made_by: dict[str, str]
+    self_test: dict[str, Any]
+    files: list[ListedFile]
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How a folder differs from its manifest: names of files, sorted; of changed ones with how."""
+
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+    changed: dict[str, str]
+
+    def __bool__(self) -> bool:
+        return bool(self.missing or self.extra or self.changed)
+
+    def problems(self) -> list[dict[str, str]]:
+        """Each as a problem of a competition folder."""
+        listed = [
+            *((name, "is missing: the manifest lists it") for name in self.missing),
+            *((name, "is not in the manifest") for name in self.extra),
+            *self.changed.items(),
+        ]
+        return [{"file": file, "key": "", "message": message} for file, message in listed]
+
+
+def listed_files(folder: Path, progress: Progress | None = None) -> list[ListedFile]:
+    """Every file of a folder but the manifest, sorted by name, each read to its end.
+
+    Raises:
+        BadCompetition: there is a link or a device, which no manifest describes.
+    """
+    found = []
+    for name, entry in _walk(folder):
+        if not stat.S_ISREG(entry.st_mode):
+            message = "is a link or a device; only plain files can be listed"
+            raise BadCompetition([{"file": name, "key": "", "message": message}])
+        size, sha256 = file_digest(folder / name)
+        found.append(ListedFile(name=name, bytes=size, sha256=sha256))
+        if progress is not None:
+            progress(name, size)
+    return sorted(found, key=lambda file: file.name)
+
+
+def root_digest(files: Iterable[ListedFile]) -> str:
+    """One digest of all files: it depends on their names and bytes alone."""
+    digest = hashlib.sha256()
+    for file in sorted(files, key=lambda file: file.name):
+        digest.update(f"{file.sha256} {file.bytes} {file.name}\n".encode())
+    return digest.hexdigest()
+
+
+def libraries() -> dict[str, str]:
+    """The versions of Python and of the libraries that decide what is written."""
+    return {"python": platform.python_version(), **{name: version(name) for name in LIBRARIES}}
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest after everything else is on the disk."""
+    os.sync()  # one call for all files: a sync of each takes longer than writing them
+    text = manifest.model_dump_json(indent=1) + "\n"
+    with (folder / FILE).open("x", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """The manifest of a folder; None if it has none.
+
+    Raises:
+        BadCompetition: it cannot be read, or its digest is not that of its own list.
+    """
+    file = folder / FILE
+    if file.is_symlink() or not file.is_file():
+        return None
+    try:
+        manifest = Manifest.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        message = f"is no manifest of `podium prepare` ({place or 'all of it'}: {first['msg']})"
+        raise BadCompetition([{"file": FILE, "key": "", "message": message}]) from None
+    if manifest.root != root_digest(manifest.files):
+        message = "its root digest is not that of the files that it lists: it was changed"
+        raise BadCompetition([{"file": FILE, "key": "root", "message": message}])
+    return manifest
+
+
+def differences(folder: Path, manifest: Manifest, progress: Progress | None = None) -> Differences:
+    """Compare every file of a folder with its manifest, byte for byte."""
+    listed = {file.name: file for file in manifest.files}
+    found = dict(_walk(folder))
+    changed = {}
+    for name in sorted(listed.keys() & found.keys()):
+        if how := _change(folder / name, found[name], listed[name]):
+            changed[name] = how
+        if progress is not None:
+            progress(name, found[name].st_size)
+    return Differences(
+        tuple(sorted(listed.keys() - found.keys())),
+        tuple(sorted(found.keys() - listed.keys())),
+        changed,
+    )
+
+
+def has_listed_sizes(folder: Path, manifest: Manifest) -> bool:
+    """Whether every listed file is there with its size. No file is read."""
+    found = {name: entry.st_size for name, entry in _walk(folder)}
+    return found == {file.name: file.bytes for file in manifest.files}
+
+
+def require_as_listed(folder: Path) -> None:
+    """Check that a folder with a manifest has exactly the files that it lists.
+
+    Raises:
+        BadCompetition: names every file that is missing, extra or changed.
+    """
+    manifest = read_manifest(folder)
+    if manifest is not None and (found := differences(folder, manifest)):
+        raise BadCompetition(found.problems())
+
+
+def _change(path: Path, entry: os.stat_result, listed: ListedFile) -> str:
+    if not stat.S_ISREG(entry.st_mode):
+        return "is a link or a device"
+    if entry.st_size != listed.bytes:
+        return f"has {entry.st_size:,} bytes, and had {listed.bytes:,}"
+    return "" if file_digest(path)[1] == listed.sha256 else "has other bytes"
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
+    """All that is no directory below a folder, but for the manifest. No link is followed."""
+    for directory, folders, files in os.walk(folder):
+        links = [name for name in folders if Path(directory, name).is_symlink()]
+        for name in (*files, *links):
+            path = Path(directory, name)
+            relative = path.relative_to(folder).as_posix()
+            if relative != FILE:
+                yield relative, path.lstat()

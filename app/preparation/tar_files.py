@@ -1,0 +1,77 @@
+"""Read tar archives, packed with gzip or not, in one pass, and write plain ones."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import tarfile
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import IO, cast
+
+Use = Callable[[str, IO[bytes], int], None]
+
+_GZIP = b"\x1f\x8b"  # how such files begin
+
+
+def names(archive: IO[bytes]) -> list[str]:
+    """The sorted names of the files in an archive, which is read to its end.
+
+    Raises:
+        tarfile.ReadError, gzip.BadGzipFile, EOFError, zlib.error: the archive is cut or damaged.
+    """
+    return sorted(_name(member) for _, member in _members(archive))
+
+
+def read(archive: IO[bytes], wanted: Collection[str], use: Use) -> None:
+    """Call `use` with the name, the content and the size of each wanted file, in their order.
+
+    The content can be read once, from its beginning to its end, during the call.
+
+    Raises:
+        tarfile.ReadError, gzip.BadGzipFile, EOFError, zlib.error: the archive is cut or damaged.
+    """
+    for packed, member in _members(archive):
+        content = packed.extractfile(member) if _name(member) in wanted else None
+        if content is not None:
+            use(_name(member), content, member.size)
+
+
+@contextlib.contextmanager
+def written(archive: Path) -> Iterator[Use]:
+    """A function that adds a file, of its name, content and size, to a new archive.
+
+    Members have no owner and no time, so that an archive's bytes depend on its contents alone.
+
+    Raises:
+        FileExistsError: the archive was written before.
+    """
+    with tarfile.open(archive, "x") as packed:
+
+        def add(name: str, content: IO[bytes], size: int) -> None:
+            member = tarfile.TarInfo(name)
+            member.size = size
+            packed.addfile(member, content)
+
+        yield add
+
+
+def _members(archive: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
+    """The regular files of an archive.
+
+    `tarfile` would take an archive that was cut for a complete one; gzip's sum, behind the last
+    byte, tells.
+    """
+    head = cast(io.BufferedReader, archive).peek(len(_GZIP))[: len(_GZIP)]
+    stream = cast(IO[bytes], gzip.GzipFile(fileobj=archive)) if head == _GZIP else archive
+    with tarfile.open(fileobj=stream, mode="r|") as packed:
+        for member in packed:
+            if member.isfile():
+                yield packed, member
+    while stream.read(1 << 20):
+        pass
+
+
+def _name(member: tarfile.TarInfo) -> str:
+    return member.name.removeprefix("./")

@@ -1,0 +1,75 @@
+"""Kaggle's archives on this disk: where they are, and the room that they may take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from app.downloads.errors import DownloadChanged
+from app.downloads.http_ranges import HttpRanges
+from app.downloads.zip_download import Advance, ZipDownload
+from app.errors import DiskReserved, StorageFull
+from app.importers.kaggle_source import KaggleSource
+from app.settings import Settings
+from app.storage.blobs.disk_reserve import DiskReserve
+
+FOLDER = "downloads"  # of the data directory
+CHANGES = 3  # of an archive while it is downloaded, after which it is given up
+Result = TypeVar("Result")
+
+
+def archive_place(data_dir: Path, slug: str) -> Path:
+    """Where the archive of a competition is, once all of it is there."""
+    return data_dir / FOLDER / f"{slug}.zip"
+
+
+def connection(source: KaggleSource, slug: str, report: Callable[[str], None]) -> HttpRanges:
+    """The way to a competition's archive. Kaggle is asked for its address when it is needed."""
+    return HttpRanges(lambda: source.address(slug), lambda line: report(f"{slug}: {line}"))
+
+
+def archive_of(
+    settings: Settings, slug: str, ranges: HttpRanges, advance: Advance | None = None
+) -> ZipDownload:
+    """The archive of a competition, not opened yet.
+
+    Raises:
+        Conflict: another process is downloading it.
+    """
+    return ZipDownload(
+        archive_place(settings.data_dir, slug), ranges, advance=advance,
+        room=lambda size: require_room(settings, size),
+    )  # fmt: skip
+
+
+def unless_changed(
+    download: ZipDownload, slug: str, report: Callable[[str], None], step: Callable[[], Result]
+) -> Result:
+    """What the step gives; if Kaggle replaces the archive meanwhile, all is begun anew.
+
+    Raises:
+        DownloadChanged: it was replaced several times.
+    """
+    for _ in range(CHANGES):
+        try:
+            return step()
+        except DownloadChanged:
+            report(f"{slug}: Kaggle has another archive now; starting anew.")
+            download.start_anew()
+    raise DownloadChanged(f"Kaggle replaced the archive of {slug} {CHANGES} times meanwhile.")
+
+
+def require_room(settings: Settings, size: int = 0) -> None:
+    """Check that the disk has room for so many more bytes.
+
+    Raises:
+        StorageFull: it has not; what is there stays.
+    """
+    try:
+        DiskReserve(settings.data_dir, settings.disk_reserve_percent).require(size)
+    except DiskReserved as error:
+        raise StorageFull(
+            f"There is no room for {size:,} more bytes. {error.detail.split(' Nothing was')[0]} "
+            "What was downloaded stays: free space, and start again."
+        ) from None

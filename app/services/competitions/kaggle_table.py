@@ -1,0 +1,121 @@
+"""The train table of a competition on Kaggle: of its archive only that table is downloaded."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from app.domain.competition import SLUG
+from app.downloads.zip_download import Advance, ZipDownload
+from app.errors import Invalid
+from app.importers.kaggle_source import KaggleSource
+from app.preparation.raw_files import RawFiles
+from app.preparation.tables import header, read_table
+from app.preparation.train_table import (
+    PACKED,
+    TABLE,
+    Predicted,
+    is_table,
+    predicted,
+    sample_submissions,
+    train_table,
+)
+from app.services.competitions.kaggle_archives import (
+    archive_of,
+    connection,
+    require_room,
+    unless_changed,
+)
+from app.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the admin named. What is "" is found by the names of files and the sample submission."""
+
+    slug: str
+    table: str = ""
+    target: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KaggleTable:
+    """The table as a file on this disk; `member` is its name in Kaggle's archive."""
+
+    file: Path
+    member: str
+    predicted: Predicted
+
+
+@contextlib.contextmanager
+def kaggle_table(
+    settings: Settings, source: KaggleSource, wanted: Wanted,
+    report: Callable[[str], None], advance: Advance | None = None,
+) -> Iterator[KaggleTable]:  # fmt: skip
+    """The train table, until the end of the block. What was downloaded is kept for the next time.
+
+    Raises:
+        RulesNotAccepted, CannotBeJoined: the account may not have the files.
+        NotFound: there is no such competition, or no longer.
+        Invalid: there is no train table or no target, or one has to be chosen; says which.
+        Conflict, StorageFull, DamagedDownload, Unavailable: as `ZipDownload` and `require_room`.
+    """
+    if not SLUG.fullmatch(wanted.slug):
+        raise Invalid(
+            f"{wanted.slug!r} is no name of a competition on Kaggle: it is the last part of the "
+            "address https://www.kaggle.com/competitions/NAME."
+        )
+    ranges = connection(source, wanted.slug, report)
+    try:
+        download = archive_of(settings, wanted.slug, ranges, advance)
+        try:
+            unless_changed(download, wanted.slug, report, download.open)
+            with tempfile.TemporaryDirectory(
+                prefix=f".{wanted.slug}-", dir=download.file.parent
+            ) as place:
+                yield unless_changed(
+                    download, wanted.slug, report,
+                    lambda: _table(settings, download, wanted, Path(place)),
+                )  # fmt: skip
+        finally:
+            download.close()
+    finally:
+        ranges.close()
+
+
+def _table(settings: Settings, download: ZipDownload, wanted: Wanted, place: Path) -> KaggleTable:
+    with RawFiles(download.file, fetch=download.fetch) as raw:
+        names = raw.names()
+        member = train_table(wanted.slug, names, wanted.table)
+        sizes = {one.filename: one.file_size for one in download.members}
+        require_room(settings, sizes[member])
+        sample: list[str] = []
+        found = sample_submissions(names)
+        if len(found) == 1 and not (wanted.target and wanted.id):
+            sample = header(_copied(raw, found[0], place / "sample"))
+        file = _copied(raw, member, place / "train")
+    columns = predicted(read_table(file), member, sample, wanted.target, wanted.id)
+    return KaggleTable(file, member, columns)
+
+
+def _copied(raw: RawFiles, name: str, folder: Path) -> Path:
+    """The table `name`, or the only one in the archive `name`, as a file in a new folder."""
+    inner, within = name, None
+    if name.lower().endswith(PACKED):
+        try:
+            tables = [one for one in raw.names(within=name) if TABLE.search(one.lower())]
+        except zipfile.BadZipFile:
+            raise Invalid(f"{name} of Kaggle's archive is no zip archive.") from None
+        tables = [one for one in tables if is_table(one)]
+        if len(tables) != 1:
+            raise Invalid(f"{name} has {len(tables)} tables; only an archive with one serves.")
+        inner, within = tables[0], name
+    target = folder / PurePosixPath(inner).name
+    target.unlink(missing_ok=True)  # of an archive that was replaced meanwhile
+    raw.copy(inner, target, within=within)
+    return target

@@ -1,0 +1,112 @@
+"""A prepared folder: made as SLUG.partial, renamed when it is complete and has its manifest."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from app import __version__
+from app.errors import Conflict
+from app.file_digest import file_digest
+from app.graders.pool import GraderPool
+from app.preparation.manifest import (
+    Manifest,
+    libraries,
+    listed_files,
+    root_digest,
+    write_manifest,
+)
+from app.services.competitions.run_prepare import PREPARE
+from app.services.competitions.self_test import self_test
+from app.storage.blobs.disk import sync_directory
+
+PARTIAL, OLD = ".partial", ".old"
+FOLDER = "prepared"  # of the data directory
+
+
+@contextlib.contextmanager
+def partial_folder(target: Path) -> Iterator[Path]:
+    """An empty directory beside `target` to make it in. Nothing of it is left afterwards.
+
+    What an interrupted preparation left is removed first.
+
+    Raises:
+        Conflict: another process is preparing the same.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    partial = target.with_name(target.name + PARTIAL)
+    partial.mkdir(exist_ok=True)
+    lock = os.open(partial, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Conflict(f"Another process is preparing {target.name} in {partial}.") from None
+        _recover(target)
+        for left in partial.iterdir():
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        try:
+            yield partial
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def complete(
+    made: Path,
+    target: Path,
+    graders: GraderPool,
+    *,
+    source: dict[str, Any],
+    grading_only: bool,
+    code: Path | None,
+    progress: Callable[[str, int], None] | None = None,
+) -> Manifest:
+    """Test the folder `made`, write its manifest, and rename it to `target`.
+
+    An older `target` is replaced. `code` is the prepare.py that made it, if one did.
+
+    Raises:
+        BadCompetition: the self-test failed. `target` stays as it was.
+    """
+    tested = self_test(graders, made)
+    files = listed_files(made, progress)
+    manifest = Manifest(
+        competition=target.name,
+        prepared_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        grading_only=grading_only,
+        root=root_digest(files),
+        source=source,
+        made_by={
+            "podium": __version__,
+            **({PREPARE: file_digest(code)[1]} if code is not None else {}),
+            **libraries(),
+        },
+        self_test=asdict(tested),
+        files=files,
+    )
+    write_manifest(made, manifest)
+    sync_directory(made)
+    old = target.with_name(target.name + OLD)
+    if target.exists():
+        target.rename(old)
+    made.rename(target)
+    sync_directory(target.parent)
+    shutil.rmtree(old, ignore_errors=True)
+    return manifest
+
+
+def _recover(target: Path) -> None:
+    """Undo a replacement that was interrupted between its two renames; remove what it left."""
+    old = target.with_name(target.name + OLD)
+    if old.exists() and not target.exists():
+        old.rename(target)
+    shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,125 @@
+"""Run a competition's prepare.py in a process of its own."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from app.errors import BadCompetition
+
+PREPARE = "prepare.py"
+# The function of a prepare.py that reads the raw files where they lie, an archive too, and that
+# writes files as MLE-bench lays them out.
+PREPARE_FILES = "prepare_files"
+WATCH_SECONDS = 1.0
+MAX_ERROR_BYTES = 1 << 16  # of what prepare.py writes as errors; the last line is shown
+Fetch = Callable[[str], None]  # brings a member of an archive that is not all there
+Watch = Callable[[], None]  # raises what should end prepare.py
+
+
+def reads_archives(folder: Path) -> bool:
+    """Whether the folder's prepare.py reads the raw files where they lie, an archive too."""
+    return PREPARE_FILES in functions(folder / PREPARE)
+
+
+def functions(file: Path) -> set[str]:
+    """The names of the functions of a Python file, which is not run; none of a broken one."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError):
+        return set()
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def copy_folder(folder: Path, prepared: Path) -> None:
+    """Copy a competition folder without its data, and make empty folders for that."""
+    shutil.copytree(folder, prepared, ignore=shutil.ignore_patterns("public", "private"))
+    for part in ("public", "private"):
+        (prepared / part).mkdir()
+
+
+def run_prepare(
+    folder: Path,
+    raw: Path,
+    prepared: Path,
+    *,
+    grading_only: bool = False,
+    fetch: Fetch | None = None,
+    watch: Watch | None = None,
+) -> None:
+    """Let the folder's prepare.py fill `public` and `private` in `prepared`.
+
+    `fetch` is called with the name of each member of the archive `raw` before it is read there.
+    `watch` is called each second. What either raises ends prepare.py, and is raised here. If this
+    process dies, prepare.py ends too.
+
+    Raises:
+        BadCompetition: prepare.py failed; gives the last line of its error output.
+    """
+    arguments = [str(path.resolve()) for path in (folder / PREPARE, raw, prepared)]
+    places = [f"{arguments[2]}/{part}" for part in ("public", "private")]
+    ours, theirs = socket.socketpair()
+    flags = ["--parent", str(theirs.fileno())]
+    flags += ["--asks"] if fetch else []
+    flags += ["--grading-only"] if grading_only else []
+    with ours, tempfile.TemporaryFile() as errors:
+        with theirs:
+            process = subprocess.Popen(  # noqa: S603 (a prepare.py is trusted as its folder is: see docs/operations.md)
+                [sys.executable, "-B", "-m", "app.preparation.run", *arguments[:2], *places,
+                 *flags],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+                cwd=prepared.parent, pass_fds=[theirs.fileno()], env=_environment(prepared.parent),
+            )  # fmt: skip
+        try:
+            _serve(ours, fetch, watch)
+            process.wait()
+        finally:
+            process.kill()
+            process.wait()
+        if process.returncode:
+            message = _last_line(errors)
+            file = f"{folder.name}/{PREPARE}"
+            raise BadCompetition([{"file": file, "key": "", "message": message}])
+
+
+def _serve(channel: socket.socket, fetch: Fetch | None, watch: Watch | None) -> None:
+    """Answer requests for members until the process has ended."""
+    channel.settimeout(WATCH_SECONDS)
+    waiting = b""
+    while True:
+        try:
+            got = channel.recv(1 << 16)
+        except TimeoutError:
+            if watch is not None:
+                watch()
+            continue
+        except ConnectionResetError:
+            return
+        if not got:
+            return
+        waiting += got
+        *names, waiting = waiting.split(b"\0")
+        for name in names:
+            if fetch is not None:
+                fetch(name.decode())
+            channel.sendall(b"\0")
+
+
+def _environment(scratch: Path) -> dict[str, str]:
+    """Our variables but for credentials and settings; temporary files are on the same disk."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("KAGGLE", "PODIUM"))}
+    return {**kept, "TMPDIR": str(scratch)}
+
+
+def _last_line(errors: IO[bytes]) -> str:
+    errors.seek(max(0, errors.seek(0, os.SEEK_END) - MAX_ERROR_BYTES))
+    lines = errors.read().decode(errors="replace").strip().splitlines()
+    return (lines or ["it was killed"])[-1][:500]
