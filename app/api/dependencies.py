@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 from fastapi.security import HTTPBearer
 
-from app.api.http.query_names import refuse_unknown_parameters
+from app.api.http.query_names import refuse_ignored_parameters
 from app.api.http.request_log import note_caller
 from app.services.auth import (
     Caller,
@@ -68,7 +68,7 @@ Key = Annotated[
 
 
 def any_caller(request: Request, context: Ctx, key: Key) -> Caller:
-    """The holder of the request's key; the request has no query parameter unknown to its route.
+    """The holder of the request's key; no query parameter of the request would be ignored.
 
     A browser that is logged in may read (GET) with its cookie instead of a key.
     """
@@ -78,7 +78,7 @@ def any_caller(request: Request, context: Ctx, key: Key) -> Caller:
     else:
         found = identify(context, key)
     note_caller(request.scope, found.key_id, found.role.value)
-    refuse_unknown_parameters(request)
+    refuse_ignored_parameters(request)
     return found
 
 

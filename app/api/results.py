@@ -7,15 +7,14 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import AwareDatetime
 
-from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Cursor, Limit, Slug
+from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Slug
 from app.api.http.negotiation import NON_JSON_RESPONSES, answer
 from app.api.http.problems import responses
+from app.api.schemas.items import ItemsOut
 from app.api.schemas.results import (
-    BoardOut,
     ComparisonOut,
     CompetitionResultsOut,
     CurvesOut,
-    ItemsOut,
     MedalRatesOut,
     PassAtKOut,
     SimultaneousOut,
@@ -28,7 +27,7 @@ from app.reports.comparisons import (
 )
 from app.reports.competition_results import competition_report
 from app.reports.items import items_report
-from app.reports.medal_rates import board_report, medal_rates_report
+from app.reports.medal_rates import medal_rates_report
 from app.reports.medals_over_time import curves_report
 from app.services.results import board, competition_results, experiment_results, medals_over_time
 from app.services.results.experiment_results import GroupBy
@@ -65,9 +64,11 @@ Flags = Annotated[
         description="codes of flags, separated by commas; one that no competition has is refused",
     ),
 ]
+ConventionName = Literal[
+    "not-better", "mle-dojo-paper", "mle-dojo-code", "strictly-beaten", "mid-rank"
+]
 PercentileConvention = Annotated[
-    Literal["not-better", "mle-dojo-paper", "mle-dojo-code", "strictly-beaten", "mid-rank"],
-    Query(description="the convention of the percentiles"),
+    ConventionName, Query(description="the convention of the percentiles")
 ]
 HowExcluded = Annotated[
     Excluded, Query(description="leave flagged competitions out, or count failures there")
@@ -133,24 +134,6 @@ def show_medal_rates(
     """The share of attempts that won each medal: mean, SEM and intervals, in percent."""
     found, groups = experiment_results.medal_rates(context, name, scope, group_by)
     return answer(request, medal_rates_report(found, groups, noise_of(context, found)))
-
-
-@router.get("/medal-rates", response_model=BoardOut, responses=ANSWERS)
-def show_board(
-    request: Request,
-    context: Ctx,
-    scope: InScope,
-    group_by: Group = None,
-    experiments: Experiments = [],  # noqa: B006
-    limit: Limit = 100,
-    cursor: Cursor = None,
-) -> Any:
-    """The medal rates of experiments over the same competitions, best first, in pages.
-
-    Without a suite these are the competitions that all of the experiments have.
-    """
-    found = board.experiment_board(context, scope, group_by, experiments, after=cursor, limit=limit)
-    return answer(request, board_report(found))
 
 
 @router.get("/experiments/{name}/pass-at-k", response_model=PassAtKOut, responses=ANSWERS)

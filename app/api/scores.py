@@ -10,6 +10,7 @@ from app.api.dependencies import FOR_RESEARCHERS, Ctx
 from app.api.http.negotiation import answer
 from app.api.results import (
     ANSWERS,
+    ConventionName,
     ExperimentName,
     Experiments,
     InScope,
@@ -17,18 +18,31 @@ from app.api.results import (
     PercentileConvention,
     Rate,
 )
-from app.api.schemas.scores import PlanOut, ScoresOut, SelectionOut, SensitivityOut
+from app.api.schemas.scores import PlanOut, ScaleName, ScoresOut, SelectionOut, SensitivityOut
 from app.errors import Invalid
 from app.reports.planning import plan_report
 from app.reports.score_summaries import scores_report
 from app.reports.selection import selection_report
 from app.reports.sensitivity import sensitivity_report
-from app.services.results import planning, score_summaries, sensitivity
+from app.services.results import planning, sensitivity
 from app.services.results.choice.selection import selection
+from app.services.results.scores import score_summaries
 from app.statistics.planning import Spread
 
 Numbers = Annotated[str, Query(pattern=r"^[0-9]{1,6}(,[0-9]{1,6})*$", max_length=200)]
 Points = Annotated[float | None, Query(ge=0, le=100, allow_inf_nan=False)]
+Scale = Annotated[ScaleName, Query(description="the scale of the scores")]
+MaybeConvention = Annotated[
+    ConventionName | None,
+    Query(description="the convention of the percentiles; mid-rank if none is named"),
+]
+Target = Annotated[
+    float | None,
+    Query(
+        ge=-100, le=100, allow_inf_nan=False,
+        description="the score of the optimality gap: 100 for percentiles, 1 on the other scales",
+    ),
+]  # fmt: skip
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
 
 
@@ -38,16 +52,19 @@ def show_scores(
     context: Ctx,
     name: Name,
     scope: InScope,
-    percentile: PercentileConvention = "mid-rank",
-    target: Annotated[
-        float, Query(ge=0, le=100, description="the percentile of the optimality gap")
-    ] = 100.0,
+    scale: Scale = "percentile",
+    percentile: MaybeConvention = None,
+    target: Target = None,
     against: ExperimentName = None,
 ) -> Any:
-    """Percentiles of an experiment: mean, median, IQM, optimality gap, profile, P(better)."""
+    """Scores of an experiment on one scale: mean, median, IQM, optimality gap, profile, P(better).
+
+    A scale is the percentile among the human teams, or a normalised score.
+    """
     found = score_summaries.scores(
-        context, name, scope, convention=percentile, target=target, against=against
-    )
+        context, name, scope,
+        scale=scale, convention=percentile, target=target, against=against,
+    )  # fmt: skip
     return answer(request, scores_report(found))
 
 

@@ -49,14 +49,14 @@ def working(title: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def file_progress(title: str) -> Iterator[Any]:
-    """A progress bar in bytes, if standard error is a terminal."""
+def file_progress(title: str, total: int | None = None) -> Iterator[Any]:
+    """A progress bar in bytes, if standard error is a terminal; `total` is None if not known."""
     with Progress(
         TextColumn(title, markup=False), BarColumn(), DownloadColumn(),
         TextColumn("{task.fields[name]}", markup=False),
         TimeElapsedColumn(), console=err, transient=True, disable=not err.is_terminal,
     ) as progress:  # fmt: skip
-        task = progress.add_task(title, total=None, name="")
+        task = progress.add_task(title, total=total, name="")
         yield lambda name, size: progress.update(task, advance=size, name=name)
 
 

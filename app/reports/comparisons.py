@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from app.domain.wording import first_few
-from app.reports.document.page import Page, Table
+from app.reports.document.page import Marked, Page, Table
 from app.reports.medal_rates import ends
 from app.reports.report import Report
 from app.reports.result_context import (
     context_columns,
     context_document,
     footnotes,
+    marked,
+    marked_mean,
+    marks_of,
     shared_notes,
 )
 from app.reports.tables import interval_cell, p_cell
@@ -20,6 +23,7 @@ from app.services.results.choice.public_choice import PublicChoice
 from app.services.results.scope import ResultContext
 from app.statistics.chosen_by_public import ChosenAtK
 from app.statistics.comparison import Comparison
+from app.statistics.estimates import Interval
 from app.statistics.pass_at_k import PassAtK
 from app.statistics.simultaneous import Simultaneous
 
@@ -43,23 +47,27 @@ def pass_at_k_report(
             "rate": rate,
             "k": one.k,
             "mean": one.mean,
-            "bootstrap95_low": one.bootstrap95[0] if one.bootstrap95 else None,
-            "bootstrap95_high": one.bootstrap95[1] if one.bootstrap95 else None,
+            **ends("runs95", one.runs95),
+            **ends("competitions95", one.competitions95),
+            **ends("bootstrap95", one.bootstrap95),
             **_public_columns(chosen.get(one.k)),
             "without_public_scores": len(public.without_public_scores),
             **context_columns(context),
+            **_public_intervals(chosen.get(one.k)),
         }
         for one in found
     ]
 
     def page() -> Page:
         table = Table(
-            ["k", "pass@k (%)", "bootstrap 95 %"],
-            [[one.k, f"{one.mean:.2f}", interval_cell(one.bootstrap95)] for one in found],
-        )
+            ["k", "pass@k (%)", "these competitions, run again: 95 %",
+             "competitions like these: 95 %"],
+            [[one.k, marked_mean(context, one.mean), interval_cell(one.runs95),
+              interval_cell(one.competitions95)] for one in found],
+        )  # fmt: skip
         tables, notes = [table], footnotes(context)
         if public.found:
-            tables.append(_public_table(public.found))
+            tables.append(_public_table(context, public))
             notes.append(
                 "Chosen by public score: of k attempts the one with the best public score; pass@k "
                 f"beside it is over the same {public.found[0].competitions} competitions."
@@ -85,14 +93,37 @@ def _public_columns(one: ChosenAtK | None) -> dict[str, float | None]:
     }
 
 
-def _public_table(found: Sequence[ChosenAtK]) -> Table:
+def _public_intervals(one: ChosenAtK | None) -> dict[str, float | None]:
+    return {
+        **ends("chosen_by_public_runs95", one.chosen_by_public_runs95 if one else None),
+        **ends(
+            "chosen_by_public_competitions95", one.chosen_by_public_competitions95 if one else None
+        ),
+        **ends("gap_runs95", one.gap_runs95 if one else None),
+        **ends("gap_competitions95", one.gap_competitions95 if one else None),
+    }
+
+
+def _public_table(context: ResultContext, public: PublicChoice) -> Table:
+    missing = sum(slug not in public.without_public_scores for slug, _, _ in context.missing)
+
+    def number(value: float) -> str | Marked:
+        return marked(f"{value:.2f}", missing, context.filters.padding)
+
+    def gap95(one: ChosenAtK, interval: Interval | None) -> str:
+        return "nothing to choose" if one.k == 1 else interval_cell(interval)
+
+    questions = ("these competitions, run again: 95 %", "competitions like these: 95 %")
     return Table(
-        ["k", "pass@k (%)", "chosen by public score (%)", "bootstrap 95 %", "gap",
-         "bootstrap 95 %"],
+        ["k", "pass@k (%)", "chosen by public score (%)",
+         *(f"chosen: {each}" for each in questions), "gap",
+         *(f"gap: {each}" for each in questions)],
         [
-            [one.k, f"{one.pass_at_k:.2f}", f"{one.chosen_by_public:.2f}",
-             interval_cell(one.chosen_by_public95), f"{one.gap:.2f}", interval_cell(one.gap95)]
-            for one in found
+            [one.k, number(one.pass_at_k), number(one.chosen_by_public),
+             interval_cell(one.chosen_by_public_runs95),
+             interval_cell(one.chosen_by_public_competitions95),
+             number(one.gap), gap95(one, one.gap_runs95), gap95(one, one.gap_competitions95)]
+            for one in public.found
         ],
     )  # fmt: skip
 
@@ -108,7 +139,7 @@ def comparison_report(a: ResultContext, b: ResultContext, found: Comparison, rat
     }
     flat = asdict(found)
     sign = flat.pop("sign_test")
-    for name in ("ci95", "bootstrap95"):
+    for name in ("ci95", "bootstrap95", "runs95", "competitions95"):
         low, high = flat.pop(name) or (None, None)
         flat |= {f"{name}_low": low, f"{name}_high": high}
     row = {
@@ -116,20 +147,26 @@ def comparison_report(a: ResultContext, b: ResultContext, found: Comparison, rat
         **flat, **{f"sign_test_{name}": value for name, value in sign.items()},
         **{f"a_{name}": value for name, value in context_columns(a).items()},
         **{f"b_{name}": value for name, value in context_columns(b).items()},
+        "padding": a.filters.padding.value,
     }  # fmt: skip
 
     def page() -> Page:
         names = (a.experiment.name, b.experiment.name)
+        mark, sign_test = marks_of(a, b), found.sign_test
         least = "not known" if found.detectable is None else f"{found.detectable:.2f}"
         table = Table(
-            [f"{names[0]} (%)", f"{names[1]} (%)", "difference", "t 95 %", "t test",
+            [f"{names[0]} (%)", f"{names[1]} (%)", "difference",
+             "these competitions, run again: 95 %", "competitions like these: 95 %", "t test",
              "bootstrap 95 %", "sign test", "detectable"],
-            [[f"{found.a_mean:.2f}", f"{found.b_mean:.2f}", f"{found.difference:+.2f}",
-              interval_cell(found.ci95), p_cell(found.p), interval_cell(found.bootstrap95),
-              f"{found.sign_test.a_ahead}:{found.sign_test.b_ahead}, {p_cell(found.sign_test.p)}",
-              least]],
+            [[marked_mean(a, found.a_mean), marked_mean(b, found.b_mean),
+              *map(mark, [
+                  f"{found.difference:+.2f}",
+                  interval_cell(found.runs95), interval_cell(found.competitions95), p_cell(found.p),
+                  interval_cell(found.bootstrap95),
+                  f"{sign_test.a_ahead}:{sign_test.b_ahead}, {p_cell(sign_test.p)}", least,
+              ])]],
         )  # fmt: skip
-        return Page([table], [*footnotes(a), *footnotes(b)])
+        return Page([table], shared_notes([a, b]))
 
     return Report(document, [row], page)
 
@@ -144,17 +181,27 @@ def simultaneous_report(
         "rate": rate,
         **asdict(found),
     }
+    of = {context.experiment.name: context for context in contexts}
     rows = []
     for pair in found.pairs:
         flat = asdict(pair)
         low, high = flat.pop("simultaneous95") or (None, None)
-        rows.append({**flat, "simultaneous95_low": low, "simultaneous95_high": high, "rate": rate})
+        rows.append(
+            {
+                **flat, "simultaneous95_low": low, "simultaneous95_high": high, "rate": rate,
+                "suite": contexts[0].filters.suite,
+                **{f"a_{name}": value for name, value in context_columns(of[pair.a]).items()},
+                **{f"b_{name}": value for name, value in context_columns(of[pair.b]).items()},
+                "padding": contexts[0].filters.padding.value,
+            }
+        )  # fmt: skip
 
     def page() -> Page:
         ranking = Table(
             ["experiment", f"{rate} (%)", "ranks", "letters"],
             [
-                [one.experiment, f"{one.mean:.2f}", f"{one.ranks[0]} to {one.ranks[1]}",
+                [one.experiment, marked_mean(of[one.experiment], one.mean),
+                 f"{one.ranks[0]} to {one.ranks[1]}",
                  one.letters]
                 for one in found.experiments
             ],
@@ -162,8 +209,11 @@ def simultaneous_report(
         table = Table(
             ["a", "b", "a - b", "simultaneous 95 %", "Holm", "ahead"],
             [
-                [pair.a, pair.b, f"{pair.difference:+.2f}", interval_cell(pair.simultaneous95),
-                 p_cell(pair.p_holm), pair.ahead or ""]
+                [pair.a, pair.b,
+                 *map(marks_of(of[pair.a], of[pair.b]), [
+                     f"{pair.difference:+.2f}", interval_cell(pair.simultaneous95),
+                     p_cell(pair.p_holm),
+                 ]), pair.ahead or ""]
                 for pair in found.pairs
             ],
         )  # fmt: skip

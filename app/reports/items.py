@@ -8,20 +8,21 @@ from dataclasses import asdict
 from app.reports.document.page import Page, Table
 from app.reports.medal_rates import ends
 from app.reports.report import Report
+from app.reports.result_context import marked, shared_notes
 from app.reports.tables import interval_cell
-from app.services.results.scope import ResultFilter
+from app.services.results.scope import ResultContext, ResultFilter
 from app.statistics.item_analysis import ItemTable
 from app.statistics.rasch import FEWEST
 
 
 def items_report(
     scope: ResultFilter,
-    experiments: Sequence[str],
+    contexts: Sequence[ResultContext],
     found: ItemTable,
     absent: Sequence[tuple[str, str]],
     rate: str,
 ) -> Report:
-    """A suite's item table."""
+    """A suite's item table over these experiments, with every result that is missing."""
     documents = [asdict(one) for one in found.items]
     rows = []
     for one in documents:
@@ -32,9 +33,15 @@ def items_report(
     document = {
         "suite": scope.suite, "padding": scope.padding.value, "rate": rate,
         "exclude_flags": list(scope.exclude_flags), "excluded_as": scope.excluded.value,
-        "experiments": list(experiments), "items": documents,
+        "experiments": [one.experiment.name for one in contexts], "items": documents,
+        "missing": [
+            {"experiment": one.experiment.name, "competition": slug, "seed": seed, "reason": reason}
+            for one in contexts
+            for slug, seed, reason in one.missing
+        ],
         "abilities": [asdict(one) for one in found.abilities], "dispersion": found.dispersion,
         "absent": [{"experiment": name, "reason": reason} for name, reason in absent],
+        "archived_competitions": list(contexts[0].archived_competitions) if contexts else [],
     }  # fmt: skip
 
     def page() -> Page:
@@ -42,7 +49,8 @@ def items_report(
             ["competition", "attempts", f"{rate} (%)", "flips (%)", "difficulty", "slope",
              "slope 95 %", "correlation", "95 %", ""],
             [
-                [one.competition, one.attempts, f"{one.rate:.2f}", f"{one.flips:.2f}",
+                [one.competition, one.attempts,
+                 marked(f"{one.rate:.2f}", one.missing, scope.padding), f"{one.flips:.2f}",
                  f"{one.difficulty:+.2f} ± {one.difficulty_error:.2f}", _number(one.slope),
                  interval_cell(one.slope95), _number(one.discrimination),
                  interval_cell(one.discrimination95), one.verdict or ""]
@@ -51,7 +59,15 @@ def items_report(
         )  # fmt: skip
         abilities = Table(
             ["experiment", "ability"],
-            [[one.experiment, f"{one.ability:+.2f} ± {one.error:.2f}"] for one in found.abilities],
+            [
+                [
+                    one.experiment,
+                    marked(
+                        f"{one.ability:+.2f} ± {one.error:.2f}", len(context.missing), scope.padding
+                    ),
+                ]
+                for context, one in zip(contexts, found.abilities, strict=True)
+            ],
         )
         notes = [
             (
@@ -68,8 +84,9 @@ def items_report(
                 "have the root of it."
             ),
         ]
-        if len(experiments) < FEWEST:
+        if len(contexts) < FEWEST:
             notes.append(f"Slopes need at least {FEWEST} experiments.")
+        notes += shared_notes(contexts)
         notes += [f"{name} is not counted: {reason}" for name, reason in absent]
         return Page([table, abilities], notes)
 

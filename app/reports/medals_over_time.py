@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
+from typing import Any
 
-from app.reports.document.page import Page, Table
+from app.reports.document.page import Marked, Page, Table
 from app.reports.medal_rates import ends
 from app.reports.report import Report
-from app.reports.result_context import EFFECTS
+from app.reports.result_context import (
+    context_columns,
+    context_document,
+    footnotes,
+    marked,
+)
 from app.reports.tables import interval_cell
 from app.services.results.medals_over_time import Curves
+from app.services.results.scope import ResultContext
 from app.statistics.medals_over_time import Point
 
 BANDS = ("any_medal_runs95", "any_medal_competitions95", "gold_runs95", "gold_competitions95")
@@ -17,7 +25,8 @@ BANDS = ("any_medal_runs95", "any_medal_competitions95", "gold_runs95", "gold_co
 
 def curves_report(name: str, found: Curves) -> Report:
     """Medals over time, and the regret."""
-    document = {"experiment": name, **asdict(found)}
+    document = _document(name, found)
+    scope = found.context.filters
     rows = []
     for choice, points in found.points.items():
         for point in points:
@@ -25,15 +34,19 @@ def curves_report(name: str, found: Curves) -> Report:
             for band in BANDS:
                 flat |= ends(band, flat.pop(band))
             rows.append(
-                {"experiment": name, "axis": found.axis.value, "choice": choice.value, **flat}
-            )
+                {
+                    "experiment": name, "axis": found.axis.value, "choice": choice.value, **flat,
+                    "suite": scope.suite, "padding": scope.padding.value, "runs": found.runs,
+                    "left_out": found.left_out, **context_columns(found.context),
+                }
+            )  # fmt: skip
 
     def page() -> Page:
         moments = [point.at for point in next(iter(found.points.values()))]
         table = Table(
             [found.axis.value, *(choice.value for choice in found.points)],
             [
-                [f"{at:g}", *(_with_band(points[n]) for points in found.points.values())]
+                [f"{at:g}", *(_cell(found, points[n]) for points in found.points.values())]
                 for n, at in enumerate(moments)
             ],
         )
@@ -50,18 +63,45 @@ def curves_report(name: str, found: Curves) -> Report:
             f"{interval_cell(cost.competitions95)}."
             for choice, cost in found.regret.items()
         ]
-        if found.missing:
-            lines.append(
-                f"{len(found.missing)} missing results {EFFECTS[found.padding.value]} "
-                f"(padding={found.padding})."
-            )
         if found.left_out:
             lines.append(f"{found.left_out} runs are left out: they reported no {found.axis}.")
-        return Page([table], lines)
+        lines += _reasons(found.context)
+        return Page([table], [*lines, *footnotes(found.context)])
 
     return Report(document, rows, page)
 
 
-def _with_band(point: Point) -> str:
+def _reasons(context: ResultContext) -> list[str]:
+    """Why results are missing, in a line; none where nothing is missing."""
+    if not context.missing:
+        return []
+    counts = Counter(reason for _, _, reason in context.missing)
+    line = "; ".join(f"{count} × {reason}" for reason, count in counts.most_common())
+    lines = [f"Why results are missing: {line}."]
+    if len(context.missing) == len(context.grid.competitions) * context.grid.all_seeds:
+        lines.append("Every result is missing, so nothing here is measured.")
+    return lines
+
+
+def _document(name: str, found: Curves) -> dict[str, Any]:
+    """The curves for JSON, then the context that they have in common with other answers."""
+    own = {
+        "experiment": name,
+        "axis": found.axis,
+        "padding": found.padding,
+        "runs": found.runs,
+        "seeds": found.seeds,
+        "left_out": found.left_out,
+        "missing": [asdict(one) for one in found.missing],
+        "points": {
+            choice: [asdict(at) for at in points] for choice, points in found.points.items()
+        },
+        "regret": {choice: asdict(cost) for choice, cost in found.regret.items()},
+    }
+    return own | {key: v for key, v in context_document(found.context).items() if key not in own}
+
+
+def _cell(found: Curves, point: Point) -> str | Marked:
     band = point.any_medal_runs95 or point.any_medal_competitions95
-    return f"{point.any_medal:.2f}" + (f" ({interval_cell(band)})" if band else "")
+    text = f"{point.any_medal:.2f}" + (f" ({interval_cell(band)})" if band else "")
+    return marked(text, len(found.missing), found.padding)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Any
 
 from app.reports.document.page import Page, Table
 from app.reports.report import Report
-from app.reports.result_context import context_document, footnotes
+from app.reports.result_context import context_columns, context_document, marks_of, shared_notes
 from app.services.results.planning import Plan
+from app.statistics.planning import MOST_DIFFERENCE
 
 
 def plan_report(found: Plan) -> Report:
@@ -17,20 +19,30 @@ def plan_report(found: Plan) -> Report:
         "basis": [context_document(one) for one in found.basis],
         "sizes": [asdict(one) for one in found.sizes],
     }  # fmt: skip
-    rows = [
-        {**asdict(one), "rate": found.rate, "power": found.power, **asdict(found.spread)}
-        for one in found.sizes
-    ]
+    rows = []
+    for one in found.sizes:
+        row = asdict(one)
+        # New columns stand at the end.
+        last = {name: row.pop(name) for name in ("these_too_few", "like_these_too_few")}
+        spread = asdict(found.spread)
+        rows.append(
+            {**row, "rate": found.rate, "power": found.power, **spread, **last, **_of(found)}
+        )
 
-    def points(value: float | None) -> str:
+    def points(value: float | None, *, too_few: bool = False) -> str:
+        if too_few:
+            return f"more than {MOST_DIFFERENCE:g}"
         return "not known" if value is None else f"{value:.2f}"
 
     def page() -> Page:
+        mark = marks_of(*found.basis)
         table = Table(
             ["competitions", "seeds", "detectable: these competitions, run again",
              "detectable: competitions like these", "share of runs in the error (%)"],
-            [[one.competitions, one.seeds, points(one.these_competitions),
-              points(one.competitions_like_these), points(one.share_of_runs)]
+            [[one.competitions, one.seeds,
+              mark(points(one.these_competitions, too_few=one.these_too_few)),
+              mark(points(one.competitions_like_these, too_few=one.like_these_too_few)),
+              mark(points(one.share_of_runs))]
              for one in found.sizes],
         )  # fmt: skip
         spread, chance = found.spread, f"{100 * found.power:g} %"
@@ -39,8 +51,20 @@ def plan_report(found: Plan) -> Report:
             f"Spread over competitions {spread.between:.2f}, of an attempt {spread.within:.2f}.",
             "Where the share of runs is large, more seeds help; otherwise only competitions do.",
         ]
-        for one in found.basis:
-            notes += footnotes(one)
-        return Page([table], notes)
+        if any(one.these_too_few or one.like_these_too_few for one in found.sizes):
+            notes.append(
+                "More than 100: no difference of two rates is so large, so such a size finds none."
+            )
+        return Page([table], [*notes, *shared_notes(found.basis)])
 
     return Report(document, rows, page)
+
+
+def _of(found: Plan) -> dict[str, Any]:
+    """The two experiments that the spreads are from, as columns; none for stated spreads."""
+    columns: dict[str, Any] = {}
+    for name, one in zip(("a", "b"), found.basis, strict=False):
+        columns |= {name: one.experiment.name, "suite": one.filters.suite,
+                    "padding": one.filters.padding.value}  # fmt: skip
+        columns |= {f"{name}_{key}": value for key, value in context_columns(one).items()}
+    return columns

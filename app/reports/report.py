@@ -4,24 +4,94 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import Any, overload
 
+from app.errors import Invalid
 from app.reports.document.page import Page, to_markdown
 
 Row = Mapping[str, Any]
+
+
+class RowsOnDemand(Sequence[Row]):
+    """Rows that are made when they are first looked at: most clients ask for JSON."""
+
+    def __init__(self, make: Callable[[], list[Row]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _rows(self) -> list[Row]:
+        return self._make()
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | list[Row]:
+        return self._rows[at]
+
+    def __len__(self) -> int:
+        return len(self._rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
     """A result: `document` for JSON, flat `rows` for CSV and Parquet, and a page for readers.
 
-    The page is made on demand, because most clients ask for JSON.
+    The page is made on demand, because most clients ask for JSON. `columns` are the names of those
+    that were asked for: of the page, whose table is made with them, or of the rows; none: all.
     """
 
     document: Any
     rows: Sequence[Row]
     page: Callable[[], Page]
+    columns: tuple[str, ...] = ()
+
+    def chosen_rows(self) -> Sequence[Row]:
+        """The rows with the columns that were asked for, in that order.
+
+        Raises:
+            Invalid: the rows have no such column.
+        """
+        if not self.columns or not self.rows:
+            return self.rows
+        known = list(self.rows[0])
+        names = split_names(self.columns, set(known))
+        for name in names:
+            if name not in known:
+                raise Invalid(
+                    f"columns: there is no column {name!r}; there are {', '.join(known)}."
+                )
+        return [{name: row[name] for name in names} for row in self.rows]
+
+    def whole_document(self) -> Any:
+        """The document.
+
+        Raises:
+            Invalid: columns were asked for, which JSON does not have.
+        """
+        if self.columns:
+            raise Invalid("columns: JSON has none to choose. Ask for Markdown, CSV or Parquet.")
+        return self.document
 
     def markdown(self) -> str:
         """The page as Markdown."""
         return to_markdown(self.page())
+
+
+def split_names(values: Sequence[str], known: set[str]) -> list[str]:
+    """The names of columns: each value is a name, or several with commas between them.
+
+    >>> split_names(["a,b", "c"], {"a"})
+    ['a', 'b', 'c']
+
+    Raises:
+        Invalid: no column is named.
+    """
+    found = []
+    for value in values:
+        parts = [value] if value in known else value.split(",")
+        found += [part.strip() for part in parts if part.strip()]
+    if not found:
+        raise Invalid("columns: name at least one column.")
+    return list(dict.fromkeys(found))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from app.domain.wording import counted
+from app.reports.document.page import Marked
 from app.services.results.scope import ResultContext
+from app.statistics.attempts import Padding
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS, HARNESS_KINDS
 from app.storage.queries.regrades.in_force import InForce
 
@@ -57,6 +59,7 @@ def context_document(context: ResultContext) -> dict[str, Any]:
         "flags": [
             {"competition": slug, "code": code, "note": note} for slug, code, note in context.flags
         ],
+        "archived_competitions": list(context.archived_competitions),
     }
 
 
@@ -78,6 +81,7 @@ def context_columns(context: ResultContext) -> dict[str, Any]:
         "regrades": ",".join(one.id for one in context.regrades),
         "excluded_runs": len(context.reviewed),
         "any_medal_with_excluded": (context.with_excluded or {}).get("any_medal"),
+        "archived_competitions": ",".join(context.archived_competitions),
     }
 
 
@@ -89,6 +93,31 @@ EFFECTS = {
 }
 
 
+def missing_note(count: int, padding: Padding) -> str:
+    """How many results are missing, and how they count."""
+    return f"{count} missing results {EFFECTS[padding.value]} (padding={padding})"
+
+
+def marked(text: str, missing: int, padding: Padding) -> str | Marked:
+    """A cell, with a footnote where results are missing: it must not look measured."""
+    return Marked(text, (missing_note(missing, padding),)) if missing else text
+
+
+def marked_mean(context: ResultContext, mean: float) -> str | Marked:
+    """A number over all competitions of an experiment, marked where results are missing."""
+    return marked(f"{mean:.2f}", len(context.missing), context.filters.padding)
+
+
+def marks_of(*contexts: ResultContext) -> Callable[[str], str | Marked]:
+    """Marks cells that rest on all these experiments, with the footnote of each that needs one."""
+    notes = tuple(
+        dict.fromkeys(
+            missing_note(len(one.missing), one.filters.padding) for one in contexts if one.missing
+        )
+    )
+    return lambda text: Marked(text, notes) if notes else text
+
+
 def shared_notes(contexts: Sequence[ResultContext]) -> list[str]:
     """The footnotes of several experiments: what several have in common stands once."""
     names: dict[str, list[str]] = {}
@@ -96,16 +125,24 @@ def shared_notes(contexts: Sequence[ResultContext]) -> list[str]:
         name = one.experiment.name
         names.setdefault(" ".join(own_notes(one)).removeprefix(f"{name}: "), []).append(name)
     notes = [f"{', '.join(having)}: {note}" for note, having in names.items()]
-    return notes + flag_notes(dict.fromkeys(flag for one in contexts for flag in one.flags))
+    times = dict.fromkeys(note for one in contexts for note in time_notes(one))
+    flags = dict.fromkeys(flag for one in contexts for flag in one.flags)
+    return [*notes, *times, *flag_notes(flags)]
 
 
 def footnotes(context: ResultContext) -> list[str]:
     """Footnotes for readers of the numbers of one experiment, one line each."""
-    return [*own_notes(context), *flag_notes(context.flags)]
+    return [*own_notes(context), *time_notes(context), *flag_notes(context.flags)]
+
+
+def time_notes(context: ResultContext) -> list[str]:
+    """The time for which was asked, in a line; none for now."""
+    at = context.filters.basis.as_of
+    return [] if at is None else [f"As it was on {at:%Y-%m-%d %H:%M:%S} UTC."]
 
 
 def own_notes(context: ResultContext) -> list[str]:
-    """The footnotes without the flags, which several experiments share."""
+    """The footnotes without the time and the flags, which several experiments share."""
     scope, totals = context.filters, context.disclosed
     where = f"suite {scope.suite}" if scope.suite else "its competitions"
     count, seeds = len(context.grid.competitions), len(context.grid.seeds)
@@ -114,10 +151,7 @@ def own_notes(context: ResultContext) -> list[str]:
     if len(context.grid.seeds) == 1:
         lines.append("One seed: the spread between seeds is not known.")
     if context.missing:
-        lines.append(
-            f"{len(context.missing)} missing results {EFFECTS[scope.padding.value]} "
-            f"(padding={scope.padding})."
-        )
+        lines.append(f"{missing_note(len(context.missing), scope.padding)}.")
     if context.outside:
         what = "suite" if scope.suite else "competitions shown"
         lines.append(f"{context.outside} results at competitions outside the {what} do not count.")
@@ -125,6 +159,9 @@ def own_notes(context: ResultContext) -> list[str]:
         how = "left out" if scope.excluded.value == "drop" else "counted as failures"
         flags = ", ".join(scope.exclude_flags)
         lines.append(f"Flagged {flags}, {how}: {', '.join(context.excluded)}.")
+    if context.archived_competitions:
+        slugs = ", ".join(context.archived_competitions)
+        lines.append(f"Left out because they are archived: {slugs}.")
     if context.open:
         lines.append(f"{context.open} runs are still open: their last valid submission counts.")
     if context.policies:
@@ -169,8 +206,6 @@ def own_notes(context: ResultContext) -> list[str]:
             else f"Reviews exclude {runs}; with them any medal would be {rate:.2f} %."
         )
     lines += [regrade_note(one) for one in context.regrades]
-    if scope.basis.as_of is not None:
-        lines.append(f"As it was on {scope.basis.as_of:%Y-%m-%d %H:%M:%S} UTC.")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The report of an experiment's percentiles."""
+"""The report of an experiment's scores on a scale that competitions share."""
 
 from __future__ import annotations
 
@@ -6,15 +6,24 @@ from dataclasses import asdict
 from typing import Any
 
 from app.reports.document.page import Page, Table
+from app.reports.medal_rates import ends
 from app.reports.report import Report
-from app.reports.result_context import EFFECTS, context_columns, context_document, footnotes
+from app.reports.result_context import (
+    EFFECTS,
+    context_columns,
+    context_document,
+    footnotes,
+    marked,
+    shared_notes,
+)
 from app.reports.tables import interval_cell
-from app.services.results.score_summaries import Scored
-from app.statistics.percentiles import PERCENTILES
-from app.statistics.score_summaries import ScoreEstimate
+from app.services.results.scope import ResultContext
+from app.services.results.scores.score_summaries import Scored
+from app.statistics.percentiles import PERCENTILE, PERCENTILES, SCALES
+from app.statistics.scores.score_estimates import ProfilePoint, ScoreEstimate
 
 NAMES = {
-    "mean": "mean percentile",
+    "mean": "mean",
     "median": "median of the competitions' means",
     "iqm": "interquartile mean",
     "optimality_gap": "optimality gap",
@@ -22,14 +31,18 @@ NAMES = {
 
 
 def scores_report(found: Scored) -> Report:
-    """Summaries of the percentiles, the performance profile, and the other experiment if any."""
+    """Summaries of the scores, the performance profile, and the other experiment if any."""
     summary, context = found.summary, found.context
+    scale, digits = SCALES[found.scale], 2 if found.scale == PERCENTILE else 4
+    convention = PERCENTILES[found.convention] if found.convention else None
     other = found.against.experiment.name if found.against else None
     estimates = {name: getattr(summary, name) for name in NAMES}
     document = {
         **context_document(context),
+        "scale": found.scale,
+        "scale_source": scale.source,
         "percentile_convention": found.convention,
-        "percentile_source": PERCENTILES[found.convention].source,
+        "percentile_source": convention.source if convention else None,
         "target": found.target,
         "attempts": summary.attempts,
         "unplaced": [asdict(each) for each in found.unplaced],
@@ -43,42 +56,56 @@ def scores_report(found: Scored) -> Report:
     if found.better is not None:
         shown["probability_better"] = found.better
     rows: list[dict[str, Any]] = [
-        _row(found, name, None, one.value, one.runs95) for name, one in shown.items()
+        _row(found, name, None, one.value, one) for name, one in shown.items()
     ]
-    rows += [
-        _row(found, "profile", point.above, point.share, point.runs95) for point in summary.profile
-    ]
+    rows += [_row(found, "profile", point.above, point.share, point) for point in summary.profile]
 
     def page() -> Page:
-        titles = {**NAMES, "probability_better": f"P(better than {other}) (%)"}
+        padding = context.filters.padding
+        gaps = _gaps(found, context)
+        both = gaps + (_gaps(found, found.against) if found.against else 0)
+        titles = {
+            **NAMES, "mean": f"mean {found.scale}",
+            "probability_better": f"P(better than {other}) (%)",
+        }  # fmt: skip
         table = Table(
-            ["", "value", "these competitions, run again: 95 %"],
-            [[titles[name], f"{one.value:.2f}", interval_cell(one.runs95)]
+            ["", "value", "these competitions, run again: 95 %", "competitions like these: 95 %"],
+            [[titles[name],
+              *(marked(text, both if name == "probability_better" else gaps, padding)
+                for text in (f"{one.value:.{digits}f}", interval_cell(one.runs95, digits),
+                             interval_cell(one.competitions95, digits)))]
              for name, one in shown.items()],
         )  # fmt: skip
         profile = Table(
-            ["percentile above", "share of attempts (%)", "95 %"],
-            [[f"{point.above:g}", f"{point.share:.2f}", interval_cell(point.runs95)]
+            [f"{found.scale} above", "share of attempts (%)", "these competitions, run again: 95 %",
+             "competitions like these: 95 %"],
+            [[f"{point.above:g}",
+              *(marked(text, gaps, padding)
+                for text in (f"{point.share:.2f}", interval_cell(point.runs95),
+                             interval_cell(point.competitions95)))]
              for point in summary.profile],
         )  # fmt: skip
-        like_these = interval_cell(summary.mean_bootstrap95)
-        source = PERCENTILES[found.convention].source
         notes = [
-            f"Percentiles: {found.convention} ({source}); 0 without a valid submission.",
-            f"Mean for competitions like these, 95 %: {like_these}.",
+            f"Percentiles: {found.convention} ({convention.source}); 0 without a valid submission."
+            if convention
+            else f"{found.scale} ({scale.source}): {scale.formula}.",
             f"Optimality gap: how far attempts fall short of {found.target:g}, on average.",
         ]
         if found.unplaced:
             notes.append(
-                f"{len(found.unplaced)} attempts whose place is not known "
+                f"{len(found.unplaced)} attempts that have no {found.scale} "
                 f"{EFFECTS[context.filters.padding.value]} (padding={context.filters.padding})."
             )
-        notes += footnotes(context)
-        if found.against is not None:
-            notes += footnotes(found.against)
+        notes += shared_notes([context, found.against]) if found.against else footnotes(context)
         return Page([table, profile], notes)
 
     return Report(document, rows, page)
+
+
+def _gaps(found: Scored, context: ResultContext) -> int:
+    """The attempts of an experiment that have no result, or no score on the scale."""
+    name = context.experiment.name
+    return len(context.missing) + sum(one.experiment == name for one in found.unplaced)
 
 
 def _row(
@@ -86,9 +113,8 @@ def _row(
     name: str,
     above: float | None,
     value: float,
-    interval: tuple[float, float] | None,
+    estimate: ScoreEstimate | ProfilePoint,
 ) -> dict[str, Any]:
-    low, high = interval or (None, None)
     return {
         "experiment": found.context.experiment.name,
         "against": found.against.experiment.name if found.against else None,
@@ -98,8 +124,9 @@ def _row(
         "statistic": name,
         "above": above,
         "value": value,
-        "runs95_low": low,
-        "runs95_high": high,
+        **ends("runs95", estimate.runs95),
+        **ends("competitions95", estimate.competitions95),
         "unplaced": len(found.unplaced),
         **context_columns(found.context),
+        "scale": found.scale,
     }

@@ -8,7 +8,7 @@ from typing import Any
 from app.reports.document.page import Marked, Page, Table
 from app.reports.medal_rates import ends
 from app.reports.report import Report
-from app.reports.result_context import context_columns, context_document, footnotes
+from app.reports.result_context import context_columns, context_document, footnotes, marks_of
 from app.reports.tables import interval_cell
 from app.services.results.choice.selection import Selection
 from app.statistics.selection import Difference, Share
@@ -37,9 +37,10 @@ def selection_report(found: Selection) -> Report:
         rows.append(_row(found, None, "best_kept", shaken.best_kept))
 
     def page() -> Page:
+        mark = marks_of(context)
         lines: list[list[str | Marked]] = []
         for cost in found.costs:
-            lines.append([cost.choice, "any medal (%)", *_cells(cost.medals)])
+            lines.append([cost.choice, "any medal (%)", *map(mark, _cells(cost.medals))])
             if cost.percentiles is not None:
                 what: str | Marked = "percentile"
                 if found.unplaced:
@@ -47,7 +48,7 @@ def selection_report(found: Selection) -> Report:
                         (f"over {found.placed} competitions; places of submissions are not known "
                         f"at {', '.join(found.unplaced)}"),
                     ))  # fmt: skip
-                lines.append([cost.choice, what, *_cells(cost.percentiles)])
+                lines.append([cost.choice, what, *map(mark, _cells(cost.percentiles))])
         tables = [
             Table(
                 ["choice", "", "chosen", "best possible", "regret",
@@ -70,8 +71,9 @@ def selection_report(found: Selection) -> Report:
                 Table(
                     ["within runs", "mean (%)", "these competitions, run again: 95 %",
                      "competitions like these: 95 %"],
-                    [["shake-up", *_shares(shaken.shake_up)],
-                     ["the best by public score is the best", *_shares(shaken.best_kept)]],
+                    [["shake-up", *map(mark, _shares(shaken.shake_up))],
+                     ["the best by public score is the best",
+                      *map(mark, _shares(shaken.best_kept))]],
                 )
             )  # fmt: skip
             notes.append(

@@ -7,9 +7,16 @@ from dataclasses import asdict
 from app.reports.document.page import Page, Table
 from app.reports.medal_rates import ends
 from app.reports.report import Report
-from app.reports.result_context import context_document, footnotes
+from app.reports.result_context import (
+    context_columns,
+    context_document,
+    footnotes,
+    marked,
+    marks_of,
+)
 from app.reports.tables import interval_cell
 from app.services.results.sensitivity import Choice, Sensitivity
+from app.statistics.attempts import Padding
 
 WORDS = {
     Choice.FLAG: "without the flag {}",
@@ -24,38 +31,49 @@ def sensitivity_report(found: Sensitivity) -> Report:
     context = found.context
     document = {
         **context_document(context), "rate": found.rate, "mean": found.mean,
-        "competitions95": found.competitions95,
+        "competitions95": found.competitions95, "runs95": found.runs95,
         "variants": [asdict(one) for one in found.variants],
     }  # fmt: skip
     rows = []
     for one in found.variants:
         flat = asdict(one)
-        del flat["competitions95"]
+        del flat["competitions95"], flat["runs95"], flat["missing"]
         rows.append(
             {
                 "experiment": context.experiment.name, "rate": found.rate, "asked": found.mean,
-                **flat, **ends("competitions95", one.competitions95),
+                **flat, **ends("runs95", one.runs95), **ends("competitions95", one.competitions95),
+                "suite": context.filters.suite, "padding": context.filters.padding.value,
+                "missing_in_variant": one.missing, **context_columns(context),
             }
         )  # fmt: skip
 
     def page() -> Page:
         one_out = [one for one in found.variants if one.choice is Choice.COMPETITION]
         hidden = one_out[SHOWN:]
-        lines = [["as asked", len(context.grid.competitions), f"{found.mean:.2f}", "",
-                  interval_cell(found.competitions95)]]  # fmt: skip
+        mark = marks_of(context)
+        again, like = (interval_cell(each) for each in (found.runs95, found.competitions95))
+        lines = [["as asked", len(context.grid.competitions), mark(f"{found.mean:.2f}"), "",
+                  mark(again), mark(like)]]  # fmt: skip
         for one in found.variants:
             if one in hidden:
                 continue
             words = WORDS[one.choice].format(one.name)
             if one.mean is None or one.change is None:
-                lines.append([words, "", "not known", "", one.refused or ""])
+                lines.append([words, "", "not known", "", "", one.refused or ""])
             else:
-                lines.append([words, str(one.competitions), f"{one.mean:.2f}",
-                              f"{one.change:+.2f}", interval_cell(one.competitions95)])  # fmt: skip
+                padding = (
+                    Padding(one.name) if one.choice is Choice.PADDING else context.filters.padding
+                )
+                cells = [f"{one.mean:.2f}", f"{one.change:+.2f}", interval_cell(one.runs95),
+                         interval_cell(one.competitions95)]  # fmt: skip
+                count = one.missing or 0
+                lines.append([words, str(one.competitions),
+                              *(marked(cell, count, padding) for cell in cells)])  # fmt: skip
         table = Table(
-            ["", "competitions", f"{found.rate} (%)", "change", "competitions like these: 95 %"],
+            ["", "competitions", f"{found.rate} (%)", "change",
+             "these competitions, run again: 95 %", "competitions like these: 95 %"],
             lines,
-        )
+        )  # fmt: skip
         notes = footnotes(context)
         if hidden:
             largest = max(abs(one.change or 0.0) for one in hidden)

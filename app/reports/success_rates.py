@@ -6,10 +6,10 @@ from dataclasses import asdict
 from typing import Any
 
 from app.domain.wording import counted
-from app.reports.document.page import Page, Table
+from app.reports.document.page import Marked, Page, Table
 from app.reports.report import Report
-from app.reports.result_context import flag_notes, regrade_note
-from app.reports.tables import cell
+from app.reports.result_context import flag_notes, marked, regrade_note
+from app.reports.tables import cell, interval_cell
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
 from app.statistics.success import ALL, KINDS, GroupSuccess, Improvement, Rate
@@ -63,6 +63,7 @@ def _success_document(found: SuccessResults) -> dict[str, Any]:
             {"competition": slug, "code": code, "note": note} for slug, code, note in found.flags
         ],
         "regrades": [one._asdict() for one in found.regrades],
+        "archived_competitions": list(found.archived_competitions),
         "groups": {
             name: {**asdict(group), "lost": found.lost[name]}
             for name, group in found.groups.items()
@@ -96,6 +97,7 @@ def _success_rows(found: SuccessResults) -> list[dict[str, Any]]:
             "flags": ",".join(sorted({code for _, code, _ in found.flags})),
             "excluded": ",".join(found.excluded),
             "regrades": ",".join(one.id for one in found.regrades),
+            "archived_competitions": ",".join(found.archived_competitions),
         }
         for name, group in found.groups.items()
     ]
@@ -106,7 +108,7 @@ def _rate_columns(group: GroupSuccess) -> dict[str, float | None]:
     for name in RATES:
         rate: Rate | None = getattr(group, name)
         columns |= {name: rate.mean if rate else None, f"{name}_sem": rate.sem if rate else None}
-        for kind in ("wilson95", "bootstrap95"):
+        for kind in ("wilson95", "bootstrap95", "runs95", "competitions95"):
             low, high = (getattr(rate, kind) if rate else None) or (None, None)
             columns |= {f"{name}_{kind}_low": low, f"{name}_{kind}_high": high}
     return columns
@@ -123,17 +125,19 @@ def _cost_columns(group: GroupSuccess) -> dict[str, float | None]:
 
 
 _SUCCESS_HEADER = [
-    "group", "runs", "graded / reported / imported", "success (%)", "at any step (%)",
+    "group", "runs", "graded / reported / imported", "success (%)",
+    "these competitions, run again: 95 %", "competitions like these: 95 %", "at any step (%)",
     "improvement", "lost", "tokens", "hours", "dollars", "successes per dollar",
 ]  # fmt: skip
 
 
-def _success_cells(found: SuccessResults) -> list[list[str]]:
+def _success_cells(found: SuccessResults) -> list[list[str | Marked]]:
     """The lines of the Markdown table: one for each group, the group "all" last."""
     names = [*(name for name in found.groups if name != ALL), ALL]
-    lines = []
+    lines: list[list[str | Marked]] = []
     for name in names:
         group = found.groups[name]
+        rate = group.success_rate
         average = {cost: group.efficiency.averages[cost].mean for cost in COSTS}
         seconds = average["seconds"]
         lines.append(
@@ -141,8 +145,10 @@ def _success_cells(found: SuccessResults) -> list[list[str]]:
                 name,
                 str(group.runs),
                 " / ".join(str(group.results[kind]) for kind in KINDS),
-                _rate(group.success_rate),
-                _rate(group.ever_success_rate),
+                _marked_rate(found, name, _rate(rate)),
+                interval_cell(rate.runs95 if rate else None),
+                interval_cell(rate.competitions95 if rate else None),
+                _marked_rate(found, name, _rate(group.ever_success_rate)),
                 _improvement(group.average_improvement),
                 str(sum(found.lost[name].values())),
                 cell(average["tokens"]),
@@ -152,6 +158,12 @@ def _success_cells(found: SuccessResults) -> list[list[str]]:
             ]
         )
     return lines
+
+
+def _marked_rate(found: SuccessResults, group: str, text: str) -> str | Marked:
+    """The rate of all competitions, marked where results are missing."""
+    missing = len(found.missing) if group == ALL else 0
+    return marked(text, missing, found.scope.filters.padding)
 
 
 def _success_footnotes(found: SuccessResults) -> list[str]:
@@ -189,6 +201,9 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
         how = "left out" if scope.excluded.value == "drop" else "counted as failures"
         flags = ", ".join(scope.exclude_flags)
         lines.append(f"Flagged {flags}, {how}: {', '.join(found.excluded)}.")
+    if found.archived_competitions:
+        left_out = ", ".join(found.archived_competitions)
+        lines.append(f"Left out because they are archived: {left_out}.")
     if found.open:
         lines.append(f"{found.open} runs are still open: their last score counts.")
     if found.other_scores:

@@ -49,13 +49,15 @@ def cell(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def interval_cell(interval: tuple[float, float] | None) -> str:
+def interval_cell(interval: tuple[float, float] | None, digits: int = 2) -> str:
     """An interval as a cell: `low to high`, or "not known".
 
     >>> interval_cell((1.0, 2.5)), interval_cell(None)
     ('1.00 to 2.50', 'not known')
     """
-    return "not known" if interval is None else f"{interval[0]:.2f} to {interval[1]:.2f}"
+    if interval is None:
+        return "not known"
+    return f"{interval[0]:.{digits}f} to {interval[1]:.{digits}f}"
 
 
 def p_cell(p: float | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -31,14 +31,20 @@ def uncertainty_document(kept: UncertaintyRecord | None) -> dict[str, Any]:
 
 def noise_report(name: str, scores: Sequence[FinalScore]) -> Report:
     """The final scores of an experiment with their noise, and the medals within it."""
-    rates = rate_noise(scores)
     items = [_fields(one) | uncertainty_document(one.kept) for one in scores]
+    rates = [asdict(one) for one in rate_noise(scores)]
+    return noise_report_of({"experiment": name, "items": items, "rates": rates})
+
+
+def noise_report_of(document: Mapping[str, Any]) -> Report:
+    """The same report from its JSON."""
     rows = []
-    for one in scores:
-        flat = uncertainty_document(one.kept)
-        medals = flat.pop("medals") or {}
+    for item in document["items"]:
+        flat = {name: value for name, value in item.items() if name != "medals"}
+        medals = item["medals"] or {}
         chances = {f"chance_{medal}": medals.get(medal) for medal in MEDALS}
-        rows.append({"experiment": name, **_fields(one), **flat, **chances})
+        rows.append({"experiment": document["experiment"], **flat, **chances})
+    rates = [RateNoise(**rate) for rate in document["rates"]]
     shown = ("competition", "seed", "score", "standard_error", "low", "high", "medal",
              *(f"chance_{medal}" for medal in MEDALS), "reason")  # fmt: skip
 
@@ -46,7 +52,6 @@ def noise_report(name: str, scores: Sequence[FinalScore]) -> Report:
         table = Table(shown, [[cell(row[key]) for key in shown] for row in rows])
         return Page([table], [*noise_notes(rates), MEANING])
 
-    document = {"experiment": name, "items": items, "rates": [asdict(one) for one in rates]}
     return Report(document, rows, page)
 
 

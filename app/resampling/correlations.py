@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from app.metrics.arrays import LARGEST, FloatArray, IntArray
+from app.metrics.arrays import LARGEST, FloatArray
 from app.metrics.regression import difference_of
-from app.resampling.plan import Plan, by_column, group_sums, share, sums_plan
+from app.resampling.plan import Plan, by_column, share, sums_plan
+from app.resampling.ranks import correlation, spearman_plan
 
 # A variance below this share of the mean square is what rounding leaves of no variance at all.
 ROUNDING = 1e-13
-Sum = Callable[[FloatArray], FloatArray]
 
 
 def pearson(y_true: FloatArray, y_pred: FloatArray) -> Plan:
@@ -22,7 +20,7 @@ def pearson(y_true: FloatArray, y_pred: FloatArray) -> Plan:
 
 def spearman(y_true: FloatArray, y_pred: FloatArray) -> Plan:
     """`spearman_corrcoef`. The drawn rows are ranked anew."""
-    return by_column(_spearman, y_true, y_pred)
+    return by_column(spearman_plan, y_true, y_pred)
 
 
 def r2(y_true: FloatArray, y_pred: FloatArray) -> Plan:
@@ -50,7 +48,7 @@ def _pearson(y_true: FloatArray, y_pred: FloatArray) -> Plan:
             for square, total in zip(squares, (sum_a, sum_b), strict=True)
         )
         covariance = product - sum_a * sum_b / rows
-        return _correlation(covariance, spread_a, spread_b)
+        return correlation(covariance, spread_a, spread_b)
 
     return sums_plan(np.column_stack([a, b, a * a, b * b, a * b]), combine)
 
@@ -90,76 +88,6 @@ def _median_absolute(y_true: FloatArray, y_pred: FloatArray) -> Plan:
         return medians
 
     return Plan(rows, len(values), cell_of_row, score)
-
-
-def _spearman(y_true: FloatArray, y_pred: FloatArray) -> Plan:
-    values, a = np.unique(y_true, return_inverse=True)
-    predictions, b = np.unique(y_pred, return_inverse=True)
-    pairs, cell_of_row = np.unique(a * len(predictions) + b, return_inverse=True)
-    rows = len(y_true)
-    of_a, of_b = np.divmod(pairs, len(predictions))
-    sum_a, sum_b = _sums(of_a, len(values)), _sums(of_b, len(predictions))
-
-    is_untied = len(values) == len(pairs) == len(predictions)
-
-    def score(weights: FloatArray) -> FloatArray:
-        drawn_a, drawn_b = sum_a(weights), sum_b(weights)
-        at_a = ranks(drawn_a)
-        if len(values) < len(pairs):
-            at_a = np.take(at_a, of_a, axis=1, mode="clip")
-        at_a *= weights
-        at_b = np.take(ranks(drawn_b), of_b, axis=1, mode="clip")
-        covariance = np.einsum("ij,ij->i", at_a, at_b)
-        spread_a = _rank_spread(drawn_a)
-        # Without ties the weights are the counts of both.
-        spread_b = spread_a if is_untied else _rank_spread(drawn_b)
-        return _correlation(covariance, spread_a, spread_b)
-
-    return Plan(rows, len(pairs), cell_of_row, score)
-
-
-def _sums(value: IntArray, values: int) -> Sum:
-    """The sum of the cells' weights by value."""
-    order = np.argsort(value)
-    if values < len(value):
-        return group_sums(value, values)
-    if np.array_equal(order, np.arange(values)):
-        return _same
-    return lambda weights: np.take(weights, order, axis=1, mode="clip")
-
-
-def ranks(drawn: FloatArray) -> FloatArray:
-    """The mean rank of each value, less the mean of all, by how often the values were drawn.
-
-    >>> ranks(np.array([[1.0, 2.0, 0.0, 1.0]]))
-    array([[-1.5,  0. ,  1. ,  1.5]])
-    """
-    found = np.cumsum(drawn, axis=1)
-    middle = found[:, -1:] / 2
-    found -= drawn / 2
-    found -= middle
-    return found
-
-
-def _rank_spread(drawn: FloatArray) -> FloatArray:
-    """The sum of squared mean ranks about their mean, by how often each value was drawn.
-
-    Source: M. G. Kendall, Rank Correlation Methods (1948), section 3.7, the correction for ties.
-    """
-    total = drawn.sum(axis=1)
-    cubes = np.einsum("ij,ij->i", drawn * drawn, drawn)
-    spread: FloatArray = (total * total * total - cubes) / 12.0
-    return spread
-
-
-def _same(weights: FloatArray) -> FloatArray:
-    return weights
-
-
-def _correlation(covariance: FloatArray, spread_a: FloatArray, spread_b: FloatArray) -> FloatArray:
-    """Covariance by spreads: 0 for constant predictions, NaN for constant answers."""
-    found = share(covariance, np.sqrt(spread_a) * np.sqrt(spread_b), otherwise=0.0)
-    return np.where(spread_a > 0, np.clip(found, -1.0, 1.0), np.nan)
 
 
 def _spread(square: FloatArray, total: FloatArray, rows: int) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.metrics.arrays import FloatArray, IntArray
-from app.resampling.plan import Plan
+from app.resampling.plan import Plan, group_sums
 
 AT_ONCE = 1 << 17  # numbers of a block of weights: 1 MB, which caches hold
 FEW = 16  # a binomial number takes as long as so many drawn rows
@@ -30,14 +30,16 @@ def draws(plan: Plan, rng: np.random.Generator, resamples: int) -> Iterator[Floa
     block = max(1, min(resamples, AT_ONCE // (plan.cells if is_few else plan.rows)))
     rows = None if is_few else DrawnRows(plan.rows, rng)
     # All rows are alike before they are drawn: so those of the first cell may be drawn first.
-    starts = None if plan.cells == plan.rows else np.cumsum(counts) - counts
+    add = None
+    if plan.cells < plan.rows:
+        add = group_sums(np.repeat(np.arange(plan.cells), counts), plan.cells)
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
         if rows is None:
             yield rng.multinomial(plan.rows, counts / plan.rows, size=size).astype(np.float64)
             continue
         weights = rows.draw(size)
-        yield weights if starts is None else np.add.reduceat(weights, starts, axis=1)
+        yield weights if add is None else add(weights)
 
 
 class DrawnRows:

@@ -19,7 +19,9 @@ from app.metrics.arrays import FloatArray, IntArray
 Scores = Callable[[FloatArray], FloatArray]
 # Totals (resamples, values) and the rows of a resample to scores.
 Combine = Callable[[FloatArray, int], FloatArray]
-DENSE = 1 << 22  # entries of a table of zeros and ones, up to which sums are products of matrices
+Sums = Callable[[FloatArray], FloatArray]  # weights (resamples, cells) to (resamples, groups)
+DENSE = 1 << 16  # entries of a table of zeros and ones, up to which sums are products of matrices
+WIDTH = 20  # mean cells of a group, from which adding up neighbours is faster than counting
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,7 @@ def merged(table: FloatArray) -> tuple[FloatArray, IntArray]:
     return table[first], cell
 
 
-def group_sums(group: IntArray, groups: int) -> Callable[[FloatArray], FloatArray]:
+def group_sums(group: IntArray, groups: int) -> Sums:
     """A function that adds up the columns of weights by the group of each column.
 
     >>> group_sums(np.array([0, 1, 0]), 2)(np.array([[1.0, 2.0, 3.0]]))
@@ -99,9 +101,19 @@ def group_sums(group: IntArray, groups: int) -> Callable[[FloatArray], FloatArra
         table = np.zeros((len(group), groups))
         table[np.arange(len(group)), group] = 1.0
         return lambda weights: weights @ table
+    if groups * WIDTH > len(group):
+        return lambda weights: np.stack(
+            [np.bincount(group, row, minlength=groups) for row in weights]
+        )
+    order = np.argsort(group, kind="stable")
+    present, starts = np.unique(group[order], return_index=True)
+    is_sorted = np.array_equal(order, np.arange(len(group)))
 
     def add(weights: FloatArray) -> FloatArray:
-        return np.stack([np.bincount(group, row, minlength=groups) for row in weights])
+        in_order = weights if is_sorted else np.take(weights, order, axis=1, mode="clip")
+        found = np.zeros((len(weights), groups))
+        found[:, present] = np.add.reduceat(in_order, starts, axis=1)
+        return found
 
     return add
 

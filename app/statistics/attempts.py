@@ -6,14 +6,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.domain.medals import Medal
 from app.domain.wording import first_few
 from app.errors import AttemptsMissing, NoResults
+from app.statistics.attempt_columns import KINDS, Attempt, Attempts, attempt_of
 
 RATES = (
     "any_medal",
@@ -24,6 +23,7 @@ RATES = (
     "valid_submission",
     "made_submission",
 )
+COUNTS = np.array([attempt_of("", "", 0, each).outcomes for each in range(KINDS)], dtype=np.uint8)
 
 
 class Padding(StrEnum):
@@ -33,36 +33,6 @@ class Padding(StrEnum):
     FAIL = "fail"  # it counts as a failure: no submission was made
     COMPLETE = "complete"  # a seed that misses any competition is left out
     AVAILABLE = "available"  # each competition counts with the results that it has
-
-
-class Attempt(NamedTuple):
-    """The outcome of one run; (experiment, competition, seed) is its key."""
-
-    experiment: str
-    competition: str
-    seed: int
-    made: bool = False
-    valid: bool = False
-    medal: Medal | None = None
-    above_median: bool = False
-
-    def failed(self) -> Attempt:
-        """The same attempt as if nothing had been submitted."""
-        return self._replace(made=False, valid=False, medal=None, above_median=False)
-
-    @property
-    def outcomes(self) -> tuple[bool, ...]:
-        """Whether the attempt counts for each of `RATES`; only the best medal counts."""
-        medal = self.medal
-        return (
-            medal is not None,
-            medal is Medal.GOLD,
-            medal is Medal.SILVER,
-            medal is Medal.BRONZE,
-            self.above_median,
-            self.valid,
-            self.made,
-        )
 
 
 @dataclass(frozen=True)
@@ -117,7 +87,7 @@ class Grid:
 
 
 def make_grid(
-    attempts: Iterable[Attempt],
+    attempts: Iterable[Attempt] | Attempts,
     competitions: Collection[str],
     *,
     seeds: Collection[int] = (),
@@ -137,24 +107,23 @@ def make_grid(
     """
     slugs = tuple(sorted(set(competitions)))
     column = {slug: at for at, slug in enumerate(slugs)}
-    mine = [attempt for attempt in attempts if attempt.competition in column]
-    if len({attempt.experiment for attempt in mine}) > 1:
-        raise ValueError("a grid has the attempts of one experiment")
-    numbers = tuple(sorted({attempt.seed for attempt in mine} | set(seeds)))
+    table = attempts if isinstance(attempts, Attempts) else Attempts.of(attempts)
+    at_columns = np.array([column.get(slug, -1) for slug in table.competitions], dtype=np.intp)
+    mine = at_columns >= 0
+    at_columns = at_columns[mine]
+    of_attempts = np.array(table.seeds, dtype=np.int64)[mine]
+    numbers = tuple(sorted({*np.unique(of_attempts).tolist(), *seeds}))
     if not slugs or not numbers:
         raise NoResults(
             "No run at these competitions has a result, and no result was imported for them."
         )
-    row = {seed: at for at, seed in enumerate(numbers)}
+    at_rows = np.searchsorted(numbers, of_attempts)
     outcomes = np.zeros((len(numbers), len(slugs), len(RATES)), dtype=np.uint8)
     there = np.zeros((len(numbers), len(slugs)), dtype=bool)
-    at_rows = [row[attempt.seed] for attempt in mine]
-    at_columns = [column[attempt.competition] for attempt in mine]
     there[at_rows, at_columns] = True
-    if int(there.sum()) != len(mine):
+    if int(there.sum()) != len(at_rows):
         raise ValueError("an attempt is there twice")
-    if mine:
-        outcomes[at_rows, at_columns] = [attempt.outcomes for attempt in mine]
+    outcomes[at_rows, at_columns] = COUNTS[np.array(table.outcomes, dtype=np.intp)[mine]]
     missing = tuple((slugs[at], numbers[seed_at]) for at, seed_at in np.argwhere(~there.T).tolist())
     low = outcomes.mean(axis=0)
     high = low + (1.0 - there.mean(axis=0))[:, None]

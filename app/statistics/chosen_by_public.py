@@ -2,18 +2,36 @@
 
 pass@k is the chance that one of k attempts succeeds, whoever finds it. An agent that makes k
 attempts has to choose one, and can see public scores only. Here the best public score is chosen.
+
+Intervals are Wilson's with an effective number of attempts (`app.statistics.intervals`), of the
+choice and of the gap. For competitions like these the variance is that of the competitions' values.
+For these competitions, run again, it is that of a bootstrap within each competition, which draws n
+of its n attempts, times n / (n - 1). As for pass@k, `PRIOR_ATTEMPTS` with the rate of all attempts
+are drawn with them, and one unseen success changes an estimate by k / n.
+
+Simulated coverage of the nominal 95 %, in 132 cells of 6 to 75 competitions with 2 to 8 attempts
+and rates of 8 to 90 %, is 96 to 97 % on average for each of the four intervals, and 92 % or more in
+at least 126 cells. Over runs it is lowest, 88 %, where k is all of 8 attempts: they say little of
+the best of 8. Over competitions it is 90 % or more, and 84 % for one gap of 0.7 points, where the
+interval begins too high if one of few competitions has a gap.
+`tests/statistics/test_chosen_by_public.py` has cells of usual sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
 from math import comb
 
 import numpy as np
 
-from app.statistics.estimates import Interval, cluster_bootstrap
-from app.statistics.pass_at_k import pass_at_k
+from app.statistics.estimates import SEED, Array, Interval, cluster_bootstrap
+from app.statistics.intervals import UNSEEN_DISAGREEMENT, of_squared_error, over_competitions
+from app.statistics.pass_at_k import PRIOR_ATTEMPTS, interval_over_runs, pass_at_k
+
+RESAMPLES = 500  # of the attempts at a competition: a standard deviation within 3 %
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +49,13 @@ class Scored:
 class ChosenAtK:
     """pass@k and the choice by public score over the same `competitions`, in percent.
 
-    `gap` is what is lost by choosing. The intervals are bootstraps over competitions, None for one.
+    `gap` is what is lost by choosing. `chosen_by_public95` and `gap95` are bootstraps over
+    competitions, None for one; they have no width where all competitions agree.
+
+    The others are never of zero width. `..._runs95` is for these competitions, run again: None
+    where one has a single attempt. `..._competitions95` is for competitions like these: None for
+    one. For k = 1 there is nothing to choose: the choice has the intervals of the rate, and the gap
+    is 0 whatever the attempts are, so it has none.
     """
 
     k: int
@@ -41,6 +65,10 @@ class ChosenAtK:
     chosen_by_public95: Interval | None
     gap: float
     gap95: Interval | None
+    chosen_by_public_runs95: Interval | None = None
+    chosen_by_public_competitions95: Interval | None = None
+    gap_runs95: Interval | None = None
+    gap_competitions95: Interval | None = None
 
 
 def chosen_at_k(attempts: Sequence[Scored], k: int) -> float:
@@ -83,13 +111,81 @@ def chosen_by_public(
     means = both.mean(axis=1)
     gaps = np.maximum(both[0] - both[1], 0.0)
     ends, gap_ends = cluster_bootstrap(both[1]), cluster_bootstrap(gaps)
+    like, gap_like = _over_competitions(both[1]), _over_competitions(gaps)
+    again, gap_again = _over_runs(competitions, ks, both[1], gaps)
     return [
         ChosenAtK(
             k, len(competitions), float(means[0, at]), float(means[1, at]), ends[at],
             float(gaps[:, at].mean()), gap_ends[at],
+            again[at], like[at],
+            None if k == 1 else gap_again[at], None if k == 1 else gap_like[at],
         )
         for at, k in enumerate(ks)
     ]  # fmt: skip
+
+
+def _over_competitions(percents: Array) -> list[Interval | None]:
+    """The interval of each column's mean for competitions like these."""
+    found = over_competitions(percents / 100.0)
+    if found is None:
+        return [None] * percents.shape[1]
+    return [(low, high) for low, high in (100.0 * found.interval).T.tolist()]
+
+
+def _over_runs(
+    competitions: Sequence[Sequence[Scored]], ks: Sequence[int], chosen: Array, gaps: Array
+) -> tuple[list[Interval | None], list[Interval | None]]:
+    """The intervals of the choice and of the gap if these competitions were run again."""
+    attempts = np.array([len(one) for one in competitions])
+    if attempts.min() < 2:
+        return [None] * len(ks), [None] * len(ks)
+    successes = [sum(a.success for a in one) for one in competitions]
+    rate = sum(successes) / int(attempts.sum())
+    draw = np.random.default_rng(SEED)
+    variances = np.sum([_variances(one, ks, rate, draw) for one in competitions], axis=0)
+    of_one = np.array(ks) / attempts[:, None]
+    count = len(competitions)
+    errors = (variances + UNSEEN_DISAGREEMENT * np.mean(of_one**2, axis=0)) / count**2
+    most = count**2 / of_one.sum(axis=0)
+    found: list[list[Interval | None]] = []
+    for values, error in zip((chosen, gaps), errors, strict=True):
+        low, high = 100.0 * of_squared_error(values.mean(axis=0) / 100.0, error, most)
+        found.append(list(zip(low.tolist(), high.tolist(), strict=True)))
+    for at, k in enumerate(ks):
+        if k == 1:
+            found[0][at] = interval_over_runs(attempts, successes, 1)
+    return found[0], found[1]
+
+
+def _variances(
+    attempts: Sequence[Scored], ks: Sequence[int], rate: float, draw: np.random.Generator
+) -> Array:
+    """The variances of the choice and of the gap at one competition, by row, for each k."""
+    order = sorted(attempts, key=_key)
+    count = len(order)
+    keys = [_key(one) for one in order]
+    groups = np.cumsum([0] + [before != after for before, after in pairwise(keys)])
+    places = np.sort(draw.integers(0, count, (RESAMPLES, count)), axis=1)
+    won = np.array([one.success for one in order])[places]
+    other = draw.random(won.shape) < PRIOR_ATTEMPTS / (count + PRIOR_ATTEMPTS)
+    won = np.where(other, draw.random(won.shape) < rate, won)
+    # Of equal public scores each is chosen with the same chance.
+    tied = (groups[places] + count * np.arange(RESAMPLES)[:, None]).ravel()
+    shares = np.bincount(tied, weights=won.ravel()) / np.maximum(np.bincount(tied), 1)
+    equal = shares[tied].reshape(won.shape)
+    tables = [_chances(count, k) for k in ks]
+    chosen = np.stack([equal @ first for first, _ in tables])
+    best = np.stack([passed[won.sum(axis=1)] for _, passed in tables])
+    found: Array = np.stack([chosen, np.maximum(best - chosen, 0.0)]).var(axis=2)
+    return found * count / (count - 1)
+
+
+@lru_cache(maxsize=1024)
+def _chances(count: int, k: int) -> tuple[Array, Array]:
+    """That each place is the best of k of `count`, and pass@k by the number of successes."""
+    ways = comb(count, k)
+    first = np.array([comb(count - 1 - place, k - 1) / ways for place in range(count)])
+    return first, np.array([pass_at_k(count, won, k) for won in range(count + 1)])
 
 
 def _key(one: Scored) -> tuple[bool, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import hypot
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from scipy.special import bdtr, nctdtr, stdtr, stdtrit
 
 from app.statistics.attempts import RATES, Grid
 from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem, t_interval
+from app.statistics.intervals import over_runs
 
 LEVEL = 0.05
 POWER = 0.8
@@ -33,6 +35,10 @@ class Comparison:
     a power of 80 %, if competitions vary as much as these. `ci95`, `p` and `detectable` are None
     for fewer than two competitions, and where all differences are equal: a spread that was not seen
     is not known to be 0.
+
+    `runs95` is for these competitions, run again: None where one has a single attempt of either.
+    `competitions95` is for competitions like these, and the same as `ci95`. Intervals are cut off
+    at -100 and 100, the possible range of a difference.
     """
 
     competitions: int
@@ -45,6 +51,8 @@ class Comparison:
     p: float | None
     sign_test: SignTest
     detectable: float | None
+    runs95: Interval | None = None
+    competitions95: Interval | None = None
 
 
 def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
@@ -65,18 +73,43 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
     count = differences.size
     mean, sem = mean_and_sem(differences)
     p = None if not sem else float(2 * stdtr(count - 1, -abs(mean) / sem))
+    like = None if not sem else within_range(t_interval(mean, sem, count))
     return Comparison(
         competitions=count,
         a_mean=float(ours.mean()),
         b_mean=float(theirs.mean()),
         difference=mean,
         sem=sem,
-        ci95=None if not sem else t_interval(mean, sem, count),
+        ci95=like,
         bootstrap95=None if not sem else cluster_bootstrap(differences[:, None])[0],
         p=p,
         sign_test=sign_test(differences),
         detectable=None if not sem else detectable_difference(sem, count),
+        runs95=difference_over_runs(a, b, at),
+        competitions95=like,
     )
+
+
+def difference_over_runs(a: Grid, b: Grid, at: int) -> Interval | None:
+    """The interval of the difference of the rates at `at`, if these competitions were run again.
+
+    Newcombe's of two independent shares (1998, method 10), from the intervals of both rates: the
+    runs of one experiment have nothing in common with those of the other. It is never of zero
+    width. None where a competition has a single attempt of either.
+    """
+    shares = [grid.shares[:, [at]] for grid in (a, b)]
+    ours, theirs = over_runs(shares[0], a.attempts), over_runs(shares[1], b.attempts)
+    if ours is None or theirs is None:
+        return None
+    first, second = float(shares[0].mean()), float(shares[1].mean())
+    (low, high), (least, most) = ours.interval[:, 0].tolist(), theirs.interval[:, 0].tolist()
+    down, up = hypot(first - low, most - second), hypot(high - first, second - least)
+    return within_range((100.0 * (first - second - down), 100.0 * (first - second + up)))
+
+
+def within_range(interval: Interval) -> Interval:
+    """Cut an interval of a difference of percentages off at -100 and 100."""
+    return max(-100.0, interval[0]), min(100.0, interval[1])
 
 
 def sign_test(differences: NDArray[np.float64]) -> SignTest:

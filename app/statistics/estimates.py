@@ -9,15 +9,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 Array = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 Interval = tuple[float, float]
 RESAMPLES = 10_000
 COLUMNS_AT_ONCE = 200
+EXACT_IN_FLOAT32 = 2**24  # whole numbers up to it
 SEED = 20_240_801  # fixed, so that the same input has the same result
 
 
@@ -76,12 +79,15 @@ def _t_quantile(share: float, freedom: int) -> float:
 
 
 def cluster_bootstrap(
-    items: Array, *, resamples: int = RESAMPLES, seed: int = SEED
+    items: Array, *, whole: int | None = None, resamples: int = RESAMPLES, seed: int = SEED
 ) -> list[Interval | None]:
     """Percentile intervals (95 %) for the mean over rows of each column of `items`.
 
     A row is a competition: its seeds are drawn together. None for each column where there is only
     one row. An end is a value that a resampled mean has, not one between two of them.
+
+    Where all items are fractions with the denominator `whole`, numerators are summed. Their sums
+    are exact in half as many bytes, and found in half the time.
     """
     rows, columns = items.shape
     if rows < 2:
@@ -92,34 +98,45 @@ def cluster_bootstrap(
         found[at] = (float(items[0, at]), float(items[0, at]))
     # Equal columns are frequent among rates near 0 and 100, and need one quantile.
     varied = np.flatnonzero(~flat)
-    distinct, same = np.unique(items[:, varied], axis=1, return_inverse=True)
-    weights = resampling_weights(rows, resamples, seed)
-    first = int(np.ceil(0.025 * resamples)) - 1
-    last = int(np.ceil(0.975 * resamples)) - 1
-    ends = np.empty((2, distinct.shape[1]))
-    for start in range(0, distinct.shape[1], COLUMNS_AT_ONCE):
-        part = slice(start, start + COLUMNS_AT_ONCE)
-        # Partitions along contiguous memory are several times faster than numpy's percentile, and
-        # one for each end than one for both: only the former uses the processor's vectors.
-        means = distinct[:, part].T @ weights.T
-        for end, place in enumerate((first, last)):
-            means.partition(place, axis=1)
-            ends[end, part] = means[:, place]
+    distinct, same = np.unique(items[:, varied].T, axis=0, return_inverse=True)
+    counts = resampling_counts(rows, resamples, seed)
+    if whole is not None and rows * whole * np.abs(items).max(initial=0.0) <= EXACT_IN_FLOAT32:
+        ends = _ends(np.rint(whole * distinct).astype(np.float32), counts) / (rows * whole)
+    else:
+        ends = _ends(distinct, counts) / rows
     # The sum of shares can exceed the true mean of a resample in its last bits.
     ends = np.clip(
-        ends, distinct.min(axis=0, initial=np.inf), distinct.max(axis=0, initial=-np.inf)
+        ends, distinct.min(axis=1, initial=np.inf), distinct.max(axis=1, initial=-np.inf)
     )
     for at, which in zip(varied.tolist(), same.ravel().tolist(), strict=True):
         found[at] = (float(ends[0, which]), float(ends[1, which]))
     return found
 
 
+def _ends(columns: Floats, counts: Floats) -> Array:
+    """Both ends of the middle 95 % of the resampled sums of each column, which stands in a row."""
+    resamples = len(counts)
+    first = int(np.ceil(0.025 * resamples)) - 1
+    last = int(np.ceil(0.975 * resamples)) - 1
+    ends = np.empty((2, len(columns)))
+    drawn = counts.T.astype(columns.dtype)
+    for start in range(0, len(columns), COLUMNS_AT_ONCE):
+        part = slice(start, start + COLUMNS_AT_ONCE)
+        # Partitions along contiguous memory are several times faster than numpy's percentile, and
+        # one for each end than one for both: only the former uses the processor's vectors.
+        sums = columns[part] @ drawn
+        for end, place in enumerate((first, last)):
+            sums.partition(place, axis=1)
+            ends[end, part] = sums[:, place]
+    return ends
+
+
 @lru_cache(maxsize=8)
-def resampling_weights(rows: int, resamples: int, seed: int) -> Array:
-    """For each resample the share of each row: drawn with replacement, `rows` times."""
+def resampling_counts(rows: int, resamples: int, seed: int) -> NDArray[np.float32]:
+    """For each resample, how often each row is drawn: `rows` times in all, with replacement."""
     draws = np.random.default_rng(seed).integers(0, rows, size=(resamples, rows))
     draws += np.arange(resamples)[:, None] * rows
     counts = np.bincount(draws.ravel(), minlength=resamples * rows)
-    weights = counts.reshape(resamples, rows) / rows
-    weights.flags.writeable = False
-    return weights
+    found = counts.reshape(resamples, rows).astype(np.float32)
+    found.flags.writeable = False
+    return found

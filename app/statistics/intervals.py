@@ -12,6 +12,9 @@ attempts (after Korn and Graubard 1998, who use Clopper and Pearson's). They sta
 and never have a width of 0, since each variance has a small addition for what so few attempts
 cannot show: half of a competition at which one attempt differs from the others, and for
 competitions like these about one that is won or lost altogether, more where few are won at all.
+Where competitions have different numbers of attempts, the variance of few attempts is often 0 by
+chance. There the interval over runs has the mean of sum(v_i) and of the same sum with the pooled
+variance of all attempts, if that is more.
 Simulated coverage of the nominal 95 % is 93 to 98 % (`tests/statistics/test_intervals.py`).
 """
 
@@ -47,25 +50,37 @@ class Uncertainty:
 def over_runs(shares: Array, attempts: NDArray[np.int64]) -> Uncertainty | None:
     """The uncertainty of the mean over rows of `shares`, if these competitions were run again.
 
-    None if a competition has a single attempt: nothing is known about the spread of its runs.
+    `attempts` are those at each row, or at each row for each column. None if a competition has a
+    single attempt: nothing is known about the spread of its runs.
     """
     if attempts.min() < 2:
         return None
-    return _runs(shares, shares * (1.0 - shares) / (attempts - 1.0)[:, None], attempts)
+    attempts = attempts if attempts.ndim == 2 else attempts[:, None]
+    return over_runs_of(shares, shares * (1.0 - shares) / (attempts - 1.0), attempts)
 
 
-def _runs(shares: Array, variances: Array, attempts: NDArray[np.int64]) -> Uncertainty:
+def over_runs_of(
+    shares: Array, variances: Array, attempts: NDArray[np.int64] | Array
+) -> Uncertainty:
     """`over_runs` with the squared standard error of each share."""
     count = len(attempts)
-    others = (attempts - 1.0)[:, None]
+    others = attempts - 1.0
     total = variances.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         degrees = total**2 / (variances**2 / others).sum(axis=0)
-    # One attempt of n that differs has a variance of 1 / n**2.
-    regularised = total + UNSEEN_DISAGREEMENT * np.mean(1.0 / attempts**2)
-    all_attempts = count**2 / np.sum(1.0 / attempts)
-    interval = _wilson(shares.mean(axis=0), regularised / count**2, all_attempts)
+    all_attempts = count**2 / np.sum(1.0 / attempts, axis=0)
+    pooled = (variances * attempts * others).sum(axis=0) / others.sum(axis=0)
+    alike = pooled * np.sum(1.0 / attempts, axis=0)
+    seen = np.maximum(total, (total + alike) / 2.0)
+    interval = _wilson(shares.mean(axis=0), (seen + unseen(attempts)) / count**2, all_attempts)
     return Uncertainty(np.sqrt(total) / count, degrees, interval)
+
+
+def unseen(attempts: NDArray[np.int64] | Array) -> Array:
+    """What is added to a sum of variances over competitions with so many attempts each."""
+    # One attempt of n that differs has a variance of 1 / n**2.
+    added: Array = UNSEEN_DISAGREEMENT * np.mean(1.0 / attempts**2, axis=0)
+    return added
 
 
 def over_competitions(shares: Array) -> Uncertainty | None:
@@ -78,15 +93,33 @@ def over_competitions(shares: Array) -> Uncertainty | None:
         return None
     mean = shares.mean(axis=0)
     squares = ((shares - mean) ** 2).sum(axis=0)
+    number, middle = _unseen_competitions(shares)
+    spread = (squares + number * middle * (1.0 - middle)) / (count - 1.0 + number)
+    interval = _wilson(mean, spread / count, count)
+    sem = np.sqrt(squares / (count * (count - 1.0)))
+    return Uncertainty(sem, np.full(len(mean), count - 1.0), interval)
+
+
+def unseen_competitions(shares: Array) -> Array:
+    """What is added to a squared standard error for competitions that were not seen."""
+    number, middle = _unseen_competitions(shares)
+    added: Array = number * middle * (1.0 - middle) / ((len(shares) - 1.0 + number) * len(shares))
+    return added
+
+
+def of_squared_error(share: Array, squared_error: Array, most: Array | float) -> Array:
+    """Wilson's interval of a statistic from 0 to 1; `most` attempts where it is 0 or 1."""
+    return _wilson(share, squared_error, most)
+
+
+def _unseen_competitions(shares: Array) -> tuple[Array, Array]:
+    """The number of unseen competitions, and their mean share."""
+    count, mean = len(shares), shares.mean(axis=0)
     # Agresti and Coull's mean, which is never 0 or 1.
     middle = (mean * count + 1.0) / (count + 2.0)
     # Where few competitions are won at all, those that would be won always may be unseen.
     told = np.where(mean < 0.5, (shares > 0.0).sum(axis=0), (shares < 1.0).sum(axis=0))
-    unseen = UNSEEN_COMPETITIONS + UNSEEN_SHARE * count / (1.0 + told)
-    spread = (squares + unseen * middle * (1.0 - middle)) / (count - 1.0 + unseen)
-    interval = _wilson(mean, spread / count, count)
-    sem = np.sqrt(squares / (count * (count - 1.0)))
-    return Uncertainty(sem, np.full(len(mean), count - 1.0), interval)
+    return UNSEEN_COMPETITIONS + UNSEEN_SHARE * count / (1.0 + told), middle
 
 
 def of_values(values: Sequence[Array]) -> tuple[float, Interval | None, Interval | None]:
@@ -98,11 +131,11 @@ def of_values(values: Sequence[Array]) -> tuple[float, Interval | None, Interval
     None for one competition.
     """
     means = np.array([[each.mean()] for each in values])
-    counts = np.array([len(each) for each in values])
+    counts = np.array([[len(each)] for each in values])
     runs = None
     if counts.min() > 1:
         variances = np.array([[each.var(ddof=1) / len(each)] for each in values])
-        runs = _runs(means, variances, counts)
+        runs = over_runs_of(means, variances, counts)
     found = [
         None if one is None else one.interval[:, 0] for one in (runs, over_competitions(means))
     ]
@@ -110,7 +143,7 @@ def of_values(values: Sequence[Array]) -> tuple[float, Interval | None, Interval
     return float(means.mean()), over[0], over[1]
 
 
-def _wilson(share: Array, squared_error: Array, most: float) -> Array:
+def _wilson(share: Array, squared_error: Array, most: Array | float) -> Array:
     """Wilson's interval with the effective number of attempts; `most` where all or none won."""
     binomial = share * (1.0 - share)
     sure = binomial < 1e-12

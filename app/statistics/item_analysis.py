@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import atanh, isnan, sqrt, tanh
@@ -20,6 +21,9 @@ LEVEL = 0.05  # of all competitions together that are not inverted, the share ca
 class Item:
     """One competition as an item of a test.
 
+    `missing` attempts, of all experiments, have no result here. They are among the `attempts`, as
+    failures, if the grids are padded so, and otherwise not.
+
     `difficulty` is the ability, in logits above the mean of the experiments, that wins half of the
     attempts here. `slope` is the change of an attempt's logit with the ability that all other
     competitions give; both are penalised estimates (`app/statistics/rasch.py`). `slope`,
@@ -37,6 +41,7 @@ class Item:
 
     competition: str
     attempts: int
+    missing: int
     rate: float
     flips: float
     difficulty: float
@@ -90,6 +95,7 @@ def item_table(
     fit = fit_rasch(won, tried)
     lines = slopes(won, tried, fit)
     inverted = _inverted(lines)
+    missing = Counter(here for grid in grids for here, _ in grid.missing)
     items = []
     for column, slug in enumerate(slugs):
         here = shares[:, column]
@@ -101,6 +107,7 @@ def item_table(
             Item(
                 competition=slug,
                 attempts=attempts,
+                missing=missing[slug],
                 rate=100.0 * successes / attempts,
                 flips=100.0 * float(((here > 0) & (here < 1)).mean()),
                 difficulty=float(fit.difficulties[column]),

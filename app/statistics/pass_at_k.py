@@ -1,25 +1,46 @@
-"""pass@k: the probability that at least one of k attempts is a success."""
+"""pass@k: the probability that at least one of k attempts is a success.
+
+Its intervals are Wilson's with an effective number of attempts, as those of rates
+(`app.statistics.intervals`). For these competitions, run again, the variance at a competition is
+that of the estimate under the binomial distribution with the chance c / n of c successes of n
+attempts, times n / (n - 1); for k = 1 it is that of a rate. For k > 1 it depends on the chance more
+than n attempts tell, so `PRIOR_ATTEMPTS` with the rate of all competitions are added. One unseen
+success of n attempts changes the estimate by k / n. Simulated coverage is 93 % or more
+(`tests/statistics/test_pass_at_k.py`).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.domain.wording import counted
 from app.errors import Invalid
 from app.statistics.attempts import RATES, Grid
-from app.statistics.estimates import Interval, cluster_bootstrap
+from app.statistics.estimates import Array, Interval, cluster_bootstrap
+from app.statistics.intervals import UNSEEN_DISAGREEMENT, of_squared_error, over_competitions
+
+PRIOR_ATTEMPTS = 0.15  # from simulations: less covers too little, more is too wide
 
 
 @dataclass(frozen=True, slots=True)
 class PassAtK:
-    """The mean over competitions, in percent, and its bootstrap interval over competitions."""
+    """The mean over competitions, in percent.
+
+    `runs95` is for these competitions, run again: None where one has a single attempt.
+    `competitions95` and `bootstrap95` are for competitions like these, None for one.
+    """
 
     k: int
     mean: float
     bootstrap95: Interval | None
+    runs95: Interval | None = None
+    competitions95: Interval | None = None
 
 
 def pass_at_k(attempts: int, successes: int, k: int) -> float:
@@ -58,4 +79,53 @@ def passes(grid: Grid, ks: tuple[int, ...], rate: str = "any_medal") -> list[Pas
     )
     intervals = cluster_bootstrap(table)
     means = table.mean(axis=0)
-    return [PassAtK(k, float(means[at]), intervals[at]) for at, k in enumerate(ks)]
+    return [
+        PassAtK(
+            k, float(means[at]), intervals[at],
+            interval_over_runs(grid.attempts, successes, k), _over_competitions(table[:, [at]]),
+        )
+        for at, k in enumerate(ks)
+    ]  # fmt: skip
+
+
+def _over_competitions(percents: Array) -> Interval | None:
+    found = over_competitions(percents / 100.0)
+    return None if found is None else _percent(found.interval)
+
+
+def interval_over_runs(
+    attempts: NDArray[np.int64], successes: Sequence[int], k: int
+) -> Interval | None:
+    """The interval of pass@k if these competitions were run again; None for a single attempt."""
+    if attempts.min() < 2:
+        return None
+    each = attempts.tolist()
+    values = [pass_at_k(n, c, k) for n, c in zip(each, successes, strict=True)]
+    rate = sum(successes) / sum(each)
+    prior = 0.0 if k == 1 else PRIOR_ATTEMPTS
+    variances = [
+        _variance(n, (c + prior * rate) / (n + prior), k)
+        for n, c in zip(each, successes, strict=True)
+    ]
+    of_one = k / attempts
+    count = len(attempts)
+    error = (sum(variances) + UNSEEN_DISAGREEMENT * np.mean(of_one**2)) / count**2
+    most = count**2 / float(of_one.sum())
+    return _percent(of_squared_error(np.array([np.mean(values)]), np.array([error]), most))
+
+
+@lru_cache(maxsize=4096)
+def _variance(attempts: int, chance: float, k: int) -> float:
+    """The variance of the estimate if each attempt succeeds with this chance."""
+    counts = range(attempts + 1)
+    chances = np.array(
+        [comb(attempts, c) * chance**c * (1.0 - chance) ** (attempts - c) for c in counts]
+    )
+    estimates = np.array([pass_at_k(attempts, c, k) for c in counts])
+    mean = float(chances @ estimates)
+    return float(chances @ (estimates - mean) ** 2) * attempts / (attempts - 1)
+
+
+def _percent(interval: Array) -> Interval:
+    low, high = (100.0 * interval[:, 0]).tolist()
+    return low, high

@@ -1,8 +1,8 @@
-"""Percentiles of a score among human teams, by the conventions of several papers.
+"""Percentiles of a score among human teams, and normalised scores, as several papers define them.
 
-All are computed from three counts that are stored with every grade: of N teams, how many are
-strictly `better`, `equal` and `worse`. Places count from 1; the place is 1 + better, so ties are
-in the agent's favour, except where a convention says otherwise.
+All percentiles are computed from three counts that are stored with every grade: of N teams, how
+many are strictly `better`, `equal` and `worse`. Places count from 1; the place is 1 + better, so
+ties are in the agent's favour, except where a convention says otherwise.
 """
 
 from __future__ import annotations
@@ -67,6 +67,42 @@ def percentile(convention: str, better: int, equal: int, worse: int) -> float:
     return PERCENTILES[convention].compute(better, equal, worse)
 
 
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A scale that all competitions share: its source, its ends, and the score to aim for."""
+
+    source: str
+    formula: str
+    low: float
+    high: float
+    target: float
+
+
+FURTHEST, WHOLE_GAP_TWICE = 1.2, 2.0
+PERCENTILE, SAMPLE_TO_GOLD, GAP_CLOSED = (
+    "percentile", "between-sample-and-gold", "performance-gap-closed",
+)  # fmt: skip
+SCALES: Mapping[str, Scale] = {
+    PERCENTILE: Scale(
+        "the percentile among the human teams",
+        "by the convention that is named; 0 without a valid submission",
+        0.0, 100.0, 100.0,
+    ),
+    SAMPLE_TO_GOLD: Scale(
+        "upgini's fork of MLE-bench",
+        "0 for the sample submission and without a valid one, 1 at the gold line, cut off at -1.2 "
+        "and 1.2",
+        -FURTHEST, FURTHEST, 1.0,
+    ),
+    GAP_CLOSED: Scale(
+        "DSBench's relative performance gap",
+        "0 for the competition's baseline, what is worse, and without a valid submission; 1 for "
+        "the best human team; cut off at 2, where DSBench has no end",
+        0.0, WHOLE_GAP_TWICE, 1.0,
+    ),
+}  # fmt: skip
+
+
 def between_sample_and_gold(score: float, sample: float, gold: float) -> float | None:
     """0 for the sample submission, 1 at the gold line, cut off at -1.2 and 1.2.
 
@@ -75,14 +111,15 @@ def between_sample_and_gold(score: float, sample: float, gold: float) -> float |
     """
     if sample == gold:
         return None
-    return max(-1.2, min(1.2, (score - sample) / (gold - sample)))
+    return max(-FURTHEST, min(FURTHEST, (score - sample) / (gold - sample)))
 
 
 def performance_gap_closed(score: float, baseline: float, best_human: float) -> float | None:
-    """The share of the way from a baseline to the best human, at least 0 (DSBench's RPG).
+    """The share of the way from a baseline to the best human team, from 0 to 2.
 
-    It can exceed 1. None where baseline and best human are equal.
+    DSBench's RPG, cut off at 2 so that one competition with a narrow gap does not decide a mean.
+    None where baseline and best human are equal.
     """
     if baseline == best_human:
         return None
-    return max(0.0, (score - baseline) / (best_human - baseline))
+    return max(0.0, min(WHOLE_GAP_TWICE, (score - baseline) / (best_human - baseline)))

@@ -19,6 +19,7 @@ from app.statistics.attempts import RATES, Grid
 from app.statistics.comparison import LEVEL, POWER, detectable_difference
 
 PERCENT = 100.0
+MOST_DIFFERENCE = 100.0  # of two rates in percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +36,9 @@ class PlannedSize:
 
     `these_competitions` is None for one seed: nothing is known of the spread of runs then.
     `competitions_like_these` is None for one competition. Both are None where there is no spread at
-    all. `share_of_runs` is how much of the squared error, in percent, more seeds can take away: the
-    rest needs more competitions.
+    all. `these_too_few` and `like_these_too_few` say that the difference is more than 100 points,
+    which no difference of two rates can be. `share_of_runs` is how much of the squared
+    error, in percent, more seeds can take away: the rest needs more competitions.
     """
 
     competitions: int
@@ -44,6 +46,8 @@ class PlannedSize:
     these_competitions: float | None
     competitions_like_these: float | None
     share_of_runs: float | None
+    these_too_few: bool = False
+    like_these_too_few: bool = False
 
 
 def spread_of(a: Grid, b: Grid, rate: str = "any_medal") -> Spread:
@@ -96,5 +100,14 @@ def plan(
                 sem = sqrt(total / count)
                 like = detectable_difference(sem, count, level=level, power=power)
             share = PERCENT * runs / total if total else None
-            found.append(PlannedSize(count, number, these, like, share))
+            found.append(
+                PlannedSize(
+                    count, number, these, like, share,
+                    these_too_few=_is_too_large(these), like_these_too_few=_is_too_large(like),
+                )
+            )  # fmt: skip
     return found
+
+
+def _is_too_large(difference: float | None) -> bool:
+    return difference is not None and difference > MOST_DIFFERENCE

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +24,8 @@ from app.statistics.intervals import Uncertainty, over_competitions, over_runs
 
 ALL = "all"
 PERCENT = 100.0
+PARTS_AT_ONCE = 200  # groups of experiments, whose arrays are in memory together
+Part = tuple[Grid, list[int]]  # a grid, and the positions of a group's competitions
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,81 +66,126 @@ def medal_rates_of(
     seed: int = SEED,
 ) -> list[dict[str, GroupRates]]:
     """`medal_rates` of several grids; groups of the same size share one bootstrap product."""
-    parts: list[tuple[int, str, Grid, list[int]]] = []
+    parts: list[tuple[int, str, Part]] = []
     for number, (grid, groups) in enumerate(experiments):
-        parts.append((number, ALL, grid, list(range(len(grid.competitions)))))
+        parts.append((number, ALL, (grid, list(range(len(grid.competitions))))))
         for name, competitions in groups.items():
             positions = grid.positions(set(competitions))
             if positions and name != ALL:
-                parts.append((number, name, grid, positions))
-    shares = [PERCENT * grid.shares[positions] for _, _, grid, positions in parts]
-    by_size: dict[int, list[int]] = {}
-    for at, (_, _, _, positions) in enumerate(parts):
-        by_size.setdefault(len(positions), []).append(at)
-    intervals: dict[int, list[Interval | None]] = {}
-    for members in by_size.values():
-        table = np.concatenate([shares[at] for at in members], axis=1)
-        found = cluster_bootstrap(table, resamples=resamples, seed=seed)
-        for order, at in enumerate(members):
-            intervals[at] = found[order * len(RATES) : (order + 1) * len(RATES)]
+                parts.append((number, name, (grid, positions)))
+    alike: dict[tuple[int, int], list[int]] = {}
+    for at, (_, _, (grid, positions)) in enumerate(parts):
+        alike.setdefault((len(positions), len(grid.seeds)), []).append(at)
+    found: dict[int, GroupRates] = {}
+    for members in alike.values():
+        for start in range(0, len(members), PARTS_AT_ONCE):
+            some = members[start : start + PARTS_AT_ONCE]
+            made = _of_alike([parts[at][2] for at in some], resamples, seed)
+            found.update(zip(some, made, strict=True))
     rates: list[dict[str, GroupRates]] = [{} for _ in experiments]
-    for at, (number, name, grid, positions) in enumerate(parts):
-        rates[number][name] = _group(grid, positions, intervals[at])
+    for at, (number, name, _) in enumerate(parts):
+        rates[number][name] = found[at]
     return rates
 
 
-def _group(grid: Grid, positions: list[int], intervals: Sequence[Interval | None]) -> GroupRates:
-    outcomes, counted = grid.outcomes[:, positions], grid.counted[:, positions]
-    shares, attempts = grid.shares[positions], grid.attempts[positions]
-    means = (PERCENT * shares.mean(axis=0)).tolist()
-    # A seed's total is comparable with another's only over the same competitions.
-    complete = bool(counted.all())
-    per_seed = PERCENT * outcomes.mean(axis=1) if complete else np.empty((0, len(RATES)))
-    runs, competitions = over_runs(shares, attempts), over_competitions(shares)
-    seed_means, seed_sems = (per_seed.mean(axis=0), _sems(per_seed)) if complete else (None, None)
+def _of_alike(parts: Sequence[Part], resamples: int, seed: int) -> list[GroupRates]:
+    """The rates of groups with the same number of competitions and of seeds.
+
+    Columns of all arrays are the rates of the first group, then those of the second, and so on.
+    """
+    shares = np.concatenate([grid.shares[positions] for grid, positions in parts], axis=1)
+    attempts = np.stack([grid.attempts[positions] for grid, positions in parts], axis=1)
+    whole = math.lcm(*np.unique(attempts).tolist())
+    bootstrap = cluster_bootstrap(shares, whole=whole, resamples=resamples, seed=seed)
+    competitions = over_competitions(shares)
+    several = np.repeat(attempts.min(axis=0) > 1, len(RATES))
+    each = np.repeat(attempts, len(RATES), axis=1)
+    runs = over_runs(shares[:, several], each[:, several]) if several.any() else None
+    at_runs = np.cumsum(several) - 1
+    seeds = np.stack([grid.outcomes[:, positions] for grid, positions in parts])
+    per_seed = PERCENT * seeds.mean(axis=2)
+    seed_means, seed_sems = per_seed.mean(axis=1), _sems(per_seed)
+    means = PERCENT * shares.mean(axis=0)
+    found = []
+    for number, (grid, positions) in enumerate(parts):
+        # A seed's total is comparable with another's only over the same competitions.
+        complete = bool(grid.counted[:, positions].all())
+        missing = _missing(grid, positions)
+        bounds = _bounds(grid, positions) if missing else None
+        rates = {}
+        for at, name in enumerate(RATES):
+            column = number * len(RATES) + at
+            mean = float(seed_means[number, at] if complete else means[column])
+            sem = float(seed_sems[number, at]) if complete and seed_sems is not None else None
+            ends = bootstrap[column]
+            rates[name] = Estimate(
+                mean=mean,
+                sem=sem,
+                ci95=None if sem is None else t_interval(mean, sem, per_seed.shape[1]),
+                bootstrap95=ends and (PERCENT * ends[0], PERCENT * ends[1]),
+                per_seed=tuple(per_seed[number, :, at].tolist()) if complete else (),
+                **_of_runs(runs if several[column] else None, at_runs[column]),
+                **_of_competitions(competitions, column),
+                bounds=bounds[at] if bounds else None,
+            )
+        found.append(
+            GroupRates(
+                competitions=len(positions),
+                seeds=len(grid.seeds),
+                missing=sum(missing.values()),
+                without_results=sum(count == grid.all_seeds for count in missing.values()),
+                rates=rates,
+                members=tuple(grid.competitions[at] for at in positions),
+            )
+        )
+    return found
+
+
+def _missing(grid: Grid, positions: Sequence[int]) -> Counter[str]:
+    """The number of missing results at each of these competitions; zeros are absent."""
+    if not grid.missing:
+        return Counter()
     here = {grid.competitions[at] for at in positions}
-    missing = Counter(slug for slug, _ in grid.missing if slug in here)
+    return Counter(slug for slug, _ in grid.missing if slug in here)
+
+
+def _bounds(grid: Grid, positions: Sequence[int]) -> list[Interval]:
     low = PERCENT * grid.low[positions].mean(axis=0)
     high = PERCENT * grid.high[positions].mean(axis=0)
-    rates = {}
-    for at, name in enumerate(RATES):
-        mean = means[at] if seed_means is None else float(seed_means[at])
-        sem = None if seed_sems is None else float(seed_sems[at])
-        rates[name] = Estimate(
-            mean=mean,
-            sem=sem,
-            ci95=None if sem is None else t_interval(mean, sem, len(per_seed)),
-            bootstrap95=intervals[at],
-            per_seed=tuple(per_seed[:, at].tolist()),
-            runs_sem=None if runs is None else PERCENT * float(runs.sem[at]),
-            runs_df=None if runs is None or runs.sem[at] == 0 else float(runs.degrees[at]),
-            runs95=_interval(runs, at),
-            competitions_sem=None
-            if competitions is None
-            else PERCENT * float(competitions.sem[at]),
-            competitions95=_interval(competitions, at),
-            bounds=(float(low[at]), float(high[at])) if missing else None,
-        )
-    return GroupRates(
-        competitions=len(positions),
-        seeds=len(grid.seeds),
-        missing=sum(missing.values()),
-        without_results=sum(count == grid.all_seeds for count in missing.values()),
-        rates=rates,
-        members=tuple(grid.competitions[at] for at in positions),
-    )
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def _sems(per_seed: Array) -> Array | None:
-    """The standard error of each column's mean; None for a single row."""
-    if len(per_seed) < 2:
+    """The standard error of the mean over the middle axis; None for a single seed."""
+    count = per_seed.shape[1]
+    if count < 2:
         return None
-    sems: Array = per_seed.std(axis=0, ddof=1) / np.sqrt(len(per_seed))
+    sems: Array = per_seed.std(axis=1, ddof=1) / np.sqrt(count)
     return sems
 
 
-def _interval(uncertainty: Uncertainty | None, at: int) -> Interval | None:
-    if uncertainty is None:
-        return None
-    low, high = PERCENT * uncertainty.interval[:, at]
-    return float(low), float(high)
+def _of_runs(runs: Uncertainty | None, at: int) -> dict[str, Any]:
+    """An estimate's fields for these competitions, run again."""
+    if runs is None:
+        return {}
+    sem = float(runs.sem[at])
+    return {
+        "runs_sem": PERCENT * sem,
+        "runs_df": None if sem == 0 else float(runs.degrees[at]),
+        "runs95": _interval(runs, at),
+    }
+
+
+def _of_competitions(competitions: Uncertainty | None, at: int) -> dict[str, Any]:
+    """An estimate's fields for competitions like these."""
+    if competitions is None:
+        return {}
+    return {
+        "competitions_sem": PERCENT * float(competitions.sem[at]),
+        "competitions95": _interval(competitions, at),
+    }
+
+
+def _interval(uncertainty: Uncertainty, at: int) -> Interval:
+    low, high = uncertainty.interval[:, at].tolist()
+    return PERCENT * low, PERCENT * high

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import stdtr
 
 from app.statistics.attempts import RATES, Grid
+from app.statistics.comparison import within_range
 from app.statistics.estimates import SEED, Interval
 
 Array = NDArray[np.float64]
@@ -32,10 +33,12 @@ PERCENT = 100.0
 class Pair:
     """The difference a - b in percentage points.
 
-    `simultaneous95` holds for all pairs together, `p_holm` is the p value of the paired t test
-    after Holm's correction. Both are None where the difference is the same at every competition:
-    nothing is known of its spread. `ahead` names the better one where the interval leaves out 0
-    and `p_holm` is below 0.05.
+    `simultaneous95` holds for all pairs together, cut off at -100 and 100. It is None where the
+    difference is the same at every competition: nothing is known of its spread. `p` is that of the
+    paired t test, there of the exact sign test, and None where all differences are 0; `p_holm` is
+    `p` after Holm's
+    correction. `ahead` names the better one where the interval, if there is one, leaves out 0 and
+    `p_holm` is below 0.05, and where that follows from two other pairs.
     """
 
     a: str
@@ -97,42 +100,65 @@ def compare_all(
     critical = _critical(differences[:, known] - mean[known]) if known.any() else None
     p = np.ones(len(mean))
     p[known] = 2 * stdtr(count - 1, -np.abs(mean[known]) / sem[known])
-    adjusted = np.ones(len(mean))
-    adjusted[known] = holm(p[known])
+    # Of the same sign everywhere: the p value of the exact two-sided sign test.
+    constant = ~known & (mean != 0.0)
+    p[constant] = 2.0 ** (1 - count)
+    adjusted = holm(p)
+    # A reach of 0 for differences that do not vary. The pair's first has the higher mean. Either
+    # criterion alone is right for many competitions; with few, they fail at different places.
+    reach = np.where(known, (critical or 0.0) * sem, 0.0)
+    is_ahead = (mean - reach > 0) & (adjusted < LEVEL)
+    apart = _with_conclusions(
+        {
+            (names[i], names[j])
+            for i, j, is_so in zip(left.tolist(), right.tolist(), is_ahead, strict=True)
+            if is_so
+        }
+    )
     pairs = []
     for number, (i, j) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
-        difference, interval = float(mean[number]), None
-        if known[number] and critical is not None:
-            reach = critical * float(sem[number])
-            interval = (difference - reach, difference + reach)
-        # The pair's first has the higher mean. Either criterion alone is right for many
-        # competitions; with few, they fail at different places.
-        is_ahead = interval is not None and interval[0] > 0 and adjusted[number] < LEVEL
+        difference, told = float(mean[number]), bool(known[number] or constant[number])
+        interval = (difference - float(reach[number]), difference + float(reach[number]))
         pairs.append(
             Pair(
                 a=names[i],
                 b=names[j],
                 difference=difference,
                 sem=float(sem[number]) if count > 1 else None,
-                simultaneous95=interval,
-                p=float(p[number]) if known[number] else None,
-                p_holm=float(adjusted[number]) if known[number] else None,
-                ahead=names[i] if is_ahead else None,
+                simultaneous95=within_range(interval) if known[number] else None,
+                p=float(p[number]) if told else None,
+                p_holm=float(adjusted[number]) if told else None,
+                ahead=names[i] if (names[i], names[j]) in apart else None,
             )
         )
-    ahead = {(pair.a, pair.b) for pair in pairs if pair.ahead}
     sorted_names = [names[one] for one in order]
-    letters = letters_of(sorted_names, ahead)
+    letters = letters_of(sorted_names, apart)
     ranked = [
         Ranked(
             name,
             float(means[order[place]]),
-            (1 + sum(b == name for _, b in ahead), many - sum(a == name for a, _ in ahead)),
+            (1 + sum(b == name for _, b in apart), many - sum(a == name for a, _ in apart)),
             letters[name],
         )
         for place, name in enumerate(sorted_names)
     ]
     return Simultaneous(count, critical, ranked, pairs)
+
+
+def _with_conclusions(ahead: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Add each pair that follows: whoever is ahead of one is ahead of all those behind that one.
+
+    >>> sorted(_with_conclusions({("x", "y"), ("y", "z")}))
+    [('x', 'y'), ('x', 'z'), ('y', 'z')]
+    """
+    found, count = set(ahead), 0
+    while count < len(found):
+        count = len(found)
+        behind: dict[str, set[str]] = {}
+        for a, b in found:
+            behind.setdefault(a, set()).add(b)
+        found |= {(a, c) for a, b in found for c in behind.get(b, ())}
+    return found
 
 
 def _critical(centred: Array) -> float:

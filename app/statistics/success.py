@@ -18,6 +18,7 @@ from scipy.special import ndtri
 
 from app.statistics.efficiency import Efficiency, Usage, efficiency
 from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem
+from app.statistics.intervals import Uncertainty, over_competitions, over_runs
 
 ALL = "all"
 PERCENT = 100.0
@@ -46,13 +47,17 @@ class Rate:
 
     `mean` is the mean over competitions of their shares. `sem` is of that mean, from the runs
     within each competition; None where a competition has fewer than two runs. `wilson95` is there
-    for a single competition, `bootstrap95` (over competitions) for several.
+    for a single competition, `bootstrap95` (over competitions) for several. `runs95` is for these
+    competitions, run again, None where one has fewer than two runs; `competitions95` is for
+    competitions like these, None for one.
     """
 
     mean: float
     sem: float | None
     wilson95: Interval | None
     bootstrap95: Interval | None
+    runs95: Interval | None = None
+    competitions95: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +135,24 @@ def _rate(parts: list[list[bool]]) -> Rate | None:
     ]
     known = [each for each in spreads if each is not None]
     sem = sqrt(sum(known)) / len(parts) if len(known) == len(parts) else None
+    column = np.array(shares)[:, None]
+    runs = over_runs(column, np.array([len(part) for part in parts]))
     alone = parts[0] if len(parts) == 1 and parts[0] else None
     return Rate(
         mean=PERCENT * fmean(shares),
         sem=None if sem is None else PERCENT * sem,
         wilson95=None if alone is None else wilson(sum(alone), len(alone)),
-        bootstrap95=cluster_bootstrap(PERCENT * np.array(shares)[:, None])[0],
+        bootstrap95=cluster_bootstrap(PERCENT * column)[0],
+        runs95=_ends(runs),
+        competitions95=_ends(over_competitions(column)),
     )
+
+
+def _ends(found: Uncertainty | None) -> Interval | None:
+    if found is None:
+        return None
+    low, high = (PERCENT * found.interval[:, 0]).tolist()
+    return low, high
 
 
 def _improvement(parts: list[list[SuccessOutcome]]) -> Improvement:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime
 
 from tests.api.conftest import Podium
 from tests.api.test_results import podium, rates  # noqa: F401
@@ -95,3 +96,48 @@ def test_withdrawn_results_do_not_count_and_can_be_imported_again(
         f"/v1/experiments/{name}/withdraw-imports", json={"reason": "x", "seed": 9}
     )
     assert gone.status_code == 404
+
+
+def test_what_was_published_stays_as_it_was(podium: Podium) -> None:  # noqa: F811
+    admin = podium.admin
+    name, other = podium.experiment(), podium.experiment()
+    reports = [random_report(suites()["mle-bench-dev"], random.Random(n)) for n in range(5)]
+    for seed in range(4):
+        path = f"/v1/experiments/{(name, other)[seed % 2]}/grading-reports"
+        assert admin.post(f"{path}?seed={seed // 2}", json=reports[seed]).status_code == 201
+    published = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    addresses = [
+        f"/v1/medal-rates?{SUITE}",
+        f"/v1/experiments/{name}/medal-rates?{SUITE}",
+        f"/v1/experiments/{name}/scores?{SUITE}&padding=fail",
+        f"/v1/compare?a={name}&b={other}&{SUITE}",
+        "/v1/suites/mle-bench-dev/items?padding=fail",
+    ]
+
+    def documents() -> list[str]:
+        answers = [
+            admin.get(f"{address}&as_of={published}", headers={"Accept": form})
+            for address in addresses
+            for form in ("application/json", "text/markdown", "text/csv")
+        ]
+        assert [answer.status_code for answer in answers] == [200] * len(answers)
+        return [answer.text for answer in answers]
+
+    before = documents()
+    amended = {"reason": WHY, "agent": "another", "model": "m-9", "resources": {"hours": 12}}
+    assert admin.patch(f"/v1/experiments/{name}", json=amended).status_code == 200
+    amended = {"reason": "typed wrongly", "model": "m-10"}
+    assert admin.patch(f"/v1/experiments/{name}", json=amended).status_code == 200
+    body = {"reason": "graded with a wrong split", "seed": 1}
+    withdrawn = admin.post(f"/v1/experiments/{name}/withdraw-imports", json=body)
+    assert withdrawn.status_code == 200
+    path = f"/v1/experiments/{name}/grading-reports?seed=1"
+    assert admin.post(path, json=reports[4]).status_code == 201
+    gone = admin.post(f"/v1/experiments/{other}/archive", json={"reason": "superseded"})
+    assert gone.status_code == 200, gone.text
+
+    assert documents() == before
+    now = rates(podium, name, SUITE, "text/markdown").text
+    assert "m-10" in now
+    assert "m-10" not in before[1] + before[4]
+    assert other not in admin.get(f"/v1/medal-rates?{SUITE}").text

@@ -147,3 +147,33 @@ def test_a_run_is_not_opened_again(podium: Podium, tiny: Path) -> None:
     run = podium.run(tiny)
 
     assert podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "open"}).status_code == 422
+
+
+@pytest.mark.parametrize("field", ["agent", "model"])
+@pytest.mark.parametrize(
+    "text", ["a\u202eb", "a\u200bb", "a\u2028b", " m ", "m ", " ", "\u00a0m", ""]
+)
+def test_an_agent_or_model_that_misleads_is_refused(podium: Podium, field: str, text: str) -> None:
+    name = podium.experiment()
+    body = {"name": f"{name}-other", "agent": "a", "model": "m", field: text}
+    response = podium.admin.post("/v1/experiments", json=body)
+    assert response.status_code == 422
+    assert field in response.json()["detail"]
+    change = {"reason": "a better word", field: text}
+    response = podium.admin.patch(f"/v1/experiments/{name}", json=change)
+    assert response.status_code == 422
+    assert field in response.json()["detail"]
+
+
+def test_ordinary_agents_and_models_are_taken(podium: Podium) -> None:
+    for text in (
+        "AIDE [v2]",
+        "*starred*",
+        "gpt-4o (2024-08-06)",
+        "エージェント",
+        "עברית",
+        "é",
+        "a / b",
+    ):
+        body = {"name": f"{podium.experiment()}-other", "agent": text, "model": text}
+        assert podium.admin.post("/v1/experiments", json=body).status_code == 201

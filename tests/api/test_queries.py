@@ -46,6 +46,47 @@ def test_the_nearest_name_is_told(podium: Podium, address: str, words: str) -> N
     assert words in response.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("/v1/medal-rates?suite=mle-bench-low&suite=mle-bench", "suite"),
+        ("/v1/medal-rates?padding=fail&padding=none", "padding"),
+        ("/v1/suites/mle-bench/items?rate=gold&rate=gold", "rate"),
+        ("/v1/runs?limit=1&limit=2", "limit"),
+        ("/v1/experiments?archived=true&archived=false", "archived"),
+        ("/v1/experiments/x/grading-report?seed=1&seed=2", "seed"),
+        ("/suites/mle-bench?padding=fail&padding=none", "padding"),
+    ],
+)
+def test_a_parameter_with_one_value_is_not_given_twice(
+    podium: Podium, address: str, name: str
+) -> None:
+    response = podium.admin.get(address)
+
+    assert response.status_code == 422
+    assert f"query.{name}: it is given 2 times, and takes one value." in response.text
+
+
+@pytest.mark.parametrize("experiments", ["", ",", " , ", "x&experiments="])
+@pytest.mark.parametrize(
+    "address", ["/v1/medal-rates?", "/v1/compare?", "/v1/suites/mle-bench/items?", "/v1/plan?"]
+)
+def test_a_list_of_nothing_does_not_mean_all(
+    podium: Podium, address: str, experiments: str
+) -> None:
+    response = podium.admin.get(f"{address}experiments={experiments}")
+
+    assert response.status_code == 422
+    assert "query.experiments: it names nothing" in response.json()["detail"]
+
+
+def test_all_faults_of_a_query_are_told_at_once(podium: Podium) -> None:
+    response = podium.admin.get("/v1/medal-rates?sute=x&padding=fail&padding=none&experiments=")
+
+    for name in ("sute", "padding", "experiments"):
+        assert f"query.{name}: " in response.json()["detail"]
+
+
 def test_known_parameters_still_pass(podium: Podium) -> None:
     assert podium.admin.get("/v1/runs?experiment=x&limit=3").status_code == 200
 

@@ -89,12 +89,14 @@ def test_a_score_without_a_place_is_refused_or_listed(podium: Podium) -> None:  
     assert "only medal lines" in refused.json()["detail"]
     padded = scores(podium, name, "suite=mle-bench-dev&padding=fail").json()
     assert len(padded["unplaced"]) == len(valid)
-    assert padded["mean"] == {"value": 0.0, "runs95": None}
-    assert "whose place is not known" in scores(
+    assert (padded["mean"]["value"], padded["mean"]["runs95"]) == (0.0, None)
+    assert "that have no percentile count" in scores(
         podium, name, "suite=mle-bench-dev&padding=fail", "text/markdown"
     ).text  # fmt: skip
-    available = scores(podium, name, "suite=mle-bench-dev&padding=available")
-    assert available.status_code == 409
+    for padding in ("available", "complete"):
+        answer = scores(podium, name, f"suite=mle-bench-dev&padding={padding}")
+        assert answer.status_code == 409
+        assert len(answer.json()["missing"]) == len(valid)
 
 
 def test_a_plan_takes_its_spreads_from_two_experiments(podium: Podium) -> None:  # noqa: F811
@@ -125,3 +127,17 @@ def test_a_plan_takes_its_spreads_from_two_experiments(podium: Podium) -> None: 
     ):  # fmt: skip
         assert podium.admin.get(f"/v1/plan?{wrong}").status_code == 422, wrong
     assert podium.admin.get(f"/v1/plan?experiments={names[0]},nobody").status_code == 404
+
+
+def test_a_plan_says_where_it_finds_no_possible_difference(podium: Podium) -> None:  # noqa: F811
+    address = "/v1/plan?between=90&within=90&seeds=2&competitions=2"
+    (size,) = podium.admin.get(address).json()["sizes"]
+    assert min(size["these_competitions"], size["competitions_like_these"]) > 100
+    assert size["these_too_few"]
+    assert size["like_these_too_few"]
+    text = podium.admin.get(address, headers={"Accept": "text/markdown"}).text
+    assert "| 2 | 2 | more than 100 | more than 100 |" in text
+    assert "no difference of two rates is so large" in text
+    header, row = podium.admin.get(address, headers={"Accept": "text/csv"}).text.splitlines()
+    assert header.endswith(",between,within,these_too_few,like_these_too_few")
+    assert row.endswith(",True,True")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import random
 from pathlib import Path
 
@@ -98,6 +100,50 @@ def test_the_best_public_score_among_seeds_can_be_the_wrong_one(podium: Podium) 
         f"/v1/experiments/{name}/pass-at-k?k=2", headers={"Accept": "text/markdown"}
     ).text
     assert "chosen by public score" in text
+    assert "bootstrap" not in text
+    assert "not known" in text  # one competition: nothing is known of others like it
+    low, high = two["gap_runs95"]
+    assert 0 <= low < two["gap"] < high <= 100
+    assert f"| {low:.2f} to {high:.2f} | not known |" in text
+    assert (one["gap_runs95"], one["gap_competitions95"]) == (None, None)
+    answer = podium.admin.get(
+        f"/v1/experiments/{name}/pass-at-k?k=1,2", headers={"Accept": "text/csv"}
+    ).text
+    header = answer.splitlines()[0].split(",")
+    assert header[-8:] == [
+        f"{what}_{question}95_{end}" for what in ("chosen_by_public", "gap")
+        for question in ("runs", "competitions") for end in ("low", "high")
+    ]  # fmt: skip
+    first, second = csv.DictReader(io.StringIO(answer))
+    assert (float(second["gap_runs95_low"]), float(second["gap_runs95_high"])) == (low, high)
+    assert (first["gap_runs95_low"], second["gap_competitions95_low"]) == ("", "")
+    text = podium.admin.get(
+        f"/v1/experiments/{name}/pass-at-k?k=1", headers={"Accept": "text/markdown"}
+    ).text
+    assert "| nothing to choose | nothing to choose |" in text
+
+
+def test_the_choice_is_marked_where_results_are_missing(podium: Podium) -> None:  # noqa: F811
+    folder, without = podium.competition(), podium.competition(usage=None)
+    name = misled(podium, folder)
+    add_run(podium, name, without.name, 0).submit(good_submission(without))
+    for one in (1, 2):
+        add_run(podium, name, without.name, one)
+    address = f"/v1/experiments/{name}/pass-at-k?padding=fail"
+    measured, choice = choice_tables(podium, address)
+    assert "[a]" in measured
+    assert "[a]" not in choice  # the missing results are at the competition without public scores
+    add_run(podium, name, folder.name, 3)
+    _, choice = choice_tables(podium, address)
+    assert choice.count("[a]") + choice.count("[b]") == 3
+
+
+def choice_tables(podium: Podium, address: str) -> tuple[str, str]:  # noqa: F811
+    """The last lines of both tables in Markdown: of pass@k, and of the choice beside it."""
+    text = podium.admin.get(address, headers={"Accept": "text/markdown"}).text
+    rows = [line for line in text.splitlines() if line.startswith("| 1 |")]
+    assert len(rows) == 2, text
+    return rows[0], rows[1]
 
 
 def test_what_has_no_public_score_or_no_place_is_named(podium: Podium) -> None:  # noqa: F811

@@ -93,7 +93,7 @@ def test_every_type_of_problem_has_its_page(podium: Podium) -> None:
     assert len(types) == len(kinds) + 1  # no two share an address
     for name in sorted(types):
         assert podium.client().get(f"/problems/{name}").status_code == 200, name
-    assert {"truncated-body", "method-not-allowed", "results-withdrawn"} <= types
+    assert {"truncated-body", "method-not-allowed"} <= types
     assert podium.client().get("/problems/nothing-like-that").status_code == 404
 
 

@@ -231,6 +231,15 @@ def test_what_is_in_a_number_stands_beside_it_in_every_form(podium: Podium, agen
     assert "2 graded, 3 reported, 0 imported; 1 runs had none" in text
     assert "lost to infrastructure: 1 out_of_memory" in text
     assert "not-run-at (no run)" in text
+    rate = body["groups"]["all"]["success_rate"]
+    (line,) = [each for each in text.splitlines() if each.startswith("| all |")]
+    assert [cell.strip() for cell in line.split("|")][5:7] == [
+        "not known" if ends is None else f"{ends[0]:.2f} to {ends[1]:.2f}"
+        for ends in (rate["runs95"], rate["competitions95"])
+    ]
+    assert rate["competitions95"] is not None
+    header = next(each for each in text.splitlines() if each.startswith("| group |"))
+    assert "these competitions, run again: 95 % | competitions like these: 95 %" in header
 
     query = f"suite={suite}&threshold=0.1&group_by=competition"
     body = success(podium, names["alpha"], query).json()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -161,3 +163,17 @@ def exact_file(folder: Path, right: float) -> bytes:
     count = round(right * len(rows) / 2)
     kept = [[i, v if row // 2 < count else other[v]] for row, (i, v) in enumerate(rows)]
     return "\n".join([lines[0], *(",".join(row) for row in kept)]).encode()
+
+
+def test_noise_that_was_asked_for_later_changes_no_rates_of_a_past_time(podium: Podium) -> None:
+    folder = coin_competition(podium)
+    run = podium.run(folder)
+    submission = graded(run, coin_file(folder, 0.8))
+    at = quote(datetime.now(UTC).isoformat())
+    path = f"/v1/experiments/{run.document['experiment']}/medal-rates?as_of={at}"
+    before = podium.admin.get(path).text
+
+    assert podium.admin.get(f"/v1/submissions/{submission}/uncertainty").status_code == 200
+
+    assert podium.admin.get(path).text == before
+    assert podium.admin.get(path.partition("?")[0]).json()["noise"] != []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from app.domain.medals import Medal
-from app.statistics.attempts import Attempt
+from app.statistics.attempt_columns import Attempt
 
 MEDALS = (Medal.GOLD, Medal.SILVER, Medal.BRONZE, None, None)
 

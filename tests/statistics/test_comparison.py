@@ -10,8 +10,8 @@ from scipy import stats
 from statsmodels.stats.descriptivestats import sign_test as independent_sign_test
 from statsmodels.stats.power import TTestPower
 
-from app.statistics.attempts import Grid, make_grid
-from app.statistics.comparison import compare
+from app.statistics.attempts import RATES, Grid, Padding, make_grid
+from app.statistics.comparison import compare, difference_over_runs
 from tests.statistics.make import attempt, random_attempts
 
 
@@ -95,3 +95,44 @@ def test_one_competition_has_no_interval() -> None:
 def test_other_competitions_are_refused() -> None:
     with pytest.raises(ValueError, match="same competitions"):
         compare(make_grid([attempt("a", 0)], "a"), make_grid([attempt("b", 0)], "b"))
+
+
+@pytest.mark.parametrize(("competitions", "runs"), [(22, [2]), (75, [3]), (15, [3]), (22, [2, 8])])
+@pytest.mark.parametrize("rate", [0.03, 0.44, 0.9])
+def test_the_interval_over_runs_covers_93_percent_and_more(
+    competitions: int, runs: list[int], rate: float
+) -> None:
+    draw = np.random.default_rng(6)
+    attempts = np.resize(runs, competitions)
+    covered, many, at = 0, 400, RATES.index("any_medal")
+    slugs = [f"c{n:02}" for n in range(competitions)]
+    for _ in range(many):
+        chances = draw.beta(rate, 1 - rate, competitions)
+        # The other agent wins less often where it can.
+        grids = []
+        for chance in (chances, chances * 0.8):
+            won = [draw.random(n) < p for n, p in zip(attempts, chance, strict=True)]
+            grids.append(
+                make_grid(
+                    [attempt(slug, seed, "gold" if one else None)
+                     for slug, each in zip(slugs, won, strict=True)
+                     for seed, one in enumerate(each)],
+                    slugs, padding=Padding.AVAILABLE,
+                )
+            )  # fmt: skip
+        low, high = difference_over_runs(grids[0], grids[1], at)
+        covered += low <= 20 * chances.mean() <= high
+        assert -100 <= low < high <= 100
+    assert covered >= 0.92 * many  # the simulation's own standard error is 1.1 points
+
+
+def test_intervals_of_differences_stay_within_the_possible_range() -> None:
+    won = [attempt(slug, seed, "gold") for slug in "abcd" for seed in range(3)]
+    lost = [attempt(slug, seed, "gold" if slug + str(seed) == "a0" else None)
+            for slug in "abcd" for seed in range(3)]  # fmt: skip
+    found = compare(make_grid(won, "abcd"), make_grid(lost, "abcd"))
+    assert found.ci95 == found.competitions95
+    assert found.ci95[1] == 100.0
+    assert found.runs95[0] < found.difference < found.runs95[1] <= 100.0
+    single = [one for one in won if one.seed == 0]
+    assert compare(make_grid(single, "abcd"), make_grid(lost, "abcd")).runs95 is None

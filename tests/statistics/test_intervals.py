@@ -46,6 +46,20 @@ def test_nominal_95_percent_covers_93_to_98(
         assert (high - low).min() > 0
 
 
+@pytest.mark.parametrize("seeds", [[2, 8], [2, 16], [2, 3, 5, 8], [2, 2, 2, 8], [2, 8, 8, 8]])
+@pytest.mark.parametrize("rate", [0.08, 0.2, 0.44, 0.97])
+@pytest.mark.parametrize("competitions", [22, 75])
+def test_unequal_numbers_of_seeds_are_covered_as_well(
+    competitions: int, rate: float, seeds: list[int]
+) -> None:
+    draw = np.random.default_rng(12)
+    attempts = np.resize(seeds, competitions)
+    chances = draw.beta(rate, 1 - rate, (SIMULATED, competitions))
+    low, high = over_runs((draw.binomial(attempts, chances) / attempts).T, attempts).interval
+    truth = chances.mean(axis=1)
+    assert 0.93 <= np.mean((low <= truth) & (truth <= high)) <= 0.98
+
+
 @settings(deadline=None)
 @given(st.integers(2, 8), st.integers(2, 6), st.integers(0, 10**6))
 def test_standard_errors_agree_with_the_formulas(k: int, n: int, number: int) -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from app.errors import Invalid
 from app.statistics.attempts import Padding, make_grid
-from app.statistics.pass_at_k import pass_at_k, passes
+from app.statistics.pass_at_k import interval_over_runs, pass_at_k, passes
+from app.statistics.rates import medal_rates
 from tests.statistics.make import attempt, random_attempts
 
 
@@ -67,3 +68,45 @@ def test_pass_at_1_is_the_rate_and_pass_at_n_counts_any_success() -> None:
     won = grid.outcomes[:, :, 0]
     assert first.mean == pytest.approx(100 * won.mean())
     assert last.mean == pytest.approx(100 * won.max(axis=0).mean())
+
+
+@pytest.mark.parametrize(
+    ("competitions", "runs", "rate"),
+    [(15, 3, 0.08), (22, 2, 0.44), (22, 5, 0.2), (38, 3, 0.97), (75, 3, 0.03)],
+)
+@pytest.mark.parametrize("spread", [0.3, 1.0, 3.0])
+def test_the_intervals_cover_93_percent_and_more(
+    competitions: int, runs: int, rate: float, spread: float
+) -> None:
+    """For k of one, two and all attempts; at 15 competitions of 8 % a bootstrap covered 71 %."""
+    draw = np.random.default_rng(4)
+    many, attempts = 400, np.full(competitions, runs)
+    chances = draw.beta(rate * spread, (1 - rate) * spread, (many, competitions))
+    won = draw.binomial(runs, chances)
+    for k in {1, 2, runs}:
+        truth = 100 * (1 - (1 - chances) ** k).mean(axis=1)
+        covered = 0
+        for number in range(many):
+            low, high = interval_over_runs(attempts, won[number].tolist(), k)
+            covered += low <= truth[number] <= high
+            assert 0 <= low < high <= 100
+        # The simulation's own standard error is 1.1 points.
+        assert covered >= 0.92 * many, (k, covered / many)
+
+
+def test_pass_at_1_has_the_intervals_of_the_rate() -> None:
+    attempts = random_attempts(12, 4, random.Random(2))
+    grid = make_grid(attempts, {each.competition for each in attempts})
+    (found,) = passes(grid, (1,))
+    rate = medal_rates(grid)["all"].rates["any_medal"]
+    assert found.runs95 == pytest.approx(rate.runs95)
+    assert found.competitions95 == pytest.approx(rate.competitions95)
+
+
+def test_one_attempt_or_one_competition_leave_a_question_open() -> None:
+    (one,) = passes(make_grid([attempt("a", 0, "gold"), attempt("b", 0)], "ab"), (1,))
+    assert one.runs95 is None
+    assert one.competitions95 is not None
+    (alone,) = passes(make_grid([attempt("a", 0, "gold"), attempt("a", 1)], "a"), (2,))
+    assert alone.competitions95 is None
+    assert alone.runs95 is not None

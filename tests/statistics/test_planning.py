@@ -89,3 +89,16 @@ def test_what_cannot_be_known_is_not_told() -> None:
     single = grid({"x": [True], "y": [False]})
     with pytest.raises(Invalid, match="State them"):
         spread_of(single, single)
+
+
+def test_a_size_that_finds_no_possible_difference_says_so() -> None:
+    few, more = plan(Spread(90.0, 90.0), [2, 75], [2])
+    for one in (few.these_competitions, few.competitions_like_these):
+        assert one is not None
+        assert one > 100
+    assert (few.these_too_few, few.like_these_too_few) == (True, True)
+    assert 0 < more.these_competitions < 100
+    assert 0 < more.competitions_like_these < 100
+    assert (more.these_too_few, more.like_these_too_few) == (False, False)
+    (one,) = plan(Spread(90.0, 90.0), [1], [1])
+    assert (one.these_too_few, one.like_these_too_few) == (False, False)

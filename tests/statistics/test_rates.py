@@ -160,7 +160,7 @@ def test_attempts_are_keyed() -> None:
     with pytest.raises(ValueError, match="twice"):
         make_grid([attempt("a", 0), attempt("a", 0, "gold")], ["a"])
     other = type(attempt("a", 0))("other", "a", 1)
-    with pytest.raises(ValueError, match="one experiment"):
+    with pytest.raises(ValueError, match="of one experiment"):
         make_grid([attempt("a", 0), other], ["a"])
 
 

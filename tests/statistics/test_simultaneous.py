@@ -90,12 +90,51 @@ def test_letters_are_shared_by_those_who_are_not_apart() -> None:
                 assert bool(set(letters[a]) & set(letters[b])) is ((a, b) not in apart)
 
 
-@pytest.mark.parametrize("competitions", [1, 2, 5])
-def test_nothing_varies(competitions: int) -> None:
+@pytest.mark.parametrize("competitions", [1, 2, 5, 6, 7, 75])
+def test_a_constant_difference_is_decided_by_the_sign_test(competitions: int) -> None:
     won = np.zeros((3, 2, competitions), dtype=bool)
     won[0] = True
     found = compare_all(["a", "b", "c"], grids_of(won))
     assert found.critical is None
     assert [pair.simultaneous95 for pair in found.pairs] == [None] * 3
-    assert [pair.ahead for pair in found.pairs] == [None] * 3
-    assert {one.letters for one in found.experiments} == {"a"}
+    p = stats.binomtest(competitions, competitions).pvalue
+    a_b, a_c, b_c = found.pairs
+    for pair in (a_b, a_c):
+        assert pair.p == pytest.approx(p)
+        # b and c do not differ: theirs is the largest of three p values.
+        assert pair.p_holm == pytest.approx(min(1, 3 * p))
+        assert pair.ahead == ("a" if 3 * p < 0.05 else None)
+    assert (b_c.p, b_c.p_holm, b_c.ahead) == (None, None, None)
+    letters = [one.letters for one in found.experiments]
+    assert letters == (["a", "b", "b"] if competitions > 6 else ["a", "a", "a"])
+
+
+@pytest.mark.parametrize("competitions", [3, 5, 7, 22, 75])
+def test_the_best_and_the_worst_differ_where_both_differ_from_the_middle(competitions: int) -> None:
+    """All medals, no medals, and one between them, which alone varies."""
+    draw = np.random.default_rng(competitions)
+    won = np.zeros((3, 8, competitions), dtype=bool)
+    won[0] = True
+    won[2] = draw.random((8, competitions)) < 0.5
+    found = compare_all(["all", "nothing", "middle"], grids_of(won))
+    ahead = {(pair.a, pair.b) for pair in found.pairs if pair.ahead}
+    expected = {("all", "middle"), ("middle", "nothing"), ("all", "nothing")}
+    assert ahead == (expected if competitions > 3 else set())
+    if competitions > 3:
+        assert [one.letters for one in found.experiments] == ["a", "b", "c"]
+        assert [one.ranks for one in found.experiments] == [(1, 1), (2, 2), (3, 3)]
+
+
+@pytest.mark.parametrize("rate", [0.03, 0.5, 0.97])
+@pytest.mark.parametrize("competitions", [2, 4, 7, 15])
+def test_equal_agents_with_one_run_are_seldom_called_different(
+    competitions: int, rate: float
+) -> None:
+    """So few results have constant differences often, and these make no false claims either."""
+    draw = np.random.default_rng(11)
+    names = [f"agent-{n:02}" for n in range(20)]
+    false = 0
+    for _ in range(BOARDS):
+        found = compare_all(names, grids_of(draw.random((20, 1, competitions)) < rate))
+        false += any(pair.ahead for pair in found.pairs)
+    assert false <= 0.06 * BOARDS

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from math import sqrt
 
+import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from app.statistics.efficiency import Usage, efficiency
+from app.statistics.intervals import over_competitions, over_runs
 from app.statistics.success import SuccessOutcome, success_rates, wilson
 from app.statistics.trajectory import best_position, best_so_far
 
@@ -136,3 +138,18 @@ def test_the_best_so_far_in_both_directions():
     assert best_so_far([], higher_is_better=True) == []
     assert best_position([2.0, 1.0, 1.0], higher_is_better=False) == 1
     assert best_position([], higher_is_better=False) is None
+
+
+def test_rates_have_both_named_uncertainties() -> None:
+    won = {"a": [True, True, False], "b": [False, False], "c": [True, True]}
+    outcomes = [
+        SuccessOutcome(slug, "graded", 0.0, one, one) for slug, each in won.items() for one in each
+    ]
+    rate = success_rates(outcomes)["all"].success_rate
+    shares = np.array([[np.mean(each)] for each in won.values()])
+    again = over_runs(shares, np.array([3, 2, 2])).interval[:, 0]
+    assert rate.runs95 == pytest.approx(tuple(100 * again))
+    like = over_competitions(shares).interval[:, 0]
+    assert rate.competitions95 == pytest.approx(tuple(100 * like))
+    alone = success_rates(outcomes[:1])["all"].success_rate
+    assert alone.runs95 is alone.competitions95 is None

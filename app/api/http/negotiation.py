@@ -39,12 +39,12 @@ def answer(request: Request, report: Report) -> Any:
     """The document as JSON, its rows as CSV or Parquet, or its Markdown."""
     wanted = preferred(request.headers.get("Accept", ""))
     if wanted == CSV:
-        return Response(to_csv(report.rows), media_type=CSV)
+        return Response(to_csv(report.chosen_rows()), media_type=CSV)
     if wanted == PARQUET:
-        return Response(to_parquet(report.rows), media_type=PARQUET)
+        return Response(to_parquet(report.chosen_rows()), media_type=PARQUET)
     if wanted == MARKDOWN:
         return Response(report.markdown(), media_type=MARKDOWN)
-    return report.document
+    return report.whole_document()
 
 
 def preferred(accept: str) -> str:

@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from app.api.http.patterns import in_words
 from app.api.http.request_log import request_id
 from app.errors import BadRequest, Invalid, NotFound, PodiumError, StorageFull, TooLarge
 from app.storage.blobs.upload import DISK_FULL
@@ -126,7 +127,7 @@ async def _http_exception(request: Request, error: Exception) -> JSONResponse:
 async def _invalid_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     found = [
-        {"where": ".".join(str(part) for part in e["loc"]), "message": str(e["msg"])}
+        {"where": ".".join(str(part) for part in e["loc"]), "message": in_words(e)}
         for e in error.errors()
     ]
     detail = "; ".join(f"{e['where']}: {e['message']}" for e in found[:5])

@@ -1,8 +1,12 @@
-"""Query parameters that a route does not know are refused: a typo must not change a number."""
+"""Query parameters that would be ignored are refused: a slip must not change a number.
+
+These are names that a route does not know, a second value where one counts, and lists of nothing.
+"""
 
 from __future__ import annotations
 
 import difflib
+from typing import get_origin
 
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
@@ -11,28 +15,39 @@ from fastapi.routing import APIRoute
 from app.errors import Invalid
 
 
-def refuse_unknown_parameters(request: Request) -> None:
-    """Refuse a request whose query names a parameter that its route does not have.
+def refuse_ignored_parameters(request: Request) -> None:
+    """Refuse a request whose query has a parameter that its route would not look at.
 
     Raises:
-        Invalid: with every unknown name, and the nearest known one.
+        Invalid: with every unknown name and the nearest known one, every parameter that is given
+            several times and has one value, and every list that names nothing.
     """
     route = request.scope.get("route")
     if not request.query_params or not isinstance(route, APIRoute):
         return
-    known = _known_names(route)
-    unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]
-    if unknown:
-        raise Invalid("; ".join(_about(name, known) for name in unknown[:5]))
+    known = _known(route.dependant)
+    faults = []
+    for name in dict.fromkeys(request.query_params):
+        values = request.query_params.getlist(name)
+        if name not in known:
+            faults.append(_about(name, frozenset(known)))
+        elif not known[name] and len(values) > 1:
+            faults.append(f"query.{name}: it is given {len(values)} times, and takes one value.")
+        elif known[name] and not all(value.replace(",", " ").strip() for value in values):
+            faults.append(f"query.{name}: it names nothing; leave it out to name none.")
+    if faults:
+        raise Invalid(" ".join(faults[:5]))
 
 
-def _known_names(route: APIRoute) -> frozenset[str]:
-    return frozenset(_names(route.dependant))
-
-
-def _names(dependant: Dependant) -> set[str]:
-    found = {field.alias for field in dependant.query_params}
-    return found.union(*(_names(inner) for inner in dependant.dependencies))
+def _known(dependant: Dependant) -> dict[str, bool]:
+    """The names of the parameters, and whether each takes several values."""
+    found = {
+        field.alias: get_origin(field.field_info.annotation) in (list, set, tuple)
+        for field in dependant.query_params
+    }
+    for inner in dependant.dependencies:
+        found |= _known(inner)
+    return found
 
 
 def _about(name: str, known: frozenset[str]) -> str:

@@ -12,7 +12,6 @@ from app.services.results.noise.experiment_noise import RateNoise
 from app.statistics.chosen_by_public import ChosenAtK
 from app.statistics.comparison import SignTest
 from app.statistics.estimates import Estimate, Interval
-from app.statistics.item_analysis import Ability, Item
 from app.statistics.medals_over_time import Point
 from app.statistics.pass_at_k import PassAtK
 from app.statistics.selection import Regret
@@ -136,6 +135,11 @@ class BasisOut(BaseModel):
     failures: dict[str, int]
     exposure: ExposureOfAll
     flags: list[FlagOfCompetition]
+    archived_competitions: list[str] = Field(
+        default=[],
+        description="competitions of the suite, or with results of the experiment, that are left "
+        "out because they are archived; empty with archived=true",
+    )
 
 
 class MedalRatesOut(BasisOut):
@@ -162,6 +166,7 @@ class BoardOut(BaseModel):
     competitions: list[str]
     items: list[MedalRatesOut]
     absent: list[AbsentOut]
+    total: int = Field(description="experiments on all pages")
     next_cursor: str | None
 
 
@@ -194,6 +199,10 @@ class ComparisonOut(BaseModel):
     sem: float | None
     ci95: Interval | None = Field(description="Student's t over competitions")
     bootstrap95: Interval | None
+    runs95: Interval | None = Field(description="for these competitions, run again")
+    competitions95: Interval | None = Field(
+        description="for competitions like these: the same as ci95"
+    )
     p: float | None = Field(description="two-sided paired t test")
     sign_test: SignTest
     detectable: float | None = Field(
@@ -213,34 +222,14 @@ class SimultaneousOut(BaseModel):
     pairs: list[Pair]
 
 
-class CurvesOut(BaseModel):
+class CurvesOut(BasisOut):
     """Medals over time under each way to choose the final submission."""
 
-    experiment: str
     axis: str
-    padding: str
     runs: int
     left_out: int = Field(description="runs that did not report this usage")
-    missing: list[MissingOut]
     points: dict[str, list[Point]]
     regret: dict[str, Regret]
-
-
-class ItemsOut(BaseModel):
-    """A suite's competitions as items of a test."""
-
-    suite: str
-    padding: str
-    rate: str
-    exclude_flags: list[str]
-    excluded_as: str
-    experiments: list[str]
-    items: list[Item]
-    abilities: list[Ability] = Field(description="of the experiments, by the Rasch model")
-    dispersion: float = Field(
-        description="by how much attempts vary beyond the model; standard errors have its root"
-    )
-    absent: list[AbsentOut]
 
 
 class CompetitionResultsOut(BaseModel):

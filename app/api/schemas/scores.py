@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 from app.api.schemas.results import BasisOut
 from app.services.results.choice.selection import ChoiceCost
-from app.services.results.score_summaries import Unplaced
+from app.services.results.scores.score_summaries import Unplaced
 from app.services.results.sensitivity import Variant
 from app.statistics.estimates import Interval
 from app.statistics.planning import PlannedSize
-from app.statistics.score_summaries import ProfilePoint, ScoreEstimate
+from app.statistics.scores.score_estimates import ProfilePoint, ScoreEstimate
 from app.statistics.selection import ShakeUp
+
+ScaleName = Literal["percentile", "between-sample-and-gold", "performance-gap-closed"]
 
 
 class ScoresOut(BasisOut):
-    """Percentiles of an experiment's attempts among the human teams, summarised."""
+    """Scores of an experiment's attempts on one scale of all competitions, summarised."""
 
-    percentile_convention: str
-    percentile_source: str
+    scale: ScaleName
+    scale_source: str
+    percentile_convention: str | None = Field(description="null on the other scales")
+    percentile_source: str | None
     target: float
-    attempts: int = Field(description="attempts whose percentiles are summarised")
+    attempts: int = Field(description="attempts whose scores are summarised")
     unplaced: list[Unplaced] = Field(
-        description="valid attempts whose place is not known; padding says how they count"
+        description="valid attempts that have no score on the scale; padding says how they count"
     )
     mean: ScoreEstimate
     median: ScoreEstimate = Field(description="of the means of the competitions")
     iqm: ScoreEstimate = Field(description="mean of the middle half of all attempts")
     optimality_gap: ScoreEstimate = Field(description="mean of what attempts lack to the target")
-    mean_bootstrap95: Interval | None = Field(description="for competitions like these")
+    mean_bootstrap95: Interval | None = Field(
+        description="bootstrap over competitions; `mean.competitions95` holds near 0 and 100 too"
+    )
     profile: list[ProfilePoint]
     against: BasisOut | None
     probability_better: ScoreEstimate | None = Field(
@@ -66,5 +74,6 @@ class SensitivityOut(BasisOut):
 
     rate: str
     mean: float
-    competitions95: Interval | None
+    runs95: Interval | None = Field(description="for these competitions, run again")
+    competitions95: Interval | None = Field(description="for competitions like these")
     variants: list[Variant]

@@ -66,6 +66,9 @@ class SuccessRatesOut(BaseModel):
         default=[],
         description="the regrades on which grades rest; elsewhere the first grades count",
     )
+    archived_competitions: list[str] = Field(
+        default=[], description="competitions that are left out because they are archived"
+    )
     groups: dict[str, SuccessGroupOut]
 
 

@@ -10,7 +10,7 @@ from fastapi.responses import PlainTextResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Ctx, Limit
 from app.api.http.problems import responses
-from app.api.http.query_names import refuse_unknown_parameters
+from app.api.http.query_names import refuse_ignored_parameters
 from app.api.schemas.receipts import (
     ConsistencyOut,
     InclusionOut,
@@ -24,7 +24,7 @@ from app.receipts.sshsig import public_line
 from app.services.receipts import log_view
 from app.storage.queries.trust.log import LogEntryRecord
 
-router = APIRouter(tags=["public log"], dependencies=[Depends(refuse_unknown_parameters)])
+router = APIRouter(tags=["public log"], dependencies=[Depends(refuse_ignored_parameters)])
 Number = Annotated[int, Path(ge=0, le=LARGEST)]
 Start = Annotated[int, Query(ge=0, le=LARGEST, description="the first entry")]
 Size = Annotated[

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -11,10 +14,10 @@ from typing import Annotated
 import typer
 from rich.markdown import Markdown
 
-from app.cli.output import json_text, out, print_json
+from app.cli.output import json_text, out
 from app.errors import Invalid
 from app.reports.document.latex import to_latex
-from app.reports.document.origin import origin
+from app.reports.document.origin import Origin, csv_metadata, origin_of
 from app.reports.document.page import to_markdown
 from app.reports.report import Report
 from app.reports.tables import to_csv, to_parquet
@@ -34,15 +37,40 @@ FormOption = Annotated[
     Form | None,
     typer.Option(
         "--format",
-        help="how the result is written; latex and markdown end with its origin; without: tables "
-        "in a terminal, else markdown",
+        help="how the result is written; each form but csv has its origin; without: tables in a "
+        "terminal, else markdown",
     ),
 ]
-Out = Annotated[Path | None, typer.Option("--out", help="write it to this file")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out", help="write it to this file; beside a CSV file, FILE-metadata.json has its origin"
+    ),
+]
+# They say where a result is written and who asked, and nothing about what is in it.
+NOT_TOLD = ("--out", "--parquet", "--key")
 Csv = Annotated[bool, typer.Option("--csv", help="the same as --format csv: unrounded rows")]
 Parquet = Annotated[
     Path | None, typer.Option(help="write the rows also to this file, as Parquet")
 ]  # fmt: skip
+
+
+def moment_of(text: str) -> datetime:
+    """A time with its zone, as an option has it.
+
+    >>> moment_of("2026-05-01T12:00:00Z").isoformat()
+    '2026-05-01T12:00:00+00:00'
+
+    Raises:
+        Invalid: it is not a time, or it has no zone.
+    """
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        raise Invalid(f"{text!r} is not a time with a zone, such as 2026-05-01T12:00:00Z.")
+    return found
 
 
 def print_report(
@@ -66,29 +94,55 @@ def print_report(
         raise Invalid(f"Name one form, not {' and '.join(sorted(named))}.")
     chosen = named.pop() if named else None
     if parquet is not None:
-        parquet.write_bytes(to_parquet(shown.rows))
+        parquet.write_bytes(to_parquet(shown.rows, _origin(shown).line()))
     if chosen is None and to is None and out.is_terminal:
         out.print(Markdown(shown.markdown()))
-    elif chosen is Form.JSON and to is None:
-        print_json(shown.document)
     elif chosen is Form.PARQUET:
-        _write_bytes(to_parquet(shown.rows, origin(shown, _query())), to)
+        _write_bytes(to_parquet(shown.chosen_rows(), _origin(shown).line()), to)
     else:
         _write_text(_text(shown, chosen or Form.MARKDOWN), to)
+        if chosen is Form.CSV and to is not None:
+            beside = to.with_name(f"{to.name}-metadata.json")
+            _write_text(json_text(csv_metadata(to.name, _origin(shown))) + "\n", beside)
 
 
 def _text(shown: Report, form: Form) -> str:
     if form is Form.LATEX:
         return to_latex(shown, _query())
     if form is Form.CSV:
-        return to_csv(shown.rows)
+        return to_csv(shown.chosen_rows())
     if form is Form.JSON:
-        return json_text(shown.document) + "\n"
-    return to_markdown(shown.page(), origin(shown, _query()))
+        document = shown.whole_document()
+        if isinstance(document, dict):  # `podium results` gives a list
+            document = {**document, "origin": asdict(_origin(shown))}
+        return json_text(document) + "\n"
+    return to_markdown(shown.page(), _origin(shown).line())
+
+
+def _origin(shown: Report) -> Origin:
+    return origin_of(shown, _query())
 
 
 def _query() -> str:
-    return f"podium {shlex.join(sys.argv[1:])}"
+    return f"podium {shlex.join(told(sys.argv[1:]))}"
+
+
+def told(words: Sequence[str]) -> list[str]:
+    """A command without the options that say where its result is written, and without a key.
+
+    >>> told(["report", "a", "--out", "x.tex", "--suite=s", "--parquet=y", "--key", "pod_admin_x"])
+    ['report', 'a', '--suite=s']
+    """
+    found: list[str] = []
+    left = iter(words)
+    for word in left:
+        if word == "--":  # what follows is no option
+            return [*found, word, *left]
+        if word in NOT_TOLD:
+            next(left, None)
+        elif not word.startswith(tuple(f"{option}=" for option in NOT_TOLD)):
+            found.append(word)
+    return found
 
 
 def _write_text(text: str, to: Path | None) -> None:

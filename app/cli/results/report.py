@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from app.cli.context import podium
 from app.cli.output import AsJson
-from app.cli.results.forms import Csv, Form, FormOption, Out, Parquet, print_report
+from app.cli.results.forms import Csv, Form, FormOption, Out, Parquet, moment_of, print_report
 from app.cli.results.success import KnownBaselines, Starter, Threshold
 from app.errors import Invalid
 from app.reports.comparisons import comparison_report, simultaneous_report
@@ -26,6 +27,24 @@ from app.services.results.success_rates import (
     has_only_baselines,
 )
 from app.statistics.attempts import RATES, Padding
+from app.storage.queries.regrades.in_force import Basis
+
+AsOf = Annotated[
+    datetime | None,
+    typer.Option(
+        parser=moment_of,
+        metavar="TIME",
+        help="medal rates as they were at this time, with the regrades in force then "
+        "(2026-05-01T12:00:00Z)",
+    ),
+]
+Columns = Annotated[
+    list[str],
+    typer.Option(
+        help="the columns of a board and their order, by name with commas between, as "
+        "experiment,all,all.runs95; for one experiment too"
+    ),
+]
 
 
 def report(
@@ -60,9 +79,11 @@ def report(
     threshold: Threshold = None,
     baselines: KnownBaselines = Baselines.REQUIRED,
     starter: Starter = None,
+    as_of: AsOf = None,
     latex: Annotated[
         bool, typer.Option("--latex", help="a board for LaTeX: --format latex, for one too")
     ] = False,
+    columns: Columns = [],  # noqa: B006
     as_json: AsJson = False,
     csv: Csv = False,
     parquet: Parquet = None,
@@ -76,23 +97,29 @@ def report(
     In a file or a pipe the tables are Markdown.
     """
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
-    scope = ResultFilter(suite or None, padding or Padding.NONE, flags, excluded)
+    basis = Basis(as_of=as_of)
+    scope = ResultFilter(suite or None, padding or Padding.NONE, flags, excluded, basis=basis)
     by_success = threshold is not None or starter is not None
     if by_success and success is False:
         raise Invalid(
             "--threshold and --starter need success against baselines: leave out --medals."
         )
+    if as_of is not None and (success or by_success):
+        raise Invalid("--as-of is for medal rates: leave out --success, --threshold and --starter.")
     if len(experiments) > 1 and (success or by_success):
         raise Invalid("Success against baselines is reported for one experiment at a time.")
+    if columns and (success or by_success):
+        raise Invalid("--columns is for a board of medal rates: leave out what asks for success.")
     experiment = experiments[0]
     if latex and form not in (None, Form.LATEX):
         raise Invalid(f"Name one form, not latex and {form}.")
     form = Form.LATEX if latex else form
-    is_board = len(experiments) > 1 or form is Form.LATEX
+    is_board = len(experiments) > 1 or form is Form.LATEX or bool(columns)
     if form is Form.LATEX and (success or by_success):
         is_board = False
     with podium(doing="counting results") as context:
-        if success is None and not by_success and len(experiments) == 1:
+        is_open = success is None and not by_success and as_of is None and not columns
+        if is_open and len(experiments) == 1:
             by_success = has_only_baselines(context, experiment, scope.suite)
         if success or by_success:
             scope = replace(scope, padding=padding or Padding.COMPLETE)
@@ -104,7 +131,7 @@ def report(
             if len(experiments) == 1 and found.absent:
                 # Its own report says in full why it cannot be counted.
                 experiment_results.medal_rates(context, experiment, scope, group_by)
-            shown = board_report(found)
+            shown = board_report(found, columns)
         else:
             rates = experiment_results.medal_rates(context, experiment, scope, group_by)
             shown = medal_rates_report(*rates, noise_of(context, rates[0]))

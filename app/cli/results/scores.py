@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import csv
-import sys
 from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson, print_json
+from app.cli.output import AsJson
 from app.cli.remote import Key, Url, remote
+from app.cli.results.forms import Csv, FormOption, Out, print_report
 from app.cli.tables import moment, print_table
+from app.reports.document.page import Page, Table
+from app.reports.report import Report
+from app.reports.tables import cell
 
 SHOWN = ("competition", "seed", "state", "score", "medal", "above median", "better", "improvement",
          "started", "run")  # fmt: skip
@@ -24,7 +26,9 @@ def results(
     url: Url = "",
     key: Key = "",
     as_json: AsJson = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="print CSV, unrounded")] = False,
+    csv: Csv = False,
+    form: FormOption = None,
+    to: Out = None,
 ) -> None:
     """Print the final score and medal of each run of an experiment."""
     if there := remote(url, key):
@@ -39,24 +43,23 @@ def results(
         with podium(doing="reading results") as context:
             found = outcomes_of(context, experiment, None, archived=archived)
         rows = outcomes_report(experiment, None, found).document["items"]
-    if as_json:
-        print_json(rows)
+    if as_json or csv or form or to:
+        report = Report(rows, rows, lambda: Page([Table(SHOWN, [*map(_cells, rows)])], []))
+        print_report(report, form=form, to=to, as_json=as_json, csv=csv)
         return
-    if as_csv:
-        writer = csv.DictWriter(sys.stdout, list(rows[0]) if rows else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return
-    print_table(
-        SHOWN,
-        [
-            (row["competition"], row["seed"], _state(row), row["score"], row["medal"],
-             row["above_median"], row["better"], row["improvement"], moment(row["started_at"]),
-             row["run"])
-            for row in rows
-        ],
-        f"{experiment} has no runs",
+    print_table(SHOWN, [_row(one) for one in rows], f"{experiment} has no runs")
+
+
+def _row(row: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        row["competition"], row["seed"], _state(row), row["score"], row["medal"],
+        row["above_median"], row["better"], row["improvement"], moment(row["started_at"]),
+        row["run"],
     )  # fmt: skip
+
+
+def _cells(row: dict[str, Any]) -> list[str]:
+    return [cell(value) for value in _row(row)]
 
 
 def _state(row: dict[str, Any]) -> str:

@@ -36,7 +36,7 @@ def selection(
 ) -> None:
     """Print what the choice of final submissions cost in medals and places, and the shake-up."""
     scope = scope_of(suite, padding, exclude_flags, excluded)
-    with podium() as context:
+    with podium(doing="counting results") as context:
         found = choices.selection(context, experiment, scope, percentile.value)
     shown = selection_report(found)
     print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)

@@ -16,14 +16,16 @@ from app.reports.items import items_report
 from app.reports.medals_over_time import curves_report
 from app.reports.score_summaries import scores_report
 from app.reports.sensitivity import sensitivity_report
-from app.services.results import board, experiment_results, medals_over_time, score_summaries
+from app.services.results import board, experiment_results, medals_over_time
 from app.services.results import sensitivity as sensitivities
 from app.services.results.medals_over_time import Axis
 from app.services.results.scope import Excluded, ResultFilter
+from app.services.results.scores import score_summaries
 from app.statistics.attempts import RATES, Padding
-from app.statistics.percentiles import PERCENTILES
+from app.statistics.percentiles import PERCENTILES, SCALES
 
 LONGEST_NUMBER = 6  # digits
+LATEST_MOMENT = 1e12  # as over HTTP
 Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
 Suite = Annotated[str, typer.Option(help="the suite; without: all competitions of its runs")]
 Paddings = Annotated[Padding, typer.Option(help="how missing results count")]
@@ -33,6 +35,7 @@ HowExcluded = Annotated[
 ]
 Rate = StrEnum("Rate", {name: name for name in RATES})  # type: ignore[misc]
 Convention = StrEnum("Convention", {name: name for name in PERCENTILES})  # type: ignore[misc]
+ScaleName = StrEnum("ScaleName", {name: name for name in SCALES})  # type: ignore[misc]
 ConventionOption = Annotated[Convention, typer.Option(help="the convention of the percentiles")]
 RateOption = Annotated[Rate, typer.Option(help="the outcome that counts as a success")]
 
@@ -46,21 +49,28 @@ def scores(
     padding: Paddings = Padding.NONE,
     exclude_flags: Flags = "",
     excluded: HowExcluded = Excluded.DROP,
-    percentile: ConventionOption = Convention("mid-rank"),
+    scale: Annotated[ScaleName, typer.Option(help="the scale of the scores")] = ScaleName(
+        "percentile"
+    ),
+    percentile: Annotated[
+        Convention | None, typer.Option(help="the convention of the percentiles, or mid-rank")
+    ] = None,
     target: Annotated[
-        float, typer.Option(min=0, max=100, help="the percentile of the optimality gap")
-    ] = 100.0,
+        float | None,
+        typer.Option(help="the score of the optimality gap: 100, or 1 on other scales"),
+    ] = None,
     as_json: AsJson = False,
     csv: Csv = False,
     parquet: Parquet = None,
     form: FormOption = None,
     to: Out = None,
 ) -> None:
-    """Print an experiment's percentiles among the human teams: mean, IQM, profile and more."""
+    """Print an experiment's percentiles or normalised scores: mean, IQM, profile and more."""
     with podium(doing="counting results") as context:
         found = score_summaries.scores(
             context, experiment, scope_of(suite, padding, exclude_flags, excluded),
-            convention=percentile.value, target=target, against=against,
+            scale=scale.value, convention=percentile and percentile.value, target=target,
+            against=against,
         )  # fmt: skip
     print_report(scores_report(found), form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
 
@@ -157,7 +167,9 @@ def curve(
     try:
         moments = tuple(sorted({float(part) for part in at.split(",") if part.strip()}))
     except ValueError:
-        raise Invalid(f"--at takes numbers with commas between, as 1,2.5, not {at!r}.") from None
+        moments = (-1.0,)
+    if not all(0 <= moment < LATEST_MOMENT for moment in moments):  # nor is that true of nan
+        raise Invalid(f"--at takes numbers from 0 with commas between, as 1,2.5, not {at!r}.")
     with podium(doing="counting results") as context:
         scope = scope_of(suite, padding, exclude_flags, excluded)
         found = medals_over_time.curves(context, experiment, scope, axis, moments)

@@ -10,8 +10,9 @@ from urllib.parse import quote
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson, print_json, step_progress
+from app.cli.output import AsJson, step_progress
 from app.cli.remote import Key, Url, remote
+from app.cli.results.forms import FormOption, Out, print_report
 from app.cli.tables import print_table
 from app.errors import PodiumError
 
@@ -25,6 +26,8 @@ def uncertainty(
     url: Url = "",
     key: Key = "",
     as_json: AsJson = False,
+    form: FormOption = None,
+    to: Out = None,
 ) -> None:
     """Estimate the noise of an experiment's final scores; print it with chances of medals."""
     if there := remote(url, key):
@@ -40,8 +43,10 @@ def uncertainty(
             document = there.get(path, archived=archived)
     else:
         document = _here(experiment, archived=archived)
-    if as_json:
-        print_json(document)
+    if as_json or form or to:
+        from app.reports.uncertainty import noise_report_of
+
+        print_report(noise_report_of(document), form=form, to=to, as_json=as_json)
         return
     print_table(SHOWN, [_cells(row) for row in document["items"]], f"{experiment} has no scores")
     for note in _notes(document):

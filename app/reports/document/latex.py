@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from app.reports.document.origin import origin
+from app.reports.document.origin import origin_of
 from app.reports.document.page import Marked, Table, marks
 from app.reports.report import Report
 
@@ -41,7 +41,7 @@ def to_latex(report: Report, query: str) -> str:
     for note, letter in letters.items():
         lines.append(f"{{\\footnotesize\\textsuperscript{{{letter}}} {escape(note)}\\par}}")
     lines += [f"{{\\footnotesize {escape(note)}\\par}}" for note in page.notes]
-    lines.append(f"% {origin(report, query)}")
+    lines.append(f"% {origin_of(report, query).line()}")
     return "\n".join(lines) + "\n"
 
 
@@ -55,7 +55,9 @@ def _columns(table: Table) -> str:
 
 
 def _row(cells: Sequence[Any], letters: dict[str, str]) -> str:
-    return " & ".join(_cell(cell, letters) for cell in cells) + r" \\"
+    row = " & ".join(_cell(cell, letters) for cell in cells)
+    # After the end of the last row, LaTeX would read these as what that end takes.
+    return ("{}" if row.startswith(("[", "*")) else "") + row + r" \\"
 
 
 def _cell(cell: Any, letters: dict[str, str]) -> str:

@@ -1,20 +1,40 @@
-"""The line that closes a document: which Podium made it, from which data, asked how."""
+"""Where a document comes from: which Podium made it, from which data, asked how."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from dataclasses import dataclass
 
 from app import __version__
 from app.reports.report import Report
 from app.reports.tables import to_csv
 
 
-def origin(report: Report, query: str) -> str:
-    """Podium's version, a digest of the unrounded rows, and the query in one line.
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Podium's version, a digest of the unrounded rows as CSV with all columns, and the query.
 
-    The same data and the same query give the same line.
+    The same data and the same query give the same origin.
     """
+
+    podium: str
+    data_sha256: str
+    query: str
+
+    def line(self) -> str:
+        """The origin in one line, which closes a document."""
+        return f"Podium {self.podium}, data sha256:{self.data_sha256}, query: {self.query}"
+
+
+def origin_of(report: Report, query: str) -> Origin:
+    """The origin of a report that was asked for by this query."""
     digest = hashlib.sha256(to_csv(report.rows).encode()).hexdigest()
     line = " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", query).split())
-    return f"Podium {__version__}, data sha256:{digest}, query: {line}"
+    return Origin(__version__, digest, line)
+
+
+def csv_metadata(name: str, origin: Origin) -> dict[str, str]:
+    """The origin of the CSV file `name`, as W3C's "Metadata Vocabulary for Tabular Data" has it."""
+    context = "http://www.w3.org/ns/csvw"
+    return {"@context": context, "url": name, "dc:provenance": origin.line()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +13,7 @@ from app.domain.states import Failure, RunState, SubmissionState
 from app.domain.wording import first_few
 from app.errors import LeaderboardsMissing
 from app.services.runtime.context import Context
-from app.statistics.attempts import Attempt
+from app.statistics.attempt_columns import Attempt, Attempts
 from app.storage.queries import competitions, results
 from app.storage.queries.brief_results import Graded
 from app.storage.queries.regrades.brief_runs import BriefResult
@@ -37,7 +38,7 @@ class ExperimentResults:
     where there would be none.
     """
 
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: Attempts = field(default_factory=Attempts)
     pending: dict[tuple[str, int], str] = field(default_factory=dict)
     excluded: dict[tuple[str, int], Attempt | None] = field(default_factory=dict)
     open: int = 0
@@ -48,20 +49,21 @@ class ExperimentResults:
     @cached_property
     def competitions(self) -> set[str]:
         """The competitions of the experiment's runs and imported results, once all are here."""
-        return {each.competition for each in self.attempts} | {slug for slug, _ in self.pending}
+        return {*self.attempts.competitions, *(slug for slug, _ in self.pending)}
 
     def copy(self) -> ExperimentResults:
         """A copy to which results can be added."""
         return ExperimentResults(
-            list(self.attempts), dict(self.pending), dict(self.excluded), self.open,
+            self.attempts.copy(), dict(self.pending), dict(self.excluded), self.open,
             self.imported, dict(self.policies), dict(self.failures),
         )  # fmt: skip
 
     def seeds_at(self, slugs: Sequence[str]) -> set[int]:
         """The seeds of its attempts at these competitions, finished or pending."""
         wanted = set(slugs)
-        done = {each.seed for each in self.attempts if each.competition in wanted}
-        return done | {seed for slug, seed in self.pending if slug in wanted}
+        return self.attempts.seeds_at(wanted) | {
+            seed for slug, seed in self.pending if slug in wanted
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,15 +148,14 @@ def add_run(
         own.excluded[run.competition, run.seed] = counts
 
 
-def add_graded(own: ExperimentResults, run: Graded) -> None:
-    """Add a run whose final submission is graded: `add_run` for very many of them."""
-    experiment, competition, seed, medal, above_median, policy, failure = run
-    own.policies[policy] = own.policies.get(policy, 0) + 1
-    if failure not in (None, Failure.NONE):
-        own.failures[failure] = own.failures.get(failure, 0) + 1
-    own.attempts.append(
-        Attempt(experiment, competition, seed, True, True, MEDALS[medal], bool(above_median))
-    )
+def add_graded(own: ExperimentResults, runs: Graded) -> None:
+    """Add the runs of an experiment whose final submissions are graded: `add_run` for very many."""
+    own.attempts.extend(runs.attempts)
+    for policy, count in runs.policies.items():
+        own.policies[policy] = own.policies.get(policy, 0) + count
+    for failure, count in runs.failures.items():
+        if failure != Failure.NONE:
+            own.failures[failure] = own.failures.get(failure, 0) + count
 
 
 def add_import(
@@ -202,10 +203,15 @@ def attempt_of_import(one: ImportedResult) -> Attempt:
     )  # fmt: skip
 
 
-def competition_info(context: Context, slugs: set[str]) -> dict[str, CompetitionInfo]:
-    """Each competition's properties. The suites give the complexity of those not imported."""
+def competition_info(
+    context: Context, slugs: set[str], as_of: datetime | None = None
+) -> dict[str, CompetitionInfo]:
+    """Each competition's properties, now or at the time `as_of`.
+
+    The suites give the complexity of those not imported.
+    """
     with context.database.read() as session:
-        versions = competitions.list_current(session, slugs=slugs, limit=len(slugs))
+        versions = competitions.list_current(session, slugs=slugs, limit=len(slugs), as_of=as_of)
     documents: dict[str, dict[str, Any]] = {each.slug: each.document for each in versions}
     boards = {each.slug: each.leaderboard is not None for each in versions}
     suites = context.catalogue.suites()

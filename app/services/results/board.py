@@ -25,13 +25,15 @@ RATES_BYTES = 5_000  # of a group
 class Board:
     """The experiments' rates over the same `competitions`, best first.
 
-    `absent` gives the experiments without a rate, each with the reason. `next_cursor` is None
-    on the last page.
+    `absent` gives the experiments without a rate, each with the reason. The rows are a page of
+    `total`, after `before` others; `next_cursor` is None on the last page.
     """
 
     competitions: tuple[str, ...]
     rows: list[tuple[ResultContext, dict[str, GroupRates]]]
     absent: list[Absent]
+    total: int
+    before: int = 0
     next_cursor: str | None = None
 
 
@@ -71,6 +73,8 @@ def experiment_board(
         competitions=order[0].grid.competitions if order else (),
         rows=list(zip(page, rates, strict=True)),
         absent=found.absent,
+        total=len(order),
+        before=start,
         next_cursor=None if is_last else page[-1].experiment.name,
     )
 
@@ -131,12 +135,15 @@ def compare_many(
 
 def items(
     context: Context, filters: ResultFilter, rate: str, names: Sequence[str] = ()
-) -> tuple[list[str], ItemTable, list[Absent]]:
-    """The suite's competitions as items of a test, over all experiments that can be counted."""
+) -> tuple[list[ResultContext], ItemTable, list[Absent]]:
+    """The suite's competitions as items of a test, over all experiments that can be counted.
+
+    These come with it, best first.
+    """
     found = several(context, filters, names)
     order = sorted(
         found.contexts,
         key=lambda one: (-float(one.grid.shares[:, 0].mean()), one.experiment.name),
     )
     labels = [one.experiment.name for one in order]
-    return labels, item_table([one.grid for one in order], rate, labels), found.absent
+    return order, item_table([one.grid for one in order], rate, labels), found.absent

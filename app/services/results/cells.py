@@ -8,12 +8,16 @@ from enum import StrEnum
 
 from app.domain.states import RunState
 from app.services.results.attempts import COMPLEXITIES, attempt_of_import, attempt_of_run
-from app.services.results.overview import ExperimentSummary, listed, summarize
+from app.services.results.experiment_summary import ExperimentSummary, summarize
+from app.services.results.noise.near_lines import is_near
+from app.services.results.overview import listed
 from app.services.runtime.archival import suite_slugs
 from app.services.runtime.context import Context
-from app.statistics.attempts import Attempt
-from app.storage.queries import results
-from app.storage.queries.overview import CompetitionCounts
+from app.statistics.attempt_columns import Attempt
+from app.storage.queries import archive, results
+from app.storage.queries.archive import ArchivalRecord
+from app.storage.queries.noise import uncertainties
+from app.storage.queries.overview.competition_counts import CompetitionCounts
 from app.storage.queries.regrades.counted_runs import RunResult
 
 NO_COMPLEXITY = "other"
@@ -36,13 +40,17 @@ class CellState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One competition and seed. `run` is None for an imported result and for no run."""
+    """One competition and seed. `run` is None for an imported result and for no run.
+
+    A score that `is_near` is nearer to a medal line than its noise.
+    """
 
     state: CellState
     seed: int
     run: str | None = None
     score: float | None = None
     better: int | None = None
+    is_near: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +72,26 @@ class CompetitionRow:
 
 @dataclass(frozen=True, slots=True)
 class HeatMap:
-    """An experiment's cells, by complexity and competition."""
+    """An experiment's cells, by complexity and competition.
+
+    `archived` is what is archived of the experiment and of the competitions with results of it.
+    """
 
     summary: ExperimentSummary
     seeds: tuple[int, ...]
     rows: tuple[CompetitionRow, ...]
+    archived: tuple[ArchivalRecord, ...]
 
     @property
     def groups(self) -> list[tuple[str, list[CompetitionRow]]]:
         """The rows by complexity, the easiest first."""
         levels = dict.fromkeys(row.complexity for row in self.rows)
         return [(each, [row for row in self.rows if row.complexity == each]) for each in levels]
+
+    @property
+    def near(self) -> int:
+        """The number of cells that are nearer to a medal line than their noise."""
+        return sum(cell.is_near for row in self.rows for cell in row.cells)
 
     @property
     def counts(self) -> dict[CellState, int]:
@@ -95,13 +112,19 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
     versions: dict[str, int] = {}
     counts: dict[tuple[str, int], CompetitionCounts] = {}
     with context.database.read() as session:
-        for run in results.run_results(session, experiments=[name]):
+        runs = list(results.run_results(session, experiments=[name], is_regraded=about.is_regraded))
+        finals = [run.final for run in runs if run.final is not None] if about.has_noise else []
+        noises = uncertainties.of_submissions(session, finals)
+        for run in runs:
             attempt, key = attempt_of_run(run), (run.competition, run.seed)
             versions[run.competition] = run.version_id
             state = _state(attempt, sent=run.sent)
-            found[key] = Cell(state, run.seed, run.run, run.score, run.better)
+            noise = noises.get(run.final) if run.final else None
+            near = noise is not None and run.regrade is None and is_near(run.medal, noise.medals)
+            found[key] = Cell(state, run.seed, run.run, run.score, run.better, near)
             counts[key] = _count(name, run.competition, attempt, run)
         imported = results.imported_results(session, experiments=[name]) if about.imported else []
+        archived = archive.currents_of_experiments(session, [name]) if about.has_archived else []
     for one in imported:
         attempt, key = attempt_of_import(one), (one.competition, one.seed)
         found[key] = Cell(_state(attempt, sent=int(one.made)), one.seed, None, one.score)
@@ -120,7 +143,7 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
     rows.sort(key=lambda row: (order.index(row.complexity), row.competition))
     shown = [count for (slug, _), count in counts.items() if slug in slugs]
     (summary,) = summarize(context, [(about, shown)])
-    return HeatMap(summary, seeds, tuple(rows))
+    return HeatMap(summary, seeds, tuple(rows), tuple(archived))
 
 
 def _count(

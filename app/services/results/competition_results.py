@@ -16,7 +16,7 @@ from app.services.results.attempts import (
 )
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
-from app.statistics.attempts import Attempt
+from app.statistics.attempt_columns import Attempt
 from app.statistics.percentiles import percentile
 from app.storage.queries import competitions, reported_scores, results
 from app.storage.queries import experiments as stored_experiments

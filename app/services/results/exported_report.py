@@ -12,7 +12,7 @@ from app.importers.grading_report import THRESHOLDS, TOTALS, flags_of
 from app.services.experiments import experiments
 from app.services.results.attempts import attempt_of_run
 from app.services.runtime.context import Context
-from app.statistics.attempts import Attempt
+from app.statistics.attempt_columns import Attempt
 from app.storage.queries import imported_grades, results
 from app.storage.queries.imported_grades import ImportedGradeRecord
 from app.storage.queries.regrades.counted_runs import RunResult

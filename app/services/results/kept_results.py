@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -17,10 +16,12 @@ from app.services.results.attempts import (
 )
 from app.services.runtime.context import Context
 from app.storage.queries import brief_results, exposure, results
-from app.storage.queries.brief_results import Graded, ResultState
+from app.storage.queries.brief_results import Graded
 from app.storage.queries.regrades.brief_runs import BriefResult
+from app.storage.queries.result_state import ResultState, result_state, shared_state
 
-ATTEMPT_BYTES = 150
+ATTEMPT_BYTES = 40
+PENDING_BYTES = 150
 FEW = 50  # experiments named in a query; more are read with all others
 # A row's id is given when it is inserted and visible when it is committed. A transaction lasts far
 # less long than this, so that no row with an older id can appear any more.
@@ -44,7 +45,7 @@ def gather_many(
     are open or being graded. `archived` as in `gather`.
     """
     with context.database.read() as session:
-        state = brief_results.result_state(session)
+        state = result_state(session)
         if names is None:
             names = sorted(set(state.experiments) - (set() if archived else state.archived))
         settled = _settled(context, session, state, names, archived)
@@ -64,20 +65,35 @@ def gather_many(
     return found
 
 
+def read_ahead(context: Context) -> int:
+    """Read the results and the disclosures of all experiments, to be kept; how many there are."""
+    with context.kept.turn:
+        gathered = gather_many(context, None, archived=False)
+        disclosures_of_all(context, archived=False)
+    return len(gathered)
+
+
 def disclosures_of_all(context: Context, *, archived: bool) -> dict[str, dict[str, int]]:
     """The number of disclosures by experiment and kind; those long ago are counted once."""
     with context.database.read() as session:
-        shared = brief_results.result_state(session).shared
+        shared = shared_state(session)
         key = ("disclosures", archived)
-        last, totals = context.kept.get(key, shared) or (0, Counter())
+        kept = context.kept.get(key, shared)
         moment = datetime.now(UTC) - timedelta(seconds=SETTLED_SECONDS)
-        until = max(last, exposure.disclosures_until(session, moment))
-        older = exposure.count_disclosures(session, after=last, until=until, archived=archived)
-        newer = exposure.count_disclosures(session, after=until, until=None, archived=archived)
-    totals = totals + Counter(older)
+        until = exposure.disclosures_until(session, moment)
+        if kept is None:
+            newer = exposure.count_disclosures(session, after=until, archived=archived)
+            totals = exposure.count_disclosures(session, archived=archived) - newer
+        else:
+            last, totals = kept
+            until = max(last, until)
+            totals = totals + exposure.count_disclosures(
+                session, after=last, until=until, archived=archived
+            )
+            newer = exposure.count_disclosures(session, after=until, archived=archived)
     context.kept.put(key, shared, (until, totals), 200 * len(totals) + 200)
     found: dict[str, dict[str, int]] = {}
-    for (name, kind), count in (totals + Counter(newer)).items():
+    for (name, kind), count in (totals + newer).items():
         found.setdefault(name, {})[kind] = count
     return found
 
@@ -113,7 +129,7 @@ def _settled(
         if outcome[0] in read:
             add_import(read[outcome[0]], outcome)
     for name, own in read.items():
-        size = ATTEMPT_BYTES * (len(own.attempts) + len(own.pending)) + ATTEMPT_BYTES
+        size = ATTEMPT_BYTES * len(own.attempts) + PENDING_BYTES * (1 + len(own.pending))
         context.kept.put(("results", name, archived), stale[name], own, size)
         found[name] = (own, stale[name])
     return found

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.errors import Conflict
 from app.services.results.choice.histories import Axis, MissingResult, histories_of
-from app.services.results.scope import ResultFilter
+from app.services.results.scope import ResultContext, ResultFilter
 from app.services.runtime.context import Context
 from app.statistics.attempts import Padding
 from app.statistics.medals_over_time import Choice, Point, medals_over
@@ -21,16 +21,18 @@ class Curves:
     """The medal rate under each choice at each point.
 
     `left_out` counted runs reported no such usage. `missing` has no result or, as imported
-    results, no times; `padding` says how each of them counts.
+    results, no times; `padding` says how each of them counts. `context` has what else is left out.
     """
 
     axis: Axis
     padding: Padding
     runs: int
+    seeds: int
     left_out: int
     missing: list[MissingResult]
     points: dict[Choice, list[Point]]
     regret: dict[Choice, Regret]
+    context: ResultContext
 
 
 def curves(
@@ -63,6 +65,7 @@ def curves(
         axis=axis,
         padding=filters.padding,
         runs=len(histories),
+        seeds=len({each.seed for each in histories}),
         left_out=left_out,
         missing=found.missing,
         points={choice: medals_over(histories, at, choice) for choice in Choice},
@@ -71,4 +74,5 @@ def curves(
             for choice in Choice
             if choice is not Choice.ORACLE
         },
+        context=found.context,
     )

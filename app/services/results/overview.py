@@ -6,59 +6,31 @@ that are there. Two queries read them for a page of experiments, whatever the nu
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
-import numpy as np
+from sqlalchemy.orm import Session
 
-from app.domain.feedback import Feedback
 from app.errors import NotFound
+from app.services.results.experiment_summary import (
+    COUNTED,
+    ExperimentSummary,
+    spent,
+    summarize,
+)
+from app.services.results.noise.near_lines import is_near
 from app.services.runtime.context import Context
-from app.statistics.estimates import Interval
-from app.statistics.intervals import over_runs
-from app.storage.database.records import ExperimentRecord
-from app.storage.queries import overview
-from app.storage.queries.overview import CompetitionCounts, ListedExperiment
+from app.storage.queries.noise import uncertainties
+from app.storage.queries.overview import competition_counts as counting
+from app.storage.queries.overview import experiments as listing
+from app.storage.queries.overview.competition_counts import CompetitionCounts
+from app.storage.queries.overview.experiments import ListedExperiment
 
-COUNTED = ("gold", "silver", "bronze", "above_median", "valid")
-SUMMED = CompetitionCounts._fields[3:]
-POLICIES = tuple(policy.value for policy in Feedback)
-STORED_SORTS = tuple(overview.SORTS)
+STORED_SORTS = tuple(listing.SORTS)
 COMPUTED_SORTS = ("any_medal", *COUNTED, "percentile", "seconds", "cost_usd", "runs")
+SUMMARY_BYTES = 2_000
 MOST_SORTED = 1000  # experiments that are sorted by a number that has to be computed
-
-
-@dataclass(frozen=True, slots=True)
-class ExperimentSummary:
-    """An experiment with its numbers; rates in percent.
-
-    `rates` has any_medal and `COUNTED`; it is None if nothing has a result, or if a competition
-    has no human leaderboard. `interval` is for these competitions, run again. `percentile` is the
-    mean over the results whose place is known. `seconds` is the mean and `cost_usd` the sum over
-    the runs that reported them; `priced` is their number.
-    """
-
-    experiment: ExperimentRecord
-    competitions: int
-    runs: int
-    counted: int
-    open: int
-    rates: Mapping[str, float] | None
-    interval: Interval | None
-    percentile: float | None
-    seconds: float | None
-    cost_usd: float | None
-    priced: int
-    policies: Mapping[str, int]
-    disclosed: Mapping[str, int]
-    imported: bool
-    flags: tuple[str, ...]
-    has_boards: bool
-
-    @property
-    def pending(self) -> int:
-        """The number of runs without a result."""
-        return self.runs - self.counted
 
 
 def page(
@@ -71,7 +43,7 @@ def page(
     """
     computed = sort in COMPUTED_SORTS
     with context.database.read() as session:
-        found, total = overview.list_experiments(
+        found, total = listing.list_experiments(
             session,
             q=q,
             sort="created" if computed else sort,
@@ -79,8 +51,7 @@ def page(
             limit=MOST_SORTED if computed else limit,
             offset=0 if computed else offset,
         )
-        counts = overview.competition_counts(session, [one.experiment.name for one in found])
-    summaries = _summaries(context, found, counts)
+        summaries = _summaries(context, session, found)
     if not computed:
         return summaries, total
     sign = -1.0 if descending else 1.0
@@ -100,7 +71,7 @@ def listed(context: Context, name: str) -> ListedExperiment:
         NotFound: it does not exist.
     """
     with context.database.read() as session:
-        found, _ = overview.list_experiments(session, name=name, limit=1)
+        found, _ = listing.list_experiments(session, name=name, limit=1)
     if not found:
         raise NotFound(f"There is no experiment {name!r}.")
     return found[0]
@@ -114,103 +85,39 @@ def _sort_key(one: ExperimentSummary, sort: str) -> float | None:
 
 
 def _summaries(
-    context: Context, found: Sequence[ListedExperiment], counts: Sequence[CompetitionCounts]
+    context: Context, session: Session, found: Sequence[ListedExperiment]
 ) -> list[ExperimentSummary]:
-    by_name: dict[str, list[CompetitionCounts]] = {one.experiment.name: [] for one in found}
-    for each in counts:
-        by_name[each.experiment].append(each)
-    return summarize(context, [(one, by_name[one.experiment.name]) for one in found])
-
-
-def summarize(
-    context: Context, found: Sequence[tuple[ListedExperiment, Sequence[CompetitionCounts]]]
-) -> list[ExperimentSummary]:
-    """The numbers of experiments from their counts."""
-    ids = {one.version_id for _, counts in found for one in counts if one.version_id is not None}
-    versions = {each: context.catalogue.version(each) for each in ids}
-    flags_of = {
-        each: [flag["code"] for flag in version.document.get("flags") or ()]
-        for each, version in versions.items()
-    }
-    with_board = {each for each, version in versions.items() if version.leaderboard is not None}
-    tables = [_table(counts) for _, counts in found]
-    intervals = _intervals(tables)
-    summaries = []
-    for (listed, counts), table, interval in zip(found, tables, intervals, strict=True):
-        names = [one.version_id for one in counts if one.version_id is not None]
-        has_boards = with_board.issuperset(names)
-        totals = dict.fromkeys(SUMMED, 0)
-        if counts:
-            columns = list(zip(*counts, strict=True))[-len(SUMMED) :]
-            totals = {name: sum(each) for name, each in zip(SUMMED, columns, strict=True)}
-        summaries.append(
-            ExperimentSummary(
-                experiment=listed.experiment,
-                competitions=len({one.competition for one in counts}),
-                runs=totals["runs"],
-                counted=totals["counted"],
-                open=totals["open"],
-                rates=_rates(table) if has_boards and table else None,
-                interval=interval if has_boards else None,
-                percentile=totals["percentiles"] / totals["placed"] if totals["placed"] else None,
-                seconds=totals["seconds"] / totals["timed"] if totals["timed"] else None,
-                cost_usd=totals["cost_usd"] if totals["priced"] else None,
-                priced=totals["priced"],
-                policies={
-                    name: totals[f"policy_{name}"] for name in POLICIES if totals[f"policy_{name}"]
-                },
-                disclosed=listed.disclosed,
-                imported=listed.imported,
-                flags=tuple(sorted({code for each in names for code in flags_of[each]})),
-                has_boards=has_boards,
-            )
-        )
-    return summaries
-
-
-def _table(counts: Sequence[CompetitionCounts]) -> list[list[int]]:
-    """For each competition with results: their number, those with a medal, and `COUNTED`.
-
-    The order is by number, for a mean over competitions has no order.
-    """
-    sums: dict[str, list[int]] = {}
-    for one in counts:
-        medals = one.gold + one.silver + one.bronze
-        row = [one.counted, medals, one.gold, one.silver, one.bronze, one.above_median, one.valid]
-        known = sums.get(one.competition)
-        if known is not None:  # another version of the competition
-            row = [a + b for a, b in zip(known, row, strict=True)]
-        sums[one.competition] = row
-    return sorted(row for row in sums.values() if row[0])
-
-
-def _rates(table: list[list[int]]) -> Mapping[str, float]:
-    """The means over competitions of the shares of their results, in percent."""
-    names = ("any_medal", *COUNTED)
-    return {
-        name: 100.0 * sum(row[at] / row[0] for row in table) / len(table)
-        for at, name in enumerate(names, 1)
-    }
-
-
-def _intervals(tables: Sequence[list[list[int]]]) -> list[Interval | None]:
-    """The interval of any medal of each table.
-
-    Experiments with as many results at each competition, which are nearly all, share a calculation.
-    """
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for number, table in enumerate(tables):
-        alike.setdefault(tuple(row[0] for row in table), []).append(number)
-    found: list[Interval | None] = [None] * len(tables)
-    for attempts, members in alike.items():
-        if not attempts:
+    """The numbers of experiments; what their runs came to is kept while it does not change."""
+    kept: dict[str, ExperimentSummary] = {}
+    for one in found:
+        if one.state is None:
             continue
-        count = np.array(attempts, dtype=np.int64)
-        medals = np.array([[row[1] for row in tables[each]] for each in members], dtype=float).T
-        uncertainty = over_runs(medals / count[:, None], count)
-        if uncertainty is None:
-            continue
-        low, high = (100.0 * uncertainty.interval).tolist()
-        for at, each in enumerate(members):
-            found[each] = (low[at], high[at])
-    return found
+        summary = context.kept.get(("summary", one.experiment.name), one.state)
+        if summary is not None:
+            kept[one.experiment.name] = _with_present(summary, one)
+    others = [one for one in found if one.experiment.name not in kept]
+    if others:
+        counts: dict[str, list[CompetitionCounts]] = {one.experiment.name: [] for one in others}
+        is_regraded = any(one.is_regraded for one in others)
+        for each in counting.competition_counts(session, list(counts), is_regraded=is_regraded):
+            counts[each.experiment].append(each)
+        near: Counter[str] = Counter()
+        if any(one.has_noise for one in others):
+            finals = uncertainties.of_finals(session, list(counts))
+            near.update(name for name, medal, chances in finals if is_near(medal, chances))
+        made = summarize(context, [(one, counts[one.experiment.name]) for one in others])
+        for one, found_here in zip(others, made, strict=True):
+            summary = replace(found_here, near_lines=near[one.experiment.name])
+            kept[one.experiment.name] = summary
+            if one.state is not None:
+                context.kept.put(
+                    ("summary", one.experiment.name), one.state, summary, SUMMARY_BYTES
+                )
+    return [kept[one.experiment.name] for one in found]
+
+
+def _with_present(summary: ExperimentSummary, listed: ListedExperiment) -> ExperimentSummary:
+    """A summary with what may change although the runs came to the same."""
+    return replace(
+        summary, experiment=listed.experiment, disclosed=listed.disclosed, **spent(listed)
+    )

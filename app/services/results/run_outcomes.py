@@ -20,7 +20,7 @@ from app.services.results.attempts import EXCLUDED, ONLY_REPORTED, OPEN, attempt
 from app.services.results.baseline_comparison import BaselineComparison
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
-from app.statistics.attempts import Attempt
+from app.statistics.attempt_columns import Attempt
 from app.statistics.efficiency import Usage
 from app.statistics.trajectory import best_position
 from app.storage.queries import competitions, reported_scores, results

@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from enum import StrEnum
 
-from app.domain.wording import first_few
-from app.errors import AttemptsMissing, Conflict, Invalid, NoResults
+from sqlalchemy.orm import Session
+
+from app.errors import AttemptsMissing, Invalid, NoResults
 from app.services.experiments import experiments
 from app.services.public_log.freezes import Freeze, freezes_of
 from app.services.results.attempts import (
@@ -18,19 +20,15 @@ from app.services.results.attempts import (
     gather,
     refuse_without_board,
 )
-from app.services.runtime.archival import suite_slugs
+from app.services.runtime.archival import archived_competitions, suite_slugs
 from app.services.runtime.context import Context
-from app.statistics.attempts import RATES, Attempt, Grid, Padding, make_grid
+from app.statistics.attempt_columns import Attempts
+from app.statistics.attempts import RATES, Grid, Padding, make_grid
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments, competitions, results
 from app.storage.queries.regrades.in_force import NOW, Basis, InForce, in_force
 
 MOST_COMPETITIONS = 100_000
-SHOWN_NAMES = 5  # in an error text
-
-
-class ResultsWithdrawn(Conflict):
-    """Results that counted at this time were withdrawn since."""
 
 
 class Excluded(StrEnum):
@@ -70,10 +68,10 @@ class ResultContext:
     """The data behind a statistic, which reports show together with it.
 
     `outside` is the number of results at competitions that are not asked for, `withdrawn` that of
-    imported results that an admin withdrew; `freeze` is what was planned before the first run.
-    `regrades` are those on which its grades rest. `reviewed` are the competitions and seeds of the
-    runs that reviews exclude, and `with_excluded` the rates, in percent, if they counted; None if
-    there are none.
+    imported results that an admin withdrew by then; `freeze` is what was planned before the first
+    run. `regrades` are those on which its grades rest. `reviewed` are the competitions and seeds of
+    the runs that reviews exclude, and `with_excluded` the rates, in percent, if they counted; None
+    if there are none. `archived_competitions` are left out because they are archived.
     """
 
     experiment: ExperimentRecord
@@ -93,6 +91,7 @@ class ResultContext:
     regrades: tuple[InForce, ...] = ()
     reviewed: tuple[tuple[str, int], ...] = ()
     with_excluded: Mapping[str, float] | None = None
+    archived_competitions: tuple[str, ...] = ()
 
 
 def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
@@ -129,7 +128,6 @@ def result_context(
     """
     record = experiments.find(context, name)
     refuse_unknown_flags(context, filters)
-    refuse_withdrawn(context, [name], filters)
     own = gather(
         context,
         [name],
@@ -137,15 +135,21 @@ def result_context(
         with_imports=with_imports,
         basis=filters.basis,
     )[name]
-    slugs = suite_slugs(context, filters.suite, archived=filters.archived)
-    info = competition_info(context, slugs or own.competitions)
+    as_of = filters.basis.as_of
+    slugs = suite_slugs(context, filters.suite, archived=filters.archived, as_of=as_of)
+    info = competition_info(context, slugs or own.competitions, as_of)
     disclosed = disclosures(context, [name], filters).get(name, {})
     with context.database.read() as session:
-        withdrawn = amendments.withdrawn(session).get(name, 0)
+        (record,) = as_they_were(session, [record], as_of)
+        withdrawn = amendments.withdrawn(session, as_of=as_of).get(name, 0)
         regrades = in_force(session, filters.basis)
     found = context_of(record, own, info, filters, slugs, disclosed, regrades)
     freeze = freezes_of(context, [record], filters.padding).get(name)
-    return replace(found, withdrawn=withdrawn, freeze=freeze), info
+    hidden = archived_competitions(
+        context, filters.suite, [name], archived=filters.archived, as_of=as_of
+    )
+    found = replace(found, withdrawn=withdrawn, freeze=freeze, archived_competitions=hidden(name))
+    return found, info
 
 
 def context_of(
@@ -176,18 +180,20 @@ def context_of(
             f"({', '.join(filters.exclude_flags)}), so none is left."
         )
     refuse_without_board(slug for slug in used if info[slug].has_board is False)
-    would_count = [each for each in own.excluded.values() if each is not None]
-    attempts = own.attempts + would_count if filters.ignores_reviews else own.attempts
+    with_excluded = own.attempts.copy()
+    for each in own.excluded.values():
+        if each is not None:
+            with_excluded.append(each)
     reviewed = sorted(key for key in own.excluded if key[0] in used)
 
-    def grid_of(counted: Sequence[Attempt]) -> Grid:
+    def grid_of(counted: Attempts) -> Grid:
         if excluded and filters.excluded is Excluded.FAIL:
-            counted = [each.failed() if each.competition in excluded else each for each in counted]
+            counted = counted.with_failures_at(excluded)
         seeds = own.seeds_at(sorted(used))
         return make_grid(counted, used, seeds=seeds, padding=filters.padding, excused=reviewed)
 
     try:
-        grid = grid_of(attempts)
+        grid = grid_of(with_excluded if filters.ignores_reviews else own.attempts)
     except AttemptsMissing as refusal:
         for each in refusal.extensions["missing"]:
             each["reason"] = own.pending.get((each["competition"], each["seed"]), "no run")
@@ -199,7 +205,7 @@ def context_of(
         missing=tuple((s, n, own.pending.get((s, n), "no run")) for s, n in grid.missing),
         flags=tuple((s, *flag) for s in grid.competitions for flag in info[s].flags),
         excluded=tuple(excluded),
-        outside=sum(each.competition not in wanted for each in own.attempts),
+        outside=sum(slug not in wanted for slug in own.attempts.competitions),
         open=own.open,
         imported=own.imported,
         policies=own.policies,
@@ -207,7 +213,7 @@ def context_of(
         disclosed=disclosed,
         regrades=tuple(one for one in regrades if one.competition in grid.competitions),
         reviewed=tuple(reviewed),
-        with_excluded=_means(grid_of(own.attempts + would_count)) if reviewed else None,
+        with_excluded=_means(grid_of(with_excluded)) if reviewed else None,
     )
 
 
@@ -217,24 +223,14 @@ def _means(grid: Grid) -> dict[str, float]:
     return {rate: float(mean) for rate, mean in zip(RATES, means, strict=True)}
 
 
-def refuse_withdrawn(context: Context, names: Sequence[str] | None, filters: ResultFilter) -> None:
-    """Refuse to count for a time at which imported results counted that were withdrawn since.
-
-    Raises:
-        ResultsWithdrawn: one of the experiments (None: of all) has such results.
-    """
-    as_of = filters.basis.as_of
+def as_they_were(
+    session: Session, records: Sequence[ExperimentRecord], as_of: datetime | None
+) -> list[ExperimentRecord]:
+    """The experiments with the fields that they had at a time, before they were amended."""
     if as_of is None:
-        return
-    with context.database.read() as session:
-        gone = amendments.withdrawn(session, since=as_of)
-    since = sorted(set(gone) if names is None else set(gone) & set(names))
-    if since:
-        raise ResultsWithdrawn(
-            f"Imported results of {first_few(since, SHOWN_NAMES)} were withdrawn after {as_of}, so "
-            "what was published then cannot be computed again. The experiment's amendments have "
-            "them as they were."
-        )
+        return list(records)
+    fields = amendments.fields_then(session, as_of)
+    return [replace(one, **fields.get(one.name, {})) for one in records]
 
 
 def disclosures(

@@ -13,7 +13,7 @@ from app.services.results.scope import ResultContext, ResultFilter, result_conte
 from app.services.runtime.context import Context
 from app.statistics.attempts import RATES, Grid, Padding
 from app.statistics.estimates import Interval
-from app.statistics.intervals import over_competitions
+from app.statistics.intervals import Uncertainty, over_competitions, over_runs
 
 PERCENT = 100.0
 
@@ -31,7 +31,8 @@ class Variant:
     """The rate, in percent, under one other choice.
 
     `change` is its difference to the rate as asked, in points. Where the rate cannot be told under
-    this choice, `refused` says why, and the numbers are None.
+    this choice, `refused` says why, and the numbers are None. `missing` results count in it as its
+    padding says.
     """
 
     choice: Choice
@@ -41,6 +42,8 @@ class Variant:
     change: float | None
     competitions95: Interval | None
     refused: str | None
+    runs95: Interval | None = None
+    missing: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,7 @@ class Sensitivity:
     rate: str
     mean: float
     competitions95: Interval | None
+    runs95: Interval | None
     variants: list[Variant]
 
 
@@ -64,16 +68,17 @@ def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -
     """
     asked, _ = result_context(context, name, filters)
     at = RATES.index(rate)
-    mean, interval = _estimate(asked.grid, at, slice(None))
+    mean, interval, again = _estimate(asked.grid, at, slice(None))
 
     def variant(choice: Choice, label: str, count: Callable[[], Grid]) -> Variant:
         try:
             grid = count()
         except Conflict as refusal:
             return Variant(choice, label, None, None, None, None, refusal.detail)
-        other, ends = _estimate(grid, at, slice(None))
+        other, ends, runs = _estimate(grid, at, slice(None))
         number = len(grid.competitions)
-        return Variant(choice, label, number, other, other - mean, ends, None)
+        gaps = len(grid.missing)
+        return Variant(choice, label, number, other, other - mean, ends, None, runs, gaps)
 
     def with_filter(changed: ResultFilter) -> Callable[[], Grid]:
         return lambda: result_context(context, name, changed)[0].grid
@@ -85,7 +90,7 @@ def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -
         )
         for code in sorted({code for _, code, _ in asked.flags} - set(filters.exclude_flags))
     ]  # fmt: skip
-    variants += [_without(asked.grid, at, place, mean) for place in range(len(asked.grid.shares))]
+    variants += [_without(asked, at, place, mean) for place in range(len(asked.grid.shares))]
     variants += [
         variant(Choice.PADDING, padding.value, with_filter(replace(filters, padding=padding)))
         for padding in Padding
@@ -93,25 +98,35 @@ def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -
     ]
     order = list(Choice)
     variants.sort(key=lambda one: (order.index(one.choice), -abs(one.change or 0.0), one.name))
-    return Sensitivity(asked, rate, mean, interval, variants)
+    return Sensitivity(asked, rate, mean, interval, again, variants)
 
 
-def _without(grid: Grid, at: int, place: int, mean: float) -> Variant:
+def _without(asked: ResultContext, at: int, place: int, mean: float) -> Variant:
     """The rate without one competition (the jackknife)."""
+    grid, complete = asked.grid, asked.filters.padding is Padding.COMPLETE
     slug = grid.competitions[place]
     rest = [other for other in range(len(grid.competitions)) if other != place]
     if not rest:
         reason = "It is the only competition."
         return Variant(Choice.COMPETITION, slug, None, None, None, None, reason)
-    other, ends = _estimate(grid, at, rest)
-    return Variant(Choice.COMPETITION, slug, len(rest), other, other - mean, ends, None)
+    other, ends, runs = _estimate(grid, at, rest)
+    # The seeds that a result missing at this competition leaves out stay left out at the others.
+    gaps = sum(complete or each != slug for each, _ in grid.missing)
+    change = other - mean
+    return Variant(Choice.COMPETITION, slug, len(rest), other, change, ends, None, runs, gaps)
 
 
-def _estimate(grid: Grid, at: int, chosen: slice | list[int]) -> tuple[float, Interval | None]:
+def _estimate(
+    grid: Grid, at: int, chosen: slice | list[int]
+) -> tuple[float, Interval | None, Interval | None]:
+    """The rate, and its intervals for competitions like these and for these, run again."""
     shares = grid.shares[chosen][:, [at]]
-    found = over_competitions(shares)
-    ends = None
-    if found is not None:
-        low, high = PERCENT * found.interval[:, 0]
-        ends = (float(low), float(high))
-    return PERCENT * float(np.mean(shares)), ends
+    like, again = over_competitions(shares), over_runs(shares, grid.attempts[chosen])
+    return PERCENT * float(np.mean(shares)), _ends(like), _ends(again)
+
+
+def _ends(found: Uncertainty | None) -> Interval | None:
+    if found is None:
+        return None
+    low, high = (PERCENT * found.interval[:, 0]).tolist()
+    return low, high

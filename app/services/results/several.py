@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.domain.wording import first_few
-from app.errors import Conflict, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.services.public_log.freezes import freezes_of
 from app.services.results.attempts import (
     CompetitionInfo,
@@ -19,12 +19,12 @@ from app.services.results.kept_results import Gathered, disclosures_of_all, gath
 from app.services.results.scope import (
     ResultContext,
     ResultFilter,
+    as_they_were,
     context_of,
     disclosures,
     refuse_unknown_flags,
-    refuse_withdrawn,
 )
-from app.services.runtime.archival import suite_slugs
+from app.services.runtime.archival import archived_competitions, suite_slugs
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments
@@ -64,34 +64,39 @@ def several(
 
     Raises:
         NotFound: a named experiment or the suite does not exist.
+        Invalid: `names` are given, and none is among them.
         NoCommonCompetition: without a suite, no competition is common to all.
         Conflict: with `strict`, an experiment cannot be counted.
     """
     refuse_unknown_flags(context, filters)
+    as_of = filters.basis.as_of
     with context.database.read() as session:
         records = stored_experiments.list_page(
-            session, archived=filters.archived or bool(names), limit=MOST_EXPERIMENTS
+            session,
+            archived=filters.archived or bool(names),
+            limit=MOST_EXPERIMENTS,
+            as_of=as_of,
         )
-        withdrawn = amendments.withdrawn(session)
+        records = as_they_were(session, records, as_of)
+        withdrawn = amendments.withdrawn(session, as_of=as_of)
     named = _named(names, {record.name for record in records})
     if named:
         records = sorted(
             (record for record in records if record.name in named),
             key=lambda record: named.index(record.name),
         )
-    if filters.basis.as_of is not None:
-        records = [one for one in records if one.created_at <= filters.basis.as_of]
-        refuse_withdrawn(context, named or None, filters)
+    if as_of is not None:
+        records = [one for one in records if one.created_at <= as_of]
     with context.kept.turn:
         if filters.basis == NOW:
             gathered = gather_many(context, named or None, archived=filters.archived)
         else:
             gathered = _gather_anew(context, named or None, filters)
-        slugs = suite_slugs(context, filters.suite, archived=filters.archived)
+        slugs = suite_slugs(context, filters.suite, archived=filters.archived, as_of=as_of)
         if slugs is None:
             slugs = _common({record.name: gathered[record.name].results for record in records
                              if record.name in gathered})  # fmt: skip
-        info = competition_info(context, slugs)
+        info = competition_info(context, slugs, as_of)
         if filters.basis != NOW or (named and len(named) <= FEW_NAMED):
             disclosed = disclosures(context, named or None, filters)
         else:
@@ -99,6 +104,9 @@ def several(
         freezes = freezes_of(context, records, filters.padding)
         with context.database.read() as session:
             regrades = in_force(session, filters.basis)
+        hidden = archived_competitions(
+            context, filters.suite, named or None, archived=filters.archived, as_of=as_of
+        )
         found = Several(info, [], [])
         about = hash((frozenset(info.items()), filters))
         for record in records:
@@ -118,6 +126,7 @@ def several(
                         withdrawn=gone,
                         freeze=freezes.get(record.name),
                         regrades=tuple(each for each in regrades if each.competition in known),
+                        archived_competitions=hidden(record.name),
                     )
                 )
             elif strict:
@@ -166,6 +175,8 @@ def _named(names: Sequence[str], known: set[str]) -> list[str]:
             if part not in known:
                 raise NotFound(f"There is no experiment {part!r}.")
         found += parts
+    if names and not found:
+        raise Invalid("experiments: it names none.")
     return list(dict.fromkeys(found))
 
 

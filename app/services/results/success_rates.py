@@ -25,7 +25,7 @@ from app.services.results.run_outcomes import (
     starter_baselines,
 )
 from app.services.results.scope import Excluded, ResultFilter, refuse_unknown_flags
-from app.services.runtime.archival import suite_slugs
+from app.services.runtime.archival import archived_competitions, suite_slugs
 from app.services.runtime.context import Context
 from app.statistics.attempts import Padding
 from app.statistics.success import ALL, GroupSuccess, SuccessOutcome, success_rates
@@ -78,7 +78,7 @@ class UsedBaseline:
 class SuccessResults:
     """The rates by group, with the data behind them.
 
-    `regrades` are those on which its grades rest.
+    `regrades` are those on which its grades rest. `archived_competitions` are left out.
     """
 
     experiment: ExperimentRecord
@@ -95,6 +95,7 @@ class SuccessResults:
     failures: dict[str, int]
     flags: tuple[tuple[str, str, str], ...]
     regrades: tuple[InForce, ...] = ()
+    archived_competitions: tuple[str, ...] = ()
 
 
 def success(
@@ -159,6 +160,9 @@ def success(
         failures=dict(Counter(each.failure for each in runs if each.failure not in (None, "none"))),
         flags=tuple((slug, *flag) for slug in counted_slugs for flag in info[slug].flags),
         regrades=tuple(one for one in regrades if one.competition in counted_slugs),
+        archived_competitions=archived_competitions(
+            context, filters.suite, [name], archived=filters.archived
+        )(name),
     )
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from sqlalchemy import func, insert, select, update
+from sqlalchemy import Engine, event, func, insert, select, update
 
 from app.domain.states import ArchivalKind, RunState, SubmissionState
 from app.services.experiments import archiving
+from app.services.results import overview
 from app.services.results.attempts import ExperimentResults, gather
-from app.services.results.kept_results import disclosures_of_all, gather_many
+from app.services.results.kept_results import disclosures_of_all, gather_many, read_ahead
 from app.services.runtime import archival
 from app.services.runtime.context import Context, open_context
+from app.services.runtime.kept_values import KeptValues
 from app.settings import Settings
 from app.storage.database.models import Disclosure, Run, Submission
 from app.storage.database.records import GradeRecord
@@ -109,6 +113,10 @@ class History:
     def note_failure(self) -> None:
         self.change(RUN, self.chance.choice(self.runs).id, failure="crash")
 
+    def note_usage(self) -> None:
+        usage = {"seconds": float(self.chance.randrange(100)), "cost_usd": 0.5}
+        self.change(RUN, self.chance.choice(self.runs).id, usage=usage)
+
     def report(self) -> None:
         row = {
             "run_id": self.chance.choice(self.runs).id, "sort": "reported", "score": 1.0,
@@ -175,6 +183,29 @@ def test_what_is_kept_agrees_with_a_new_reading(context: Context, seed: int) -> 
     assert reused > 60
 
 
+def test_what_was_read_ahead_is_not_read_again(context: Context) -> None:
+    history = History(context, 3)
+    for act in (history.new_run, history.submit, history.settle, history.close) * 40:
+        act()
+    queries: list[str] = []
+
+    def note(*of_query: Any) -> None:
+        queries.append(of_query[2])
+
+    def readings(archived: bool) -> int:
+        queries.clear()
+        gather_many(context, None, archived=archived)
+        return sum("group_concat" in one or "string_agg" in one for one in queries)
+
+    assert read_ahead(context) == len(EXPERIMENTS)
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        assert readings(archived=False) == 0
+        assert readings(archived=True) == 1
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+
 def test_equal_versions_mean_equal_results(context: Context) -> None:
     history = History(context, 7)
     history.new_run()
@@ -185,3 +216,28 @@ def test_equal_versions_mean_equal_results(context: Context) -> None:
     history.change(RUN, history.runs[0].id, state=RunState.CLOSED, closed_at=NOON)
     other = gather_many(context, None, archived=False)
     assert one[name].version != other[name].version
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_list_of_experiments_agrees_with_a_new_reading(context: Context, seed: int) -> None:
+    """What it keeps is as fresh: also usage that is noted after a run was closed."""
+    history = History(context, seed)
+    history.new_run()
+    steps = [
+        history.new_run, history.submit, history.settle, history.close, history.report,
+        history.import_result, history.archive, history.note_usage,
+    ]  # fmt: skip
+    kept = 0
+    for _ in range(40):
+        history.chance.choice(steps)()
+        before = {n: context.kept._values.get(("summary", n)) for n in EXPERIMENTS}
+        found, total = overview.page(
+            context, q="", sort="name", descending=False, limit=10, offset=0
+        )
+        after = {n: context.kept._values.get(("summary", n)) for n in EXPERIMENTS}
+        kept += sum(before[n] is not None and before[n] is after[n] for n in EXPERIMENTS)
+        context_now = replace(context, kept=KeptValues())
+        assert (found, total) == overview.page(
+            context_now, q="", sort="name", descending=False, limit=10, offset=0
+        )
+    assert kept > 20

@@ -12,6 +12,7 @@ from app.services.runtime.context import Context
 from app.storage.queries import results
 from app.storage.queries.noise import uncertainties
 from app.storage.queries.noise.uncertainties import UncertaintyRecord
+from app.storage.queries.regrades.in_force import NOW, Basis
 
 # The chance that a normal score is beyond its mean by more than one standard error. A medal is
 # within the noise if at least this share of the resamples do not win it.
@@ -66,8 +67,11 @@ def final_scores(
     *,
     competitions: Collection[str] | None = None,
     archived: bool = False,
+    basis: Basis = NOW,
 ) -> list[FinalScore]:
     """The final graded submissions of an experiment's runs, by competition and seed.
+
+    `basis` says which grades count; at an earlier time only noise that was known then is given.
 
     Raises:
         NotFound: the experiment does not exist.
@@ -76,16 +80,23 @@ def final_scores(
     with context.database.read() as session:
         runs = [
             run
-            for run in results.run_results(session, experiments=[name], archived=archived)
+            for run in results.run_results(
+                session, experiments=[name], archived=archived, basis=basis
+            )
             if run.final is not None
             and run.score is not None
             and (competitions is None or run.competition in competitions)
         ]
         kept = uncertainties.of_submissions(session, [run.final for run in runs if run.final])
+    known = {
+        submission: one
+        for submission, one in kept.items()
+        if basis.as_of is None or one.estimated_at <= basis.as_of
+    }
     found = [
         FinalScore(
             run.competition, run.seed, run.run, run.final, run.score, run.medal,
-            kept.get(run.final),
+            known.get(run.final),
         )
         for run in runs
         if run.final is not None and run.score is not None
@@ -96,15 +107,17 @@ def final_scores(
 def noise_of(context: Context, counted: ResultContext) -> list[RateNoise]:
     """The noise of the rates of an experiment, of the results that a statistic counts.
 
-    Empty if nobody asked for the noise of any of its scores: then it costs one short query.
+    Empty if nobody had asked for the noise of any of its scores: then it costs one short query.
     """
     name, grid = counted.experiment.name, counted.grid
+    basis = counted.filters.basis
     with context.database.read() as session:
-        if not uncertainties.is_any_known(session, name):
+        if not uncertainties.is_any_known(session, name, basis.as_of):
             return []
     scores = final_scores(
-        context, name, competitions=set(grid.competitions), archived=counted.filters.archived
-    )
+        context, name, competitions=set(grid.competitions), archived=counted.filters.archived,
+        basis=basis,
+    )  # fmt: skip
     seeds = set(grid.seeds)
     return rate_noise([one for one in scores if one.seed in seeds])
 

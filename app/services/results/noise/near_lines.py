@@ -17,8 +17,13 @@ def near_lines(context: Context, medals: Mapping[str, str | None]) -> frozenset[
     """
     with context.database.read() as session:
         kept = uncertainties.of_submissions(session, list(medals))
-    return frozenset(
-        one
-        for one, found in kept.items()
-        if found.medals is not None and found.medals[medals[one] or "none"] <= 1.0 - ONE_ERROR
-    )
+    return frozenset(one for one, found in kept.items() if is_near(medals[one], found.medals))
+
+
+def is_near(medal: str | None, chances: Mapping[str, float] | None) -> bool:
+    """Whether a score with this medal might as well have won another one, or none.
+
+    >>> is_near("gold", {"gold": 0.6, "none": 0.4}), is_near(None, {"none": 0.9})
+    (True, False)
+    """
+    return chances is not None and chances[medal or "none"] <= 1.0 - ONE_ERROR

@@ -1,0 +1,42 @@
+"""What the patterns of parameters and of fields expect, in words, for errors.
+
+The words are here and not beside each parameter, since one pattern is that of many parameters. A
+test compares this list with the patterns of all routes (`tests/api/test_patterns.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+EXPECTED: Mapping[str, str] = MappingProxyType(
+    {
+        r"^[0-9]{1,6}(,[0-9]{1,6})*$": "whole numbers from 1 to 999999, joined by commas",
+        r"^([0-9]{1,12}(\.[0-9]{1,6})?(,[0-9]{1,12}(\.[0-9]{1,6})?)*)?$": (
+            "numbers such as 0,1.5,24, joined by commas, with at most 12 digits before the decimal "
+            "point and 6 after it"
+        ),
+        r"^[0-9]{1,18}$": "a whole number of at most 18 digits",
+        r"^[0-9a-f]*$": "a digest: the digits 0 to 9 and the letters a to f",
+        r"^[a-z0-9_]+$": "an id: one or more of the letters a to z, digits and _",
+        r"^[a-z0-9_, ]*$": "codes of the letters a to z, digits and _, joined by commas",
+        r"^[A-Za-z0-9-]+$": "the name of a competition: one or more letters, digits and -",
+        r"^[A-Za-z0-9][A-Za-z0-9-]*$": (
+            "the name of a competition: letters, digits and -, of which the first is not -"
+        ),
+        r"^[^\x00]*$": "text without the character NUL",
+        r"^[^\x00-\x1f\x7f]*$": "text without line breaks, tabs and other control characters",
+        r"^[^\x00-\x1f\x7f]+$": "text without line breaks, tabs and other control characters",
+        r"^[^\x00-\x1f\x7f/]+$": "text without /, line breaks, tabs and other control characters",
+    }
+)
+
+
+def in_words(error: Mapping[str, Any]) -> str:
+    """The message of one of Pydantic's errors; for a pattern, what is expected in words."""
+    if error["type"] == "string_pattern_mismatch":
+        words = EXPECTED.get(error["ctx"]["pattern"])
+        if words:
+            return f"expected {words}"
+    return str(error["msg"])

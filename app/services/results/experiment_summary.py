@@ -1,0 +1,170 @@
+"""An experiment in brief: its rates over its own competitions, from counts that SQL made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from app.domain.feedback import Feedback
+from app.services.runtime.context import Context
+from app.statistics.estimates import Interval
+from app.statistics.intervals import over_runs
+from app.storage.database.records import ExperimentRecord
+from app.storage.queries.overview.competition_counts import CompetitionCounts
+from app.storage.queries.overview.experiments import ListedExperiment
+
+COUNTED = ("gold", "silver", "bronze", "above_median", "valid")
+SUMMED = CompetitionCounts._fields[3:]
+POLICIES = tuple(policy.value for policy in Feedback)
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentSummary:
+    """An experiment with its numbers; rates in percent.
+
+    `rates` has any_medal and `COUNTED`; it is None if nothing has a result, or if a competition
+    has no human leaderboard. `interval` is for these competitions, run again. `percentile` is the
+    mean over the results whose place is known. `seconds` is the mean and `cost_usd` the sum over
+    the runs that reported them; `priced` is their number. `near_lines` is the number of final
+    scores that are nearer to a medal line than their noise, where that was asked for. `seeds` is
+    the largest number of runs at one competition.
+    """
+
+    experiment: ExperimentRecord
+    competitions: int
+    runs: int
+    counted: int
+    open: int
+    rates: Mapping[str, float] | None
+    interval: Interval | None
+    percentile: float | None
+    seconds: float | None
+    cost_usd: float | None
+    priced: int
+    policies: Mapping[str, int]
+    disclosed: Mapping[str, int]
+    imported: bool
+    flags: tuple[str, ...]
+    has_boards: bool
+    near_lines: int = 0
+    seeds: int = 0
+
+    @property
+    def pending(self) -> int:
+        """The number of runs without a result."""
+        return self.runs - self.counted
+
+    @property
+    def missing(self) -> int:
+        """The number of seeds of its competitions without a result, also where there is no run."""
+        return self.seeds * self.competitions - self.counted
+
+
+def summarize(
+    context: Context, found: Sequence[tuple[ListedExperiment, Sequence[CompetitionCounts]]]
+) -> list[ExperimentSummary]:
+    """The numbers of experiments from their counts."""
+    ids = {one.version_id for _, counts in found for one in counts if one.version_id is not None}
+    versions = {each: context.catalogue.version(each) for each in ids}
+    flags_of = {
+        each: [flag["code"] for flag in version.document.get("flags") or ()]
+        for each, version in versions.items()
+    }
+    with_board = {each for each, version in versions.items() if version.leaderboard is not None}
+    tables = [_table(counts) for _, counts in found]
+    intervals = _intervals(tables)
+    summaries = []
+    for (listed, counts), table, interval in zip(found, tables, intervals, strict=True):
+        names = [one.version_id for one in counts if one.version_id is not None]
+        has_boards = with_board.issuperset(names)
+        runs_at: Counter[str] = Counter()
+        for one in counts:
+            runs_at[one.competition] += one.runs
+        totals = dict.fromkeys(SUMMED, 0)
+        if counts:
+            columns = list(zip(*counts, strict=True))[-len(SUMMED) :]
+            totals = {name: sum(each) for name, each in zip(SUMMED, columns, strict=True)}
+        summaries.append(
+            ExperimentSummary(
+                experiment=listed.experiment,
+                competitions=len(runs_at),
+                seeds=max(runs_at.values(), default=0),
+                runs=totals["runs"],
+                counted=totals["counted"],
+                open=totals["open"],
+                rates=_rates(table) if has_boards and table else None,
+                interval=interval if has_boards else None,
+                percentile=totals["percentiles"] / totals["placed"] if totals["placed"] else None,
+                **spent(listed),
+                policies={
+                    name: totals[f"policy_{name}"] for name in POLICIES if totals[f"policy_{name}"]
+                },
+                disclosed=listed.disclosed,
+                imported=listed.imported,
+                flags=tuple(sorted({code for each in names for code in flags_of[each]})),
+                has_boards=has_boards,
+            )
+        )
+    return summaries
+
+
+def _table(counts: Sequence[CompetitionCounts]) -> list[list[int]]:
+    """For each competition with results: their number, those with a medal, and `COUNTED`.
+
+    The order is by number, for a mean over competitions has no order.
+    """
+    sums: dict[str, list[int]] = {}
+    for one in counts:
+        medals = one.gold + one.silver + one.bronze
+        row = [one.counted, medals, one.gold, one.silver, one.bronze, one.above_median, one.valid]
+        known = sums.get(one.competition)
+        if known is not None:  # another version of the competition
+            row = [a + b for a, b in zip(known, row, strict=True)]
+        sums[one.competition] = row
+    return sorted(row for row in sums.values() if row[0])
+
+
+def _rates(table: list[list[int]]) -> Mapping[str, float]:
+    """The means over competitions of the shares of their results, in percent."""
+    names = ("any_medal", *COUNTED)
+    return {
+        name: 100.0 * sum(row[at] / row[0] for row in table) / len(table)
+        for at, name in enumerate(names, 1)
+    }
+
+
+def _intervals(tables: Sequence[list[list[int]]]) -> list[Interval | None]:
+    """The interval of any medal of each table.
+
+    Experiments with as many results at each competition, which are nearly all, share a calculation.
+    """
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for number, table in enumerate(tables):
+        alike.setdefault(tuple(row[0] for row in table), []).append(number)
+    found: list[Interval | None] = [None] * len(tables)
+    for attempts, members in alike.items():
+        if not attempts:
+            continue
+        count = np.array(attempts, dtype=np.int64)
+        medals = np.array([[row[1] for row in tables[each]] for each in members], dtype=float).T
+        uncertainty = over_runs(medals / count[:, None], count)
+        if uncertainty is None:
+            continue
+        low, high = (100.0 * uncertainty.interval).tolist()
+        for at, each in enumerate(members):
+            found[each] = (low[at], high[at])
+    return found
+
+
+def spent(listed: ListedExperiment) -> dict[str, Any]:
+    """What harnesses reported of time and cost: the mean, the sum, and of how many runs."""
+    sums = listed.spent
+    return {
+        "seconds": sums["seconds"] / sums["timed"] if sums["timed"] else None,
+        "cost_usd": sums["cost_usd"] if sums["priced"] else None,
+        "priced": int(sums["priced"]),
+    }

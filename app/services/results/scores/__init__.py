@@ -1,0 +1,1 @@
+"""Scores of attempts on a scale that competitions share, and their summaries."""

@@ -1,0 +1,136 @@
+"""One experiment's attempts in columns: very many of them take little time and memory."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from app.domain.medals import Medal
+
+MEDALS = (None, Medal.GOLD, Medal.SILVER, Medal.BRONZE)
+# An attempt's outcome as a number: a flag in each of its lowest bits, the medal above them.
+FAILED = 0  # nothing was submitted
+MADE, VALID, ABOVE_MEDIAN, ONE_MEDAL = 1, 3, 4, 8  # what is valid was made
+KINDS = ONE_MEDAL * len(MEDALS)
+
+
+class Attempt(NamedTuple):
+    """The outcome of one run; (experiment, competition, seed) is its key."""
+
+    experiment: str
+    competition: str
+    seed: int
+    made: bool = False
+    valid: bool = False
+    medal: Medal | None = None
+    above_median: bool = False
+
+    @property
+    def outcomes(self) -> tuple[bool, ...]:
+        """Whether the attempt counts for each of `RATES`; only the best medal counts."""
+        medal = self.medal
+        return (
+            medal is not None,
+            medal is Medal.GOLD,
+            medal is Medal.SILVER,
+            medal is Medal.BRONZE,
+            self.above_median,
+            self.valid,
+            self.made,
+        )
+
+
+def outcome_of(*, made: bool, valid: bool, medal: Medal | None, above_median: bool) -> int:
+    """An attempt's outcome as a number.
+
+    >>> outcome_of(made=True, valid=True, medal=Medal.GOLD, above_median=False)
+    11
+    """
+    return made | valid << 1 | above_median << 2 | MEDALS.index(medal) << 3
+
+
+def attempt_of(experiment: str, competition: str, seed: int, outcome: int) -> Attempt:
+    """The attempt with this key and this outcome of `outcome_of`.
+
+    >>> attempt_of("a", "b", 0, 11).outcomes
+    (True, True, False, False, False, True, True)
+    """
+    made, valid, above_median = bool(outcome & 1), bool(outcome & 2), bool(outcome & 4)
+    return Attempt(experiment, competition, seed, made, valid, MEDALS[outcome >> 3], above_median)
+
+
+@dataclass(slots=True)
+class Attempts:
+    """Attempts of one experiment. Row n of each column belongs to attempt n."""
+
+    experiment: str | None = None
+    competitions: list[str] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
+    outcomes: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, attempts: Iterable[Attempt]) -> Attempts:
+        """These attempts.
+
+        Raises:
+            ValueError: they are of several experiments.
+        """
+        found = cls()
+        for one in attempts:
+            found.append(one)
+        return found
+
+    def append(self, one: Attempt) -> None:
+        """Add an attempt.
+
+        Raises:
+            ValueError: it is of another experiment.
+        """
+        outcome = outcome_of(
+            made=one.made, valid=one.valid, medal=one.medal, above_median=one.above_median
+        )
+        self.extend(Attempts(one.experiment, [one.competition], [one.seed], [outcome]))
+
+    def extend(self, others: Attempts) -> None:
+        """Add attempts of the same experiment.
+
+        Raises:
+            ValueError: they are of another experiment.
+        """
+        if self.experiment not in (None, others.experiment):
+            raise ValueError(
+                f"attempts are of one experiment, not of {self.experiment} and {others.experiment}"
+            )
+        self.experiment = others.experiment
+        self.competitions += others.competitions
+        self.seeds += others.seeds
+        self.outcomes += others.outcomes
+
+    def copy(self) -> Attempts:
+        """A copy to which attempts can be added."""
+        return Attempts(
+            self.experiment, list(self.competitions), list(self.seeds), list(self.outcomes)
+        )
+
+    def with_failures_at(self, competitions: Collection[str]) -> Attempts:
+        """The same attempts as if nothing had been submitted at these competitions."""
+        outcomes = [
+            FAILED if slug in competitions else outcome
+            for slug, outcome in zip(self.competitions, self.outcomes, strict=True)
+        ]
+        return Attempts(self.experiment, self.competitions, self.seeds, outcomes)
+
+    def seeds_at(self, competitions: Collection[str]) -> set[int]:
+        """The seeds of the attempts at these competitions."""
+        if set(self.competitions) <= set(competitions):
+            return set(self.seeds)
+        pairs = zip(self.competitions, self.seeds, strict=True)
+        return {seed for slug, seed in pairs if slug in competitions}
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def __iter__(self) -> Iterator[Attempt]:
+        for row in zip(self.competitions, self.seeds, self.outcomes, strict=True):
+            yield attempt_of(self.experiment or "", *row)

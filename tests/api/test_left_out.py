@@ -1,0 +1,169 @@
+"""Every answer says what its numbers leave out: flagged and archived competitions, and times."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import Podium
+from tests.api.test_results import add_run, close, podium  # noqa: F401
+from tests.api.test_sensitivity import FLAG
+from tests.factories import good_submission
+from tests.grading_reports import random_report, suites
+
+ANSWERS = (
+    "/v1/experiments/{0}/medals-over-time?", "/v1/experiments/{0}/medal-rates?",
+    "/v1/experiments/{0}/selection?", "/v1/experiments/{0}/sensitivity?",
+    "/v1/experiments/{0}/pass-at-k?", "/v1/experiments/{0}/scores?",
+    "/v1/compare?a={0}&b={1}&", "/v1/compare?experiments={0},{1}&",
+    "/v1/plan?experiments={0},{1}&seeds=2&", "/v1/medal-rates?experiments={0},{1}&",
+)  # fmt: skip
+
+
+def text_of(podium: Podium, path: str) -> str:  # noqa: F811
+    found = podium.admin.get(path, headers={"Accept": "text/markdown"})
+    assert found.status_code == 200, found.text
+    return found.text
+
+
+def rows_of(podium: Podium, path: str) -> list[dict[str, str]]:  # noqa: F811
+    found = podium.admin.get(path, headers={"Accept": "text/csv"})
+    assert found.status_code == 200, found.text
+    return list(csv.DictReader(io.StringIO(found.text)))
+
+
+def basis(document: dict) -> list[dict]:
+    """The contexts of an answer."""
+    several = document.get("basis") or document.get("items") or []
+    pair = [document[name] for name in ("a", "b") if name in document]
+    return [*several, *pair] or [document]
+
+
+@pytest.fixture
+def pair(podium: Podium) -> tuple[list[str], list[str]]:  # noqa: F811
+    """Two experiments with two seeds at three competitions, the first flagged; the slugs."""
+    folders = [podium.competition(toml=FLAG.format("leaky")), podium.competition(),
+               podium.competition()]  # fmt: skip
+    names = [podium.experiment(), podium.experiment()]
+    for name in names:
+        for folder in folders:
+            for seed in range(2):
+                run = add_run(podium, name, folder.name, seed)
+                run.submit(good_submission(folder, shift=0.1 * seed))
+                run.submit(good_submission(folder))
+                close(podium, run)
+    return names, [folder.name for folder in folders]
+
+
+@pytest.mark.parametrize("path", ANSWERS)
+def test_answers_name_flagged_competitions_that_they_exclude(
+    podium: Podium, pair: tuple[list[str], list[str]], path: str  # noqa: F811
+) -> None:  # fmt: skip
+    names, slugs = pair
+    path = path.format(*names)
+    for how, words in {"drop": "left out", "fail": "counted as failures"}.items():
+        query = f"{path}exclude_flags=leaky&excluded={how}"
+        assert f"Flagged leaky, {words}: {slugs[0]}." in text_of(podium, query)
+        for each in basis(podium.admin.get(query).json()):
+            assert (each["excluded"], each["excluded_as"]) == ([slugs[0]], how)
+            assert each["exposure"]["policies"]
+        (excluded,) = {
+            row.get("excluded") or row.get("a_excluded") for row in rows_of(podium, query)
+        }
+        assert excluded == slugs[0]
+
+
+@pytest.mark.parametrize("path", ANSWERS)
+def test_answers_name_archived_competitions_that_they_leave_out(
+    podium: Podium, pair: tuple[list[str], list[str]], path: str  # noqa: F811
+) -> None:  # fmt: skip
+    names, slugs = pair
+    path = path.format(*names)
+    note = f"Left out because they are archived: {slugs[1]}."
+    before = [one["archived_competitions"] for one in basis(podium.admin.get(path).json())]
+    assert not any(before)
+    assert note not in text_of(podium, path)
+    archived = podium.admin.post(f"/v1/competitions/{slugs[1]}/archive", json={"reason": "leaked"})
+    assert archived.status_code == 200
+
+    for each in basis(podium.admin.get(path).json()):
+        assert each["archived_competitions"] == [slugs[1]]
+        assert each["competitions"] == 2
+    assert note in text_of(podium, path)
+    row = rows_of(podium, path)[0]
+    assert slugs[1] in (row.get("archived_competitions"), row.get("a_archived_competitions"))
+    for each in basis(podium.admin.get(f"{path}archived=true").json()):
+        assert (each["archived_competitions"], each["competitions"]) == ([], 3)
+
+
+def test_an_archived_competition_of_a_suite_is_named(
+    podium: Podium, pair: tuple[list[str], list[str]]  # noqa: F811
+) -> None:  # fmt: skip
+    names, slugs = pair
+    file = Path(podium.server.environment["PODIUM_COMPETITIONS_DIR"]) / "suites.toml"
+    file.write_text(file.read_text() + f"\n[suites.mine]\ntitle = 'M'\ncompetitions = {slugs}\n")
+    before = datetime.now(UTC)
+    podium.admin.post(f"/v1/competitions/{slugs[2]}/archive", json={"reason": "leaked"})
+
+    path = f"/v1/experiments/{names[0]}/medal-rates?suite=mine"
+    found = podium.admin.get(path).json()
+    assert (found["archived_competitions"], found["competitions"]) == ([slugs[2]], 2)
+    assert f"Left out because they are archived: {slugs[2]}." in text_of(podium, path)
+    then = podium.admin.get(path, params={"suite": "mine", "as_of": before.isoformat()}).json()
+    assert (then["archived_competitions"], then["competitions"]) == ([], 3)
+    items = podium.admin.get("/v1/suites/mine/items").json()
+    assert items["archived_competitions"] == [slugs[2]]
+    board = podium.admin.get("/v1/medal-rates?suite=mine").json()["items"]
+    assert [one["archived_competitions"] for one in board] == [[slugs[2]]] * 2
+
+
+def test_success_rates_name_archived_competitions(podium: Podium) -> None:  # noqa: F811
+    stated = '[baseline]\nscore = 0.5\nsource = "starter code"\n'
+    folders = [podium.competition(toml=stated) for _ in range(2)]
+    name = podium.experiment()
+    for folder in folders:
+        run = add_run(podium, name, folder.name, 0)
+        run.submit(good_submission(folder))
+        close(podium, run)
+    hidden = folders[1].name
+    podium.admin.post(f"/v1/competitions/{hidden}/archive", json={"reason": "leaked"})
+
+    path = f"/v1/experiments/{name}/success-rates?"
+    found = podium.admin.get(path).json()
+    assert (found["archived_competitions"], found["competitions"]) == ([hidden], 1)
+    assert f"Left out because they are archived: {hidden}." in text_of(podium, path)
+    assert rows_of(podium, path)[0]["archived_competitions"] == hidden
+    assert podium.admin.get(f"{path}archived=true").json()["archived_competitions"] == []
+
+
+def test_curves_say_that_imported_results_have_no_times(podium: Podium) -> None:  # noqa: F811
+    suite = suites()["mle-bench-dev"]
+    name = podium.experiment()
+    report = random_report(suite, random.Random(1))
+    podium.admin.post(f"/v1/experiments/{name}/grading-reports?seed=0", json=report)
+
+    text = text_of(
+        podium, f"/v1/experiments/{name}/medals-over-time?suite=mle-bench-dev&padding=fail"
+    )
+
+    reason = "its result was imported, without times"
+    assert f"Why results are missing: {len(suite)} × {reason}." in text
+    assert "Every result is missing, so nothing here is measured." in text
+
+
+@pytest.mark.parametrize("path", [path for path in ANSWERS if "{1}" in path])
+def test_what_experiments_have_in_common_stands_once(
+    podium: Podium, pair: tuple[list[str], list[str]], path: str  # noqa: F811
+) -> None:  # fmt: skip
+    names, slugs = pair
+    now = (datetime.now(UTC) + timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    text = text_of(podium, f"{path.format(*names)}as_of={now}")
+
+    assert text.count(f"Flag leaky: {slugs[0]}.") == 1
+    assert text.count("As it was on ") == 1
