@@ -10,6 +10,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.output import working
+from app.domain.wording import counted
 from app.errors import Invalid, NotFound
 from app.pictures import kinds
 from app.pictures.picture import Picture
@@ -38,16 +39,23 @@ class Kind(StrEnum):
 
 def plot(
     kind: Annotated[Kind, typer.Argument(help="the kind of picture")],
-    out: Annotated[Path, typer.Option(help="the file; it ends in .svg, .png, .pdf or .vl.json")],
+    out: Annotated[
+        Path, typer.Option(help="the file; it ends in .svg, .png, .pdf, .vl.json or .csv")
+    ],
     names: Annotated[
         list[str] | None,
         typer.Argument(help="an experiment, two for a comparison, or a competition's name"),
     ] = None,
     suite: Annotated[str, typer.Option(help="only the competitions of this suite")] = "",
     axis: Annotated[Axis, typer.Option(help="of medals-over-time")] = Axis.HOURS,
-    padding: Annotated[Padding, typer.Option(help="how missing results count")] = Padding.AVAILABLE,
+    padding: Annotated[
+        Padding | None,
+        typer.Option(help="how missing results count: fail, and available for a comparison"),
+    ] = None,
 ) -> None:
     """Draw a picture of results into a file, with a caption of what was counted.
+
+    The numbers that are drawn are written beside it, into a file of the same name with .csv.
 
     medal-rates and cost need no name, leaderboard a competition, comparison two experiments, and
     the others one. The pages of a server show the same pictures.
@@ -55,12 +63,17 @@ def plot(
     form = next((each for each in MEDIA_TYPES if out.name.endswith(f".{each}")), None)
     if form is None:
         raise Invalid(f"--out: the file must end in .{', .'.join(MEDIA_TYPES)}.")
-    scope = ResultFilter(suite or None, padding)
+    if not out.parent.is_dir():
+        raise Invalid(f"--out: there is no folder {out.parent}.")
+    # As the pages, whose pictures these are.
+    usual = Padding.AVAILABLE if kind is Kind.COMPARISON else Padding.FAIL
+    scope = ResultFilter(suite or None, padding or usual)
     with podium(doing="counting results") as context:
         picture = _picture(context, kind, names or [], scope, axis)
     with working("drawing"):
         content, _ = Renderer().render(picture, cast(Format, form))
     out.write_bytes(content)
+    out.with_name(f"{out.name.removesuffix(f'.{form}')}.csv").write_bytes(picture.csv())
     typer.echo(f"{out}: {picture.caption}")
 
 
@@ -69,7 +82,9 @@ def _picture(
 ) -> Picture:
     wanted = {Kind.MEDAL_RATES: None, Kind.COST: 0, Kind.COMPARISON: 2}.get(kind, 1)
     if wanted is not None and len(names) != wanted:
-        raise Invalid(f"{kind.value} takes {wanted} names, and {len(names)} are given.")
+        verb = "is" if len(names) == 1 else "are"
+        takes = counted(wanted, "name") if wanted else "no name"
+        raise Invalid(f"{kind.value} takes {takes}, and {len(names)} {verb} given.")
     if kind is Kind.MEDAL_RATES:
         found = board.experiment_board(context, scope, None, names)
         return kinds.medal_rates_picture(found, scope.suite or "the common competitions")

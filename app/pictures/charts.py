@@ -1,35 +1,38 @@
 """The charts: each a function from a picture's data to a specification of Vega-Lite.
 
-Colours are those of Okabe and Ito, which people with any colour vision tell apart; whatever a
-colour says, a letter, a shape or a dash says too. This module is loaded in the process that
-renders, and in notebooks: `chart(kind, data)` gives an Altair chart.
+This module is loaded in the process that renders, and in notebooks: `chart(kind, data)` gives an
+Altair chart.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import altair as alt
 
-Data = Mapping[str, Any]
-BLUE, ORANGE, GREEN, PINK, SKY, RED = (
-    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00",
-)  # fmt: skip
-SERIES = [BLUE, ORANGE, GREEN, PINK, SKY, RED, "#000000", "#999999"]
-MEDALS = {"gold": "#E3B505", "silver": "#AEB8C2", "bronze": "#C77B3B"}
-STATES = {
-    **MEDALS, "above_median": "#CFE3F5", "valid": "#EEF1F4", "rejected": "#F2C4C4",
-    "nothing": "#F2C4C4", "failed": "#FFFFFF", "pending": "#FFFFFF", "missing": "#FFFFFF",
-}  # fmt: skip
-LETTERS = {
-    "gold": "G", "silver": "S", "bronze": "B", "above_median": "+", "valid": "·", "rejected": "×",
-    "nothing": "0", "failed": "!", "pending": "…", "missing": "–",
-}  # fmt: skip
-WIDTH = 560
-ROW = 22  # height of one line of a chart with names
-PERCENT = alt.Scale(domain=[0, 100])
-INK = "#1b2430"
+from app.pictures.leaderboard_chart import leaderboard_chart
+from app.pictures.outcomes import LETTERS, OUTCOMES
+from app.pictures.style import (
+    BLUE,
+    FONT,
+    INK,
+    MEDALS,
+    PADDING,
+    RED,
+    ROW,
+    SERIES,
+    STATES,
+    WIDTH,
+    Data,
+    base,
+    percent,
+)
+
+BANDED = "selected"  # the choice whose interval is drawn: bands of all four would hide the lines
+TITLE_PIXELS, LINE_PIXELS = 7.7, 5.4  # of a character of the title and of the caption, about
+AXIS_PIXELS = 80  # of the labels left of a drawing, about
+WIDER = 1.2  # DejaVu Sans, next to Liberation Sans
 
 
 def chart(kind: str, data: Data) -> alt.TopLevelMixin:
@@ -40,7 +43,8 @@ def chart(kind: str, data: Data) -> alt.TopLevelMixin:
         fontSize=15, subtitleFontSize=11, limit=WIDTH + 260,
     )  # fmt: skip
     drawn: alt.TopLevelMixin = (
-        made.properties(title=title, background="white", padding=12)
+        made.properties(title=title, background="white", padding=_padding(data, made.width))
+        .configure(font=FONT)
         .configure_axis(labelLimit=240, titleColor=INK, labelColor=INK, grid=True)
         .configure_legend(labelLimit=240, titleColor=INK, labelColor=INK)
         .configure_view(stroke="#d5dbe2")
@@ -48,9 +52,12 @@ def chart(kind: str, data: Data) -> alt.TopLevelMixin:
     return drawn
 
 
-def _base(rows: Iterable[Mapping[str, Any]]) -> alt.Chart:
-    """A chart of these rows, which go into the specification."""
-    return alt.Chart(alt.InlineData(values=list(rows)))
+def _padding(data: Data, width: float) -> dict[str, float]:
+    """The room around a drawing of this width, also for texts in a wider font than was measured."""
+    longest = max([TITLE_PIXELS * len(data["title"]),
+                   *(LINE_PIXELS * len(line) for line in data["lines"])])  # fmt: skip
+    there = max(longest, width + AXIS_PIXELS)
+    return {**PADDING, "right": max(PADDING["right"], round(WIDER * longest - there))}
 
 
 def _medal_rates(data: Data) -> Any:
@@ -63,10 +70,10 @@ def _medal_rates(data: Data) -> Any:
         for number, medal in enumerate(MEDALS)
     ]
     bars = (
-        _base(stacked)
+        base(stacked)
         .mark_bar(height=14, stroke="white")
         .encode(
-            x=alt.X("rate:Q", title="attempts with a medal (%)", scale=PERCENT, stack="zero"),
+            x=alt.X("rate:Q", title="attempts with a medal (%)", scale=percent(), stack="zero"),
             y=y,
             color=alt.Color(
                 "medal:N",
@@ -76,66 +83,42 @@ def _medal_rates(data: Data) -> Any:
             order="order:Q",
         )
     )
-    known = _base([row for row in data["rows"] if row["low"] is not None])
+    known = base([row for row in data["rows"] if row["low"] is not None])
     ends = known.mark_rule(color=INK, strokeWidth=1.5).encode(x="low:Q", x2="high:Q", y=y)
     means = (
-        _base(data["rows"])
+        base(data["rows"])
         .mark_point(color=INK, filled=True, size=36, opacity=1)
         .encode(x="any_medal:Q", y=y)
     )
     return (bars + ends + means).properties(width=WIDTH, height=ROW * max(2, len(order)))
 
 
-def _leaderboard(data: Data) -> Any:
-    """Every team's score by its place, the medal lines, and the attempts."""
-    y = alt.Y("score:Q", title=data["metric"], scale=alt.Scale(zero=False))
-    x = alt.X(
-        "place:Q",
-        title="place on the human leaderboard (log)",
-        scale=alt.Scale(type="log", nice=False),
-    )
-    layers = []
-    if data["board"]:
-        board = _base(data["board"])
-        layers.append(board.mark_line(color="#999999", interpolate="step-after").encode(x=x, y=y))
-    lines = _base(data["medal_lines"])
-    layers.append(lines.mark_rule(strokeDash=[4, 3], color="#55606e").encode(y="score:Q"))
-    layers.append(
-        lines.mark_text(align="right", dx=-2, dy=-5, color=INK, fontSize=11).encode(
-            y="score:Q", x=alt.value(WIDTH), text="line:N"
-        )
-    )
-    if data["attempts"]:
-        names = list(dict.fromkeys(one["experiment"] for one in data["attempts"]))
-        layers.append(
-            _base(data["attempts"])
-            .mark_point(size=60, strokeWidth=2)
-            .encode(
-                x=x, y=y,
-                color=alt.Color("experiment:N", sort=names,
-                                scale=alt.Scale(domain=names, range=SERIES)),
-                shape=alt.Shape("experiment:N", sort=names, scale=alt.Scale(domain=names)),
-            )
-        )  # fmt: skip
-    return alt.layer(*layers).properties(width=WIDTH, height=300)
-
-
 def _medals_over_time(data: Data) -> Any:
-    """A line for each way to choose the final submission."""
+    """A line for each way to choose the final submission, and the interval of one of them."""
     choices = list(dict.fromkeys(row["choice"] for row in data["rows"]))
-    return (
-        _base(data["rows"])
+    colors = alt.Color("choice:N", sort=choices, title="final submission",
+                       scale=alt.Scale(domain=choices, range=SERIES))  # fmt: skip
+    x = alt.X("at:Q", title=data["axis"])
+    title = "attempts with a medal (%)"
+    lines = (
+        base(data["rows"])
         .mark_line(interpolate="step-after", strokeWidth=2)
         .encode(
-            x=alt.X("at:Q", title=data["axis"]),
-            y=alt.Y("any_medal:Q", title="attempts with a medal (%)", scale=PERCENT),
-            color=alt.Color("choice:N", sort=choices, title="final submission",
-                            scale=alt.Scale(domain=choices, range=SERIES)),
+            x=x,
+            y=alt.Y("any_medal:Q", title=title, scale=percent()),
+            color=colors,
             strokeDash=alt.StrokeDash("choice:N", sort=choices, title="final submission",
                                       scale=alt.Scale(domain=choices)),
         )
-        .properties(width=WIDTH, height=280)
     )  # fmt: skip
+    color = SERIES[choices.index(BANDED)] if BANDED in choices else INK
+    known = [row for row in data["rows"] if row["choice"] == BANDED and row.get("low") is not None]
+    band = (
+        base(known)
+        .mark_area(interpolate="step-after", opacity=0.15, color=color)
+        .encode(x=x, y=alt.Y("low:Q", title=title, scale=percent()), y2="high:Q")
+    )
+    return (band + lines if known else lines).properties(width=WIDTH, height=280)
 
 
 def _comparison(data: Data) -> Any:
@@ -148,12 +131,12 @@ def _comparison(data: Data) -> Any:
         for side, name in (("a", data["a"]), ("b", data["b"]))
     ]
     names = [data["a"], data["b"]]
-    between = _base(data["rows"])
-    marks = _base(points).mark_point(filled=True, size=60, opacity=1)
+    between = base(data["rows"])
+    marks = base(points).mark_point(filled=True, size=60, opacity=1)
     return (
         between.mark_rule(color="#999999", strokeWidth=2).encode(x="a:Q", x2="b:Q", y=y)
         + marks.encode(
-            x=alt.X("share:Q", title=f"{data['rate']} (%)", scale=PERCENT), y=y,
+            x=alt.X("share:Q", title=f"{data['rate']} (%)", scale=percent()), y=y,
             color=alt.Color("experiment:N", sort=names,
                             scale=alt.Scale(domain=names, range=[BLUE, RED])),
             shape=alt.Shape("experiment:N", sort=names,
@@ -164,14 +147,14 @@ def _comparison(data: Data) -> Any:
 
 def _cost(data: Data) -> Any:
     """Each experiment's rate of medals against the cost of a run."""
-    base = _base(data["rows"])
+    points = base(data["rows"])
     x = alt.X("cost:Q", title="dollars for a run (log)", scale=alt.Scale(type="log"))
-    y = alt.Y("any_medal:Q", title="attempts with a medal (%)", scale=PERCENT)
+    y = alt.Y("any_medal:Q", title="attempts with a medal (%)", scale=percent())
     return (
-        base.transform_filter("datum.low !== null").mark_rule(color="#999999").encode(
+        points.transform_filter("datum.low !== null").mark_rule(color="#999999").encode(
             x=x, y="low:Q", y2="high:Q")
-        + base.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(x=x, y=y)
-        + base.mark_text(align="left", dx=8, limit=200, color=INK).encode(
+        + points.mark_point(filled=True, size=70, color=BLUE, opacity=1).encode(x=x, y=y)
+        + points.mark_text(align="left", dx=8, limit=200, color=INK).encode(
             x=x, y=y, text="experiment:N")
     ).properties(width=WIDTH, height=300)  # fmt: skip
 
@@ -185,7 +168,7 @@ def _heat_map(data: Data) -> Any:
         for row in data["rows"]
     ]
     there = [state for state in STATES if any(row["state"] == state for row in rows)]
-    base = _base(rows).encode(
+    cells = base(rows).encode(
         x=alt.X(
             "seed:O",
             sort=seeds,
@@ -197,25 +180,25 @@ def _heat_map(data: Data) -> Any:
     scale = alt.Scale(
         domain=[_outcome(each) for each in there], range=[STATES[state] for state in there]
     )
-    cells = base.mark_rect(stroke="#8b97a4", strokeWidth=0.5).encode(
+    squares = cells.mark_rect(stroke="#8b97a4", strokeWidth=0.5).encode(
         color=alt.Color("outcome:N", sort=None, scale=scale, title="outcome")
     )
-    letters = base.mark_text(fontSize=11, fontWeight="bold", color="#16202b").encode(
+    letters = cells.mark_text(fontSize=11, fontWeight="bold", color="#16202b").encode(
         text="letter:N"
     )
-    return (cells + letters).properties(
+    return (squares + letters).properties(
         width=30 * max(1, len(seeds)), height=18 * max(1, len(order))
     )
 
 
 def _outcome(state: str) -> str:
     """The words of a state in the legend, with its letter."""
-    return f"{LETTERS[state]} {state.replace('_', ' ')}"
+    return f"{LETTERS[state]} {OUTCOMES[state]}"
 
 
 CHARTS: dict[str, Callable[[Data], Any]] = {
     "medal-rates": _medal_rates,
-    "leaderboard": _leaderboard,
+    "leaderboard": leaderboard_chart,
     "medals-over-time": _medals_over_time,
     "comparison": _comparison,
     "cost": _cost,

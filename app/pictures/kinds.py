@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from app.domain.wording import counted
+from app.pictures.captions import are, missing, seeds_each
+from app.pictures.outcomes import OUTCOMES
 from app.pictures.picture import Picture
+from app.pictures.score_range import beyond, score_range
 from app.services.results.board import Board
 from app.services.results.cells import HeatMap
 from app.services.results.competition_results import CompetitionResult
+from app.services.results.experiment_summary import ExperimentSummary
 from app.services.results.medals_over_time import Curves
-from app.services.results.overview import ExperimentSummary
 from app.services.results.scope import ResultContext
 from app.services.runtime.catalogue import CatalogueEntry
-from app.statistics.attempts import RATES
+from app.statistics.attempts import RATES, Padding
 from app.statistics.comparison import Comparison
+from app.statistics.medals_over_time import Choice
 
 MOST_PLACES = 400  # of a board that are drawn
 MOST_SERIES = 7  # experiments with a colour of their own
@@ -37,14 +42,17 @@ def medal_rates_picture(board: Board, suite: str) -> Picture:
                 **{medal: rates[medal].mean for medal in MEDALS},
             }
         )
-    seeds = sorted({len(context.grid.seeds) for context, _ in board.rows})
-    missing = sum(len(context.missing) for context, _ in board.rows)
+    seeds = [len(context.grid.seeds) for context, _ in board.rows]
+    absent = sum(len(context.missing) for context, _ in board.rows)
+    padding = board.rows[0][0].filters.padding if board.rows else Padding.FAIL
+    first = "" if board.next_cursor is None else "The first "
     return Picture(
         "medal-rates",
         f"Medals at {suite}",
-        f"{counted(len(rows), 'experiment')}, {counted(len(board.competitions), 'competition')}, "
-        f"seeds: {_span(seeds)}. Point and line: any medal and its 95 % interval for these "
-        f"competitions, run again. {_missing(missing)}{_left_out(board.absent)}",
+        f"{first}{counted(len(rows), 'experiment')}, "
+        f"{counted(len(board.competitions), 'competition')}, {seeds_each(seeds)}. "
+        "Point and line: any medal and its 95 % interval for these competitions, run again. "
+        f"{missing(absent, padding)}{_left_out(board.absent)}",
         {"rows": rows},
     )
 
@@ -75,12 +83,23 @@ def leaderboard_picture(entry: CatalogueEntry, attempts: Sequence[CompetitionRes
         for one in placed
     ]
     teams = board.teams if board else None
+    pairs = Counter(name for name, _ in {(one.experiment, one.seed) for one in placed})
+    limits = score_range(drawn, lines, points)
+    others = len({one.experiment for one in placed}) - len(names)
+    thinned = f" Every {step}th place is drawn." if step > 1 else ""
+    grouped = f" Others: {counted(others, 'experiment')}." if others else ""
+    outside = _outside(
+        sum(beyond(score, limits) is not None for score in scores),
+        sum(beyond(one.score, limits) is not None for one in placed if one.score is not None),
+    )
     direction = "higher" if metric.higher_is_better else "lower"
     return Picture(
         "leaderboard",
         f"{entry.competition.title}: attempts on the human leaderboard",
         f"{counted(teams or 0, 'team')}; {counted(len(placed), 'attempt')} with a place of "
-        f"{len(attempts)}; version {entry.version.number}. {direction.capitalize()} is better.",
+        f"{len(attempts)}, {seeds_each(list(pairs.values()))}; version {entry.version.number}. "
+        f"{direction.capitalize()} is better; scores have no interval here."
+        f"{outside}{thinned}{grouped}",
         {
             "board": drawn,
             "medal_lines": lines,
@@ -92,19 +111,36 @@ def leaderboard_picture(entry: CatalogueEntry, attempts: Sequence[CompetitionRes
 
 def medals_over_time_picture(name: str, found: Curves) -> Picture:
     """Any medal after each number of hours, tokens or dollars, for four choices."""
-    rows = [
-        {"choice": choice.value, "at": point.at, "any_medal": point.any_medal}
-        for choice, points in found.points.items()
-        for point in points
-    ]
-    without = f" {found.left_out} runs reported no {found.axis.value}." if found.left_out else ""
+    rows = []
+    for choice, points in found.points.items():
+        for point in points:
+            low, high = point.any_medal_runs95 or point.any_medal_competitions95 or (None, None)
+            rows.append({"choice": choice.value, "at": point.at, "any_medal": point.any_medal,
+                         "low": low, "high": high})  # fmt: skip
+    without = f" {_reported_none(found)}" if found.left_out else ""
     return Picture(
         "medals-over-time",
         f"Medals over {found.axis.value}: {name}",
-        f"{counted(found.runs, 'run')}; all competitions weigh the same. "
-        f"{_missing(len(found.missing))}{without}",
+        f"{counted(found.runs, 'run')}, {counted(found.seeds, 'seed')}; all competitions weigh the "
+        f"same. {_band(found)} {missing(len(found.missing), found.padding)}{without}",
         {"rows": rows, "axis": found.axis.value},
     )
+
+
+def _band(found: Curves) -> str:
+    """What the band shows."""
+    points = found.points[Choice.SELECTED]
+    if any(point.any_medal_runs95 for point in points):
+        which = "these competitions, run again"
+    elif any(point.any_medal_competitions95 for point in points):
+        which = "competitions like these, as one has a single run"
+    else:
+        return "A single run has no interval."
+    return f"Band: the 95 % interval of {Choice.SELECTED} at each moment by itself, for {which}."
+
+
+def _reported_none(found: Curves) -> str:
+    return f"{are(found.left_out, 'run')} left out: no {found.axis.value} reported."
 
 
 def comparison_picture(
@@ -118,11 +154,12 @@ def comparison_picture(
         for slug, x, y in zip(a.grid.competitions, ours, theirs, strict=True)
     ]
     rows.sort(key=lambda row: (row["b"] - row["a"], row["competition"]))  # type: ignore[operator]
-    seeds = sorted({len(a.grid.seeds), len(b.grid.seeds)})
+    seeds = [len(a.grid.seeds), len(b.grid.seeds)]
+    absent = missing(len(a.missing) + len(b.missing), a.filters.padding)
     return Picture(
         "comparison",
         f"{a.experiment.name} and {b.experiment.name}",
-        f"{sentence} Seeds: {_span(seeds)}. {_missing(len(a.missing) + len(b.missing))}",
+        f"{sentence} {seeds_each(seeds).capitalize()}. {absent}",
         {"rows": rows, "a": a.experiment.name, "b": b.experiment.name,
          "rate": rate.replace("_", " ")},
     )  # fmt: skip
@@ -130,10 +167,12 @@ def comparison_picture(
 
 def cost_picture(found: Sequence[ExperimentSummary]) -> Picture:
     """The medals of experiments against what a run of each cost."""
-    rows = []
+    rows, absent, seeds = [], 0, []
     for one in found:
         if one.rates is None or not one.cost_usd or not one.priced:
             continue
+        absent += one.missing
+        seeds.append(one.seeds)
         low, high = one.interval or (None, None)
         rows.append(
             {
@@ -147,8 +186,10 @@ def cost_picture(found: Sequence[ExperimentSummary]) -> Picture:
     return Picture(
         "cost",
         "Medals against cost",
-        f"{counted(len(rows), 'experiment')} with a reported cost and a rate, of {len(found)}. "
-        "Each over its own competitions; 95 % interval for these competitions, run again.",
+        f"{counted(len(rows), 'experiment')} with a reported cost and a rate, of {len(found)}; "
+        f"{seeds_each(seeds)}. "
+        "Each over its own competitions; 95 % interval for these competitions, run again. "
+        f"{missing(absent, Padding.AVAILABLE)}",
         {"rows": rows},
     )
 
@@ -160,9 +201,7 @@ def heat_map_picture(name: str, found: HeatMap) -> Picture:
         for row in found.rows
         for cell in row.cells
     ]
-    counts = ", ".join(
-        f"{count} {state.value.replace('_', ' ')}" for state, count in found.counts.items()
-    )
+    counts = "; ".join(f"{count} {OUTCOMES[state]}" for state, count in found.counts.items())
     return Picture(
         "heat-map",
         name,
@@ -172,15 +211,15 @@ def heat_map_picture(name: str, found: HeatMap) -> Picture:
     )
 
 
-def _span(numbers: Sequence[int]) -> str:
-    if not numbers:
-        return "none"
-    first, last = numbers[0], numbers[-1]
-    return str(first) if first == last else f"{first} to {last}"
-
-
-def _missing(count: int) -> str:
-    return "Nothing is missing." if count == 0 else f"{counted(count, 'result')} missing."
+def _outside(teams: int, attempts: int) -> str:
+    """How many scores are beyond the drawing."""
+    parts = [counted(count, noun) for count, noun in ((attempts, "attempt"), (teams, "team"))
+             if count]  # fmt: skip
+    if not parts:
+        return ""
+    verb = "is" if teams + attempts == 1 else "are"
+    edge = " (attempts: triangles at its edge)" if attempts else ""
+    return f" {' and '.join(parts)} {verb} beyond the drawing{edge}."
 
 
 def _left_out(absent: Sequence[tuple[str, str]]) -> str:

@@ -6,7 +6,9 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-LINE = 110  # characters of a caption's line
+from app.reports.tables import to_csv
+
+LINE = 100  # characters of a caption's line
 LONGEST_TITLE = 120
 
 
@@ -26,3 +28,25 @@ class Picture:
         if not title.strip(" …"):
             title = self.title[:LONGEST_TITLE]
         return {**self.values, "title": title, "lines": textwrap.wrap(self.caption, LINE)}
+
+    def csv(self) -> bytes:
+        r"""The numbers that are drawn, as CSV; the column `part` tells the board from attempts.
+
+        >>> Picture("cost", "", "", {"rows": [{"experiment": "a", "cost": 1.5}]}).csv()
+        b'experiment,cost\na,1.5\n'
+        """
+        if self.kind == "leaderboard":
+            parts = ("board", "medal_lines", "attempts")
+            rows = [{"part": part, **row} for part in parts for row in self.values[part]]
+            names = ("part", "place", "score", "line", "experiment")
+            rows = [{name: row.get(name) for name in names} for row in rows]
+        elif self.kind == "comparison":
+            named = {"a": self.values["a"], "b": self.values["b"], "rate": self.values["rate"]}
+            rows = [
+                {"competition": row["competition"], **named, "share_a": row["a"],
+                 "share_b": row["b"]}
+                for row in self.values["rows"]
+            ]  # fmt: skip
+        else:
+            rows = self.values["rows"]
+        return to_csv(rows).encode()

@@ -14,10 +14,10 @@ from cachetools import LRUCache
 from app.errors import PodiumError, Unavailable
 from app.pictures.picture import Picture
 
-Format = Literal["svg", "png", "pdf", "vl.json"]
+Format = Literal["svg", "png", "pdf", "vl.json", "csv"]
 MEDIA_TYPES: dict[str, str] = {
     "svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf",
-    "vl.json": "application/json",
+    "vl.json": "application/json", "csv": "text/csv; charset=utf-8",
 }  # fmt: skip
 KEPT_BYTES = 32 * 1024 * 1024
 SECONDS = 90.0  # of one rendering
@@ -40,7 +40,7 @@ class Renderer:
         self._lock = threading.Lock()
 
     def render(self, picture: Picture, form: Format) -> tuple[bytes, str]:
-        """The picture's bytes, and the digest of what they show.
+        """The picture's bytes, or its numbers as CSV, and the digest of what they show.
 
         Raises:
             Unavailable: too many pictures are waiting.
@@ -50,6 +50,8 @@ class Renderer:
             {"kind": picture.kind, "format": form, "data": picture.data}, sort_keys=True
         ).encode()
         digest = hashlib.sha256(request).hexdigest()
+        if form == "csv":
+            return picture.csv(), digest
         found = self._known(digest)
         if found is not None:
             return found, digest

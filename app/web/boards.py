@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import quote
 
@@ -9,21 +10,25 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Key, any_caller
-from app.api.http.query_names import refuse_unknown_parameters
+from app.api.http.query_names import refuse_ignored_parameters
 from app.api.results import Rate
-from app.errors import Forbidden, Unauthorized
+from app.errors import Forbidden, NotFound, Unauthorized
+from app.reports.board.columns import board_groups
 from app.reports.items import items_report
-from app.reports.medal_rates import board_columns, board_report
+from app.reports.medal_rates import board_report
+from app.reports.result_context import EFFECTS
 from app.services.auth import Caller, require_researcher
 from app.services.results import board
 from app.services.results.experiment_results import GroupBy
 from app.services.results.scope import ResultFilter
+from app.services.results.several import Absent
 from app.statistics.attempts import RATES, Padding
-from app.web.csv_twin import CSV_TWIN
+from app.statistics.rasch import FEWEST
 from app.web.rendering import page
+from app.web.twins.formats import TWINS
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, CSV_TWIN])
-public = APIRouter(include_in_schema=False, dependencies=[CSV_TWIN])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
+public = APIRouter(include_in_schema=False, dependencies=[TWINS])
 ROWS = 100
 SuiteName = Annotated[str, Path(max_length=100)]
 HowMissing = Annotated[Padding, Query()]
@@ -33,7 +38,7 @@ HowMissing = Annotated[Padding, Query()]
 def list_suites(request: Request, context: Ctx, caller: Anyone) -> Response:
     """The suites."""
     return page(
-        request, caller, "suites.html", title="Suites", twin="/v1/suites",
+        request, caller, "suites.html", title="Suites", api="/v1/suites",
         suites=sorted(context.catalogue.suites().items()),
         table=lambda: [
             {"suite": name, "competition": slug}
@@ -55,7 +60,9 @@ def board_reader(request: Request, context: Ctx, key: Key, suite: SuiteName) -> 
     except (Unauthorized, Forbidden):
         if suite not in context.settings.public_suites:
             raise
-        refuse_unknown_parameters(request)
+        if suite not in context.catalogue.suites():  # the usual text names all suites
+            raise NotFound("There is no public board at this address.") from None
+        refuse_ignored_parameters(request)
         return None
     return found
 
@@ -72,17 +79,21 @@ def show_board(
     """The board of a suite: experiments by their rate of medals."""
     scope = ResultFilter(suite, padding)
     found = board.experiment_board(context, scope, GroupBy.COMPLEXITY, after=cursor, limit=ROWS)
-    columns = board_columns(list(dict.fromkeys(n for _, groups in found.rows for n in groups)))
-    twin = (
+    columns = board_groups(list(dict.fromkeys(n for _, groups in found.rows for n in groups)))
+    api = (
         ""
         if caller is None
         else f"/v1/medal-rates?suite={quote(suite)}&padding={padding.value}&group_by=complexity"
     )
     return page(
-        request, caller, "board.html", title=f"Board of {suite}", twin=twin, suite=suite,
+        request, caller, "board.html", title=f"Board of {suite}", api=api, suite=suite,
         padding=padding.value, paddings=[each.value for each in Padding], found=found,
         columns=columns, size=len(context.catalogue.suite(suite)), is_first=cursor is None,
         table=None if caller is None else lambda: board_report(found).rows,
+        facts=None if caller is None else lambda: {
+            "suite": suite, "padding": padding, "competitions": found.competitions,
+            "not_counted": _not_counted(found.absent), "next_cursor": found.next_cursor,
+        },
     )  # fmt: skip
 
 
@@ -97,11 +108,23 @@ def show_items(
 ) -> Response:
     """The competitions of a suite as items: which separate the experiments, and which do not."""
     scope = ResultFilter(suite, padding)
-    names, table, absent = board.items(context, scope, rate)
-    twin = f"/v1/suites/{quote(suite, safe='')}/items?rate={rate}&padding={padding.value}"
+    contexts, table, absent = board.items(context, scope, rate)
+    names = [one.experiment.name for one in contexts]
+    api = f"/v1/suites/{quote(suite, safe='')}/items?rate={rate}&padding={padding.value}"
     return page(
-        request, caller, "items.html", title=f"Items of {suite}", twin=twin, suite=suite,
-        rate=rate, rates=RATES, items=table.items, names=names, absent=absent,
-        padding=padding.value,
-        table=lambda: items_report(scope, names, table, absent, rate).rows,
+        request, caller, "items.html", title=f"Items of {suite}", api=api, suite=suite,
+        rate=rate, rates=RATES, items=table.items, names=names, absent=absent, fewest=FEWEST,
+        dispersion=table.dispersion,
+        padding=padding.value, paddings=[each.value for each in Padding],
+        missing=sum(len(one.missing) for one in contexts), effect=EFFECTS[padding.value],
+        facts=lambda: {
+            "suite": suite, "rate": rate, "padding": padding, "experiments": names,
+            "dispersion": table.dispersion, "not_counted": _not_counted(absent),
+        },
+        table=lambda: items_report(scope, contexts, table, absent, rate).rows,
     )  # fmt: skip
+
+
+def _not_counted(absent: Sequence[Absent]) -> list[dict[str, str]]:
+    """The experiments that have no rate, each with the reason."""
+    return [{"experiment": name, "reason": reason} for name, reason in absent]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
@@ -13,17 +14,20 @@ from app.api.results import Rate
 from app.errors import PodiumError
 from app.reports.comparison_sentence import comparison_sentence
 from app.reports.medals_over_time import curves_report
+from app.reports.result_context import EFFECTS
 from app.services.experiments import experiments
+from app.services.experiments.archived_parts import archived_of_experiments
 from app.services.results import board, medals_over_time
 from app.services.results.medals_over_time import Axis
 from app.services.results.scope import ResultContext, ResultFilter
 from app.statistics.attempts import RATES, Padding
 from app.web.boards import HowMissing
-from app.web.csv_twin import CSV_TWIN
 from app.web.experiments import ExperimentPath, Suite
 from app.web.rendering import page
+from app.web.twins.facts import archived_facts, over_time_facts
+from app.web.twins.formats import TWINS
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, CSV_TWIN])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
 Name = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
 OFFERED = 500  # names in the form
 
@@ -49,29 +53,37 @@ def compare_experiments(
     if not a or not b or a == b:
         why = "Choose two different experiments." if a and a == b else ""
         return page(
-            request, caller, "compare.html", title="Compare", twin="/v1/experiments",
-            **form, why=why, found=None,
+            request, caller, "compare.html", title="Compare", api="/v1/experiments",
+            **form, why=why, found=None, archived=(), facts=lambda: {"experiments": form["names"]},
         )  # fmt: skip
     query = {"a": a, "b": b, "suite": suite, "rate": rate, "padding": padding.value}
-    twin = f"/v1/compare?{urlencode({name: value for name, value in query.items() if value})}"
+    api = f"/v1/compare?{urlencode({name: value for name, value in query.items() if value})}"
     title = f"{a} and {b}"
+    archived = archived_of_experiments(context, [a, b])
     try:
         first, second, found = board.compare(
             context, a, b, ResultFilter(suite or None, padding), rate
         )
     except PodiumError as refusal:  # the form stays, so that another choice is one step away
         return page(
-            request, caller, "compare.html", title=title, twin="/v1/experiments",
-            status=refusal.status, **form, why=refusal.detail, found=None,
+            request, caller, "compare.html", title=title, api="/v1/experiments",
+            status=refusal.status, **form, why=refusal.detail, found=None, archived=archived,
         )  # fmt: skip
     rows = _by_competition(first, second, rate)
+    sentence = comparison_sentence(a, b, found, rate)
     return page(
-        request, caller, "compare.html", title=title, twin=twin, **form, why="", found=found,
-        sentence=comparison_sentence(a, b, found, rate), picture_query=f"?{urlencode(query)}",
+        request, caller, "compare.html", title=title, api=api, **form, why="", found=found,
+        missing=EFFECTS[padding.value], contexts=(first, second),
+        archived=archived, sentence=sentence, picture_query=f"?{urlencode(query)}",
         rows=rows, table=lambda: [
             {"competition": slug, "a": a, "a_share": x, "b": b, "b_share": y, "difference": z}
             for slug, x, y, z in rows
         ],
+        facts=lambda: {
+            **query, "sentence": sentence, **asdict(found), "archived": archived_facts(archived),
+            **{f"{name}_{what}": count for name, one in (("a", first), ("b", second))
+               for what, count in (("seeds", len(one.grid.seeds)), ("missing", len(one.missing)))},
+        },
     )  # fmt: skip
 
 
@@ -106,6 +118,7 @@ def show_medals_over_time(
         "name": name, "axis": axis.value, "axes": [each.value for each in Axis], "suite": suite,
         "suites": sorted(context.catalogue.suites()), "padding": padding.value,
         "paddings": [each.value for each in Padding],
+        "archived": archived_of_experiments(context, [name]),
     }  # fmt: skip
     title = f"Medals over {axis.value}: {name}"
     experiments.find(context, name)
@@ -116,11 +129,15 @@ def show_medals_over_time(
     except PodiumError as refusal:
         return page(
             request, caller, "medals_over_time.html", title=title,
-            twin=experiment, status=refusal.status, **form,
+            api=experiment, status=refusal.status, **form,
             why=refusal.detail, found=None,
         )  # fmt: skip
     return page(
         request, caller, "medals_over_time.html", title=title,
-        twin=f"{experiment}/medals-over-time?{chosen}", **form, why="",
+        api=f"{experiment}/medals-over-time?{chosen}", **form, why="",
         found=found, picture_query=f"?{chosen}", table=lambda: curves_report(name, found).rows,
+        facts=lambda: {
+            "experiment": name, "suite": suite or None, **over_time_facts(found),
+            "archived": archived_facts(form["archived"]),
+        },
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
@@ -10,17 +11,19 @@ from fastapi.responses import HTMLResponse
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Slug
 from app.reports.competition_results import competition_report
 from app.services.competitions import queries
+from app.services.experiments.archived_parts import archived_of_competition
 from app.services.regrades import show
 from app.services.results import competition_results
 from app.services.results.competition_results import CompetitionResult
 from app.services.results.noise.near_lines import near_lines
-from app.web.csv_twin import CSV_TWIN
 from app.web.experiments import Suite, Words
 from app.web.paging import Paging
 from app.web.rendering import page
-from app.web.table_rows import catalogue_rows
+from app.web.twins.facts import archived_facts, competition_facts
+from app.web.twins.formats import TWINS
+from app.web.twins.rows import catalogue_rows
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, CSV_TWIN])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
 LISTED = 100
 ATTEMPTS = 200
 REGRADES = 50
@@ -42,10 +45,12 @@ def list_competitions(
         limit=LISTED,
     )  # fmt: skip
     return page(
-        request, caller, "competitions.html", title="Competitions", twin="/v1/competitions",
+        request, caller, "competitions.html", title="Competitions",
+        api=f"/v1/competitions{_query(q=q.strip(), suite=suite)}",
         found=[entry for entry, _ in found], q=q, suite=suite, after=after,
         suites=sorted(context.catalogue.suites()),
-        table=lambda: catalogue_rows([entry for entry, _ in found]),
+        is_first=cursor is None, table=lambda: catalogue_rows([entry for entry, _ in found]),
+        facts=lambda: {"q": q, "suite": suite or None, "next_cursor": after},
     )  # fmt: skip
 
 
@@ -60,21 +65,33 @@ def show_competition(
 ) -> Response:
     """A competition: its declaration, its board, and all attempts at it."""
     entry, _ = queries.find(context, caller, slug)
-    results = competition_results.at_competition(context, slug, "not-better")
-    attempts = results[1]
+    info, attempts = competition_results.at_competition(context, slug, "not-better")
     higher = entry.competition.metric.higher_is_better
     attempts = sorted(attempts, key=lambda one: _order(one, sort, higher=higher))
     paging = Paging(number, ATTEMPTS, len(attempts))
     shown = attempts[paging.offset : paging.offset + ATTEMPTS]
     regrades, more_regrades = show.page(context, slug, None, REGRADES)
+    suites, versions = queries.suites_of(context, slug), queries.versions(context, slug)
+    archived = archived_of_competition(context, slug)
     return page(
         request, caller, "competition.html", title=entry.competition.title,
-        twin=f"/v1/competitions/{slug}", entry=entry, sort=sort, paging=paging,
-        attempts=shown, suites=queries.suites_of(context, slug), regrades=regrades,
+        api=f"/v1/competitions/{slug}", archived=archived, entry=entry, sort=sort, paging=paging,
+        attempts=shown, suites=suites, regrades=regrades,
+        versions=versions,
         more_regrades=more_regrades is not None,
         near=near_lines(context, {one.submission: one.medal for one in shown if one.submission}),
-        table=lambda: competition_report(slug, "not-better", *results).rows,
+        table=lambda: competition_report(slug, "not-better", info, attempts).rows,
+        facts=lambda: {
+            **competition_facts(entry, suites, versions, regrades), "sort": sort,
+            "archived": archived_facts(archived),
+        },
     )  # fmt: skip
+
+
+def _query(**values: str) -> str:
+    """The parameters that have a value, as the end of an address."""
+    given = {name: value for name, value in values.items() if value}
+    return f"?{urlencode(given)}" if given else ""
 
 
 def _order(one: CompetitionResult, sort: Sort, *, higher: bool) -> tuple[bool, float, str, int]:

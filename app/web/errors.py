@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 
+from app.web.forms import FROM_ELSEWHERE
 from app.web.login import login_page
 from app.web.rendering import page
 
@@ -60,9 +61,14 @@ def _page(request: Request, answer: Response) -> Response:
         shown = login_page(request, target, why, status)
         shown.headers["WWW-Authenticate"] = answer.headers["WWW-Authenticate"]
         return shown
+    title, advice = problem["title"], ADVICE.get(status, "")
+    if problem["detail"] == FROM_ELSEWHERE:  # it says what to do itself
+        title, advice = "Nothing was done", ""
+    elif request.method == "POST" and status is HTTPStatus.UNPROCESSABLE_ENTITY:
+        advice = "Go back, correct the form, and send it again."
     shown = page(
-        request, None, "error.html", title=problem["title"], status=status,
-        detail=problem["detail"], code=int(status), advice=ADVICE.get(status, ""),
+        request, None, "error.html", title=title, status=status,
+        detail=problem["detail"], code=int(status), advice=advice,
         request_id=problem.get("request_id", ""),
     )  # fmt: skip
     if "retry-after" in answer.headers:

@@ -10,12 +10,13 @@ from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx
 from app.services.results import cells, overview
-from app.web.csv_twin import CSV_TWIN
 from app.web.paging import Paging
 from app.web.rendering import page
-from app.web.table_rows import experiment_rows, heat_map_rows
+from app.web.twins.facts import archived_facts, experiment_facts, paging_facts
+from app.web.twins.formats import TWINS
+from app.web.twins.rows import experiment_rows, heat_map_rows
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, CSV_TWIN])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
 PAGE = 100
 Words = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
 Suite = Annotated[str, Query(max_length=100, pattern=r"^[^\x00]*$")]
@@ -43,10 +44,14 @@ def list_experiments(
     found, total = overview.page(
         context, q=q.strip(), sort=sort, descending=descending, limit=PAGE, offset=start
     )
+    paging = Paging(page_number, PAGE, total)
     return page(
-        request, caller, "experiments.html", title="Experiments", twin="/v1/experiments",
+        request, caller, "experiments.html", title="Experiments", api="/v1/experiments",
         found=found, q=q, sort=sort, descending=descending, ascending=ASCENDING,
-        paging=Paging(page_number, PAGE, total), table=lambda: experiment_rows(found),
+        paging=paging, table=lambda: experiment_rows(found),
+        facts=lambda: {
+            "q": q, "sort": sort, "order": "down" if descending else "up", **paging_facts(paging),
+        },
     )  # fmt: skip
 
 
@@ -56,9 +61,13 @@ def show_experiment(
 ) -> Response:
     """An experiment: each competition and seed, and what came of it."""
     found = cells.heat_map(context, name, suite or None)
-    twin = f"/v1/experiments/{quote(name, safe='')}"
     return page(
-        request, caller, "experiment.html", title=name, twin=twin, found=found,
+        request, caller, "experiment.html", title=name, found=found, archived=found.archived,
+        api=f"/v1/experiments/{quote(name, safe='')}",
         experiment=found.summary.experiment, suite=suite,
         suites=sorted(context.catalogue.suites()), table=lambda: heat_map_rows(found),
+        facts=lambda: {
+            "suite": suite or None, **experiment_facts(found),
+            "archived": archived_facts(found.archived),
+        },
     )  # fmt: skip

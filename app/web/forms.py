@@ -15,8 +15,8 @@ from app.services.auth import Caller, require_admin, require_researcher
 from app.services.login import COOKIE
 
 FROM_ELSEWHERE = (
-    "This form was not sent from a page of this Podium, so nothing was done. Open the page again "
-    "and send the form from there."
+    "This form was not sent from a page of this Podium, or somebody logged in again since the page "
+    "was opened, so nothing was done. Open the page again and send the form from there."
 )
 Token = Annotated[str, Form(max_length=200)]
 

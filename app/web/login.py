@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from app.api.dependencies import Ctx, logins_of
 from app.api.http.request_log import note_caller
 from app.errors import Forbidden, RunArchived, Unauthorized
+from app.services.auth import HOW_TO
 from app.services.login import COOKIE
 from app.web.forms import refuse_other_sites
 from app.web.rendering import page
@@ -18,6 +19,7 @@ from app.web.rendering import page
 router = APIRouter(include_in_schema=False)
 Next = Annotated[str, Query(max_length=2000)]
 HOME = "/"
+LONGEST = 100_000  # the form says of a text that is no key that it is none
 
 
 @router.get("/login", response_class=HTMLResponse)
@@ -30,7 +32,7 @@ def show_login(request: Request, next: Next = HOME) -> Response:  # noqa: A002 (
 async def log_in(
     request: Request,
     context: Ctx,
-    key: Annotated[str, Form(max_length=500)] = "",
+    key: Annotated[str, Form(max_length=LONGEST)] = "",
     next: Annotated[str, Form(max_length=2000)] = HOME,  # noqa: A002
 ) -> Response:
     """Remember a researcher's or admin's key in a cookie; other keys are refused."""
@@ -40,7 +42,8 @@ async def log_in(
     try:
         caller, cookie = await run_in_threadpool(logins.log_in, context, key)
     except (Unauthorized, Forbidden, RunArchived) as refusal:
-        why = refusal.detail if key.strip() else "Type the key of an admin or a researcher."
+        why = refusal.detail.replace(HOW_TO, "Check that you copied all of it.")
+        why = why if key.strip() else "Type the key of an admin or a researcher."
         return login_page(request, target, why, refusal.status)
     note_caller(request.scope, caller.key_id, caller.role.value)
     answer = RedirectResponse(target, 303)

@@ -1,4 +1,4 @@
-"""Pages of a list, by number."""
+"""Pages of a list, by number or by cursor."""
 
 from __future__ import annotations
 
@@ -37,3 +37,22 @@ class Paging:
     def pages(self) -> int:
         """The number of pages, at least 1."""
         return max(1, -(-self.total // self.size))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Which part of a list that goes on by a cursor is shown: `count` items after `before`."""
+
+    before: int
+    count: int
+    total: int
+
+    @property
+    def first(self) -> int:
+        """The number of the first item shown, from 1; 0 on an empty page."""
+        return self.before + 1 if self.count else 0
+
+    @property
+    def last(self) -> int:
+        """The number of the last item shown."""
+        return self.before + self.count if self.count else 0

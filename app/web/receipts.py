@@ -8,13 +8,15 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor
+from app.services.experiments.archived_parts import archived_of_experiments
 from app.services.receipts import freeze, read
-from app.web.csv_twin import CSV_TWIN
 from app.web.experiments import ExperimentPath
 from app.web.rendering import page
-from app.web.table_rows import fields_of
+from app.web.twins.facts import archived_facts
+from app.web.twins.formats import TWINS
+from app.web.twins.rows import fields_of
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, CSV_TWIN])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
 LISTED = 200
 FIELDS = ("id", "kind", "experiment", "run_id", "submission_id", "number", "key_id", "supersedes",
           "created_at")  # fmt: skip
@@ -26,9 +28,21 @@ def show_receipts(
 ) -> Response:
     """Every receipt, oldest first, and the freeze with its departures."""
     found, after = read.of_experiment(context, name, kind=None, after=cursor, limit=LISTED)
+    replaced, frozen = read.replaced_among(context, found), freeze.frozen(context, name)
+    archived = archived_of_experiments(context, [name])
     return page(
         request, caller, "receipts.html", title=f"Receipts of {name}", name=name,
-        twin=f"/v1/experiments/{quote(name, safe='')}/receipts", found=found, after=after,
-        replaced=read.replaced_among(context, found), frozen=freeze.frozen(context, name),
-        is_first=cursor is None, table=lambda: fields_of(found, *FIELDS),
+        api=f"/v1/experiments/{quote(name, safe='')}/receipts", found=found, after=after,
+        archived=archived, replaced=replaced, frozen=frozen,
+        is_first=cursor is None,
+        table=lambda: [
+            {**row, "replaced": row["id"] in replaced} for row in fields_of(found, *FIELDS)
+        ],
+        facts=lambda: {
+            "experiment": name, "archived": archived_facts(archived),
+            "next_cursor": after, "frozen": frozen and {
+                "at": frozen.receipt.created_at, "receipt": frozen.receipt.id,
+                "departures": frozen.departures,
+            },
+        },
     )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
 from functools import lru_cache
 from http import HTTPStatus
 from importlib import resources
@@ -14,12 +13,10 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from app.errors import Invalid
-from app.reports.report import Row
-from app.reports.tables import to_csv
+from app.pictures.outcomes import LETTERS, OUTCOMES
 from app.services.auth import Caller
-from app.web.csv_twin import CSV, FORMAT
 from app.web.formats import FILTERS
+from app.web.twins.formats import CSV, FORMAT, JSON, Facts, Rows, as_csv, as_json
 
 # Pages have no style of their own and ask no other host for anything. Those that change while
 # somebody looks have the scripts of the package; the others have none.
@@ -29,10 +26,12 @@ POLICY = (
 )
 LIVE = "script-src 'self'; connect-src 'self'; "
 SCRIPTS = ("htmx-4.0.1.min.js", "hx-sse-4.0.1.min.js")  # static/vendor/README.md says whose
+# All scripts in one file: htmx starts without an extension that arrives after it.
+LIVE_SCRIPT = "live.js"
 STATIC_FILES = {
     "podium.css": "text/css",
     "icon.svg": "image/svg+xml",
-    **dict.fromkeys(SCRIPTS, "text/javascript"),
+    LIVE_SCRIPT: "text/javascript",
 }
 
 
@@ -47,8 +46,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     found.filters |= FILTERS
+    found.globals |= {"outcomes": OUTCOMES, "letters": LETTERS}
     found.globals["static"] = {name: address_of(name) for name in STATIC_FILES}
-    found.globals["scripts"] = [address_of(name) for name in SCRIPTS]
     return found
 
 
@@ -61,7 +60,9 @@ def address_of(name: str) -> str:
 def static_bytes(name: str) -> bytes:
     """The content of a static file of the package."""
     folder = resources.files("app.web") / "static"
-    return (folder / "vendor" / name if name in SCRIPTS else folder / name).read_bytes()
+    if name == LIVE_SCRIPT:
+        return b"\n;\n".join((folder / "vendor" / each).read_bytes() for each in SCRIPTS)
+    return (folder / name).read_bytes()
 
 
 @lru_cache(maxsize=len(STATIC_FILES))
@@ -75,22 +76,27 @@ def page(
     template: str,
     *,
     title: str,
-    twin: str = "",
+    api: str = "",
     status: int = 200,
     live: bool = False,
-    table: Callable[[], Sequence[Row]] | None = None,
+    table: Rows | None = None,
+    facts: Facts | None = None,
     **values: Any,
 ) -> Response:
-    """A page, or its table as CSV.
+    """A page, or its table as CSV, or all of its facts as JSON.
 
-    `twin` is the address of the same facts as JSON, `table` makes the rows of the page's table. A
-    `live` page may change itself.
+    `api` is the address of the same subject in the API, `table` makes the rows of the page's
+    table, and `facts` what else it says. A `live` page may change itself.
 
     Raises:
-        Invalid: the table was asked for, and the page has none.
+        Invalid: the table or the facts were asked for, and the page has none.
     """
-    if request.query_params.get(FORMAT) == CSV and status == HTTPStatus.OK:
-        return _as_csv(table)
+    if status == HTTPStatus.OK:
+        form = request.query_params.get(FORMAT)
+        if form == CSV:
+            return as_csv(table)
+        if form == JSON:
+            return as_json(title, api, table, facts)
 
     # As it was asked for: a name in it may have a question mark.
     path = request.scope["raw_path"].decode("latin-1")
@@ -105,8 +111,8 @@ def page(
         environment()
         .get_template(template)
         .render(
-            title=title, twin=twin, caller=caller, link=link, here=request.url.path, live=live,
-            has_table=table is not None,
+            title=title, api=api, caller=caller, link=link, here=request.url.path, live=live,
+            has_table=table is not None, has_facts=table is not None or facts is not None,
             **values,
         )
     )  # fmt: skip
@@ -116,13 +122,3 @@ def page(
         "Referrer-Policy": "same-origin",
     }
     return HTMLResponse(text, status, headers)
-
-
-def _as_csv(table: Callable[[], Sequence[Row]] | None) -> Response:
-    if table is None:
-        raise Invalid("This page has no table here that could be given as CSV.")
-    headers = {
-        "Content-Disposition": 'attachment; filename="podium.csv"',
-        "Cache-Control": "no-store",
-    }
-    return Response(to_csv(table()), media_type="text/csv", headers=headers)

@@ -9,7 +9,9 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Id
 from app.domain.states import Role, RunState
-from app.services.experiments import ledger, runs
+from app.services.experiments import runs
+from app.services.experiments.archived_parts import archived_of_run
+from app.services.experiments.told import told_of
 from app.services.grading import uncertainty
 from app.services.operations import faults
 from app.services.receipts import read
@@ -17,17 +19,27 @@ from app.services.results.noise.near_lines import near_lines
 from app.services.runtime.context import Context
 from app.services.submissions import disclose
 from app.services.submissions.disclose import Disclosed
-from app.web.csv_twin import CSV_TWIN
+from app.services.submissions.run_submissions import submission_page
+from app.web.formats import when
 from app.web.forms import FormCaller, form_token
+from app.web.paging import Shown
 from app.web.rendering import page
-from app.web.table_rows import submission_rows, violation_rows
 from app.web.time_axis import time_axis
+from app.web.twins.facts import (
+    archived_facts,
+    receipt_facts,
+    run_facts,
+    shown_facts,
+    submission_facts,
+)
+from app.web.twins.formats import TWINS
+from app.web.twins.rows import fields_of, submission_rows, violation_rows
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, CSV_TWIN])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
 forms = APIRouter(include_in_schema=False)
-SUBMISSIONS = 200
-DISCLOSURES = 1000
+SUBMISSIONS = 100
 FAULTS = 20
+FAULT = ("at", "attempt", "kind", "place")
 
 
 @router.get("/runs/{run_id}", response_class=HTMLResponse)
@@ -36,24 +48,26 @@ def show_run(
 ) -> Response:
     """A run: its submissions over time, and what its agent was told of each."""
     run = runs.find(context, caller, run_id)
-    found, after = disclose.page(context, caller, run, cursor, SUBMISSIONS)
-    told = ledger.ledger(context, caller, run_id, after=None, limit=DISCLOSURES)
+    listed = submission_page(context, caller, run, cursor, SUBMISSIONS)
+    found, final = listed.found, listed.final
+    told, harness = told_of(context, caller, run_id, [one.submission.id for one in found])
     entry = context.catalogue.of_version(run.version_id)
-    final = run.selected_id or next(
-        (one.submission.id for one in reversed(found) if one.state == "graded"), None
-    )
-    by_submission: dict[str, list[str]] = {}
-    for one in told.disclosed:
-        if one.submission_id is not None:
-            by_submission.setdefault(one.submission_id, []).append(one.kind)
+    shown = Shown(listed.before, len(found), listed.total)
+    near, receipts = _near_lines(context, found), read.of_run(context, caller, run_id)
+    archived = archived_of_run(context, run)
     title = f"{run.experiment}, {run.competition}, seed {run.seed}"
     may_change = run.state is RunState.OPEN or any(one.settled_at is None for one in found)
     return page(
-        request, caller, "run.html", title=title, twin=f"/v1/runs/{run_id}", run=run, found=found,
-        told=told, by_submission=by_submission, entry=entry, final=final, after=after,
+        request, caller, "run.html", title=title, api=f"/v1/runs/{run_id}", run=run, found=found,
+        told=told, harness=harness, entry=entry, final=final, after=listed.next_cursor,
+        shown=shown, archived=archived, is_first=cursor is None,
         axis=time_axis(found, run.limits.get("hours")), token=form_token(request), live=may_change,
-        receipts=read.of_run(context, caller, run_id), near=_near_lines(context, found),
-        table=lambda: submission_rows(found, by_submission, final),
+        receipts=receipts, near=near,
+        facts=lambda: {
+            **run_facts(run, entry, told, harness, final), "archived": archived_facts(archived),
+            "receipts": receipt_facts(receipts), **shown_facts(shown, listed.next_cursor),
+        },
+        table=lambda: submission_rows(found, told, harness, final, near),
     )  # fmt: skip
 
 
@@ -62,7 +76,9 @@ def confirm_close(request: Request, context: Ctx, caller: Anyone, run_id: Id) ->
     """Ask whether the run is to be closed."""
     run = runs.find(context, caller, run_id)
     return page(
-        request, caller, "confirm.html", title="Close a run", twin=f"/v1/runs/{run_id}",
+        request, caller, "confirm.html", title="Close a run", api=f"/v1/runs/{run_id}",
+        done=f"It was closed at {when(run.closed_at)} UTC, so there is nothing to do."
+        if run.state is RunState.CLOSED else "",
         action=f"/runs/{run_id}/close", back=f"/runs/{run_id}", button="Close the run",
         about=f"{run.experiment}, {run.competition}, seed {run.seed}",
         effect="It accepts no more submissions, and its final submission stands. This cannot be "
@@ -90,12 +106,19 @@ def show_submission(request: Request, context: Ctx, caller: Anyone, submission_i
         one for one in read.of_run(context, caller, found.run.id)
         if one.submission_id == submission_id
     ]  # fmt: skip
+    near = _near_lines(context, [found])
+    archived = archived_of_run(context, found.run)
     failures = faults.page(context, submission_id, None, FAULTS)[0] if is_admin else []
     return page(
         request, caller, "submission.html", title=f"Submission {submission_id}",
-        twin=f"/v1/submissions/{submission_id}", one=found, entry=entry, faults=failures,
-        noise=noise, receipts=receipts,
-        near=_near_lines(context, [found]), table=lambda: violation_rows(found),
+        api=f"/v1/submissions/{submission_id}", one=found, entry=entry, faults=failures,
+        archived=archived, noise=noise, receipts=receipts,
+        near=near, table=lambda: violation_rows(found),
+        facts=lambda: {
+            **submission_facts(found, noise), "near_line": submission_id in near,
+            "receipts": receipt_facts(receipts), "archived": archived_facts(archived),
+            "faults": fields_of(failures, *FAULT),
+        },
     )  # fmt: skip
 
 

@@ -32,9 +32,11 @@ VALUES: dict[str, dict[str, Any]] = {
         "board": [{"place": place, "score": 0.1 * place} for place in range(1, 6)],
         "medal_lines": [{"line": "gold", "score": 0.1}, {"line": "median", "score": 0.3}],
         "attempts": [{"experiment": "first agent", "place": 2, "score": 0.15},
+                     {"experiment": "first agent", "place": 6, "score": 1e9},
                      {"experiment": "others", "place": 5, "score": 0.5}]},
     "medals-over-time": {"axis": "hours", "rows": [
-        {"choice": choice, "at": at, "any_medal": 10.0 * at + number}
+        {"choice": choice, "at": at, "any_medal": 10.0 * at + number, "low": 5.0 * at,
+         "high": 20.0 * at}
         for number, choice in enumerate(("last", "selected", "best-public", "oracle"))
         for at in (1.0, 2.0)]},
     "comparison": {"a": "first agent", "b": "second agent", "rate": "any medal", "rows": [

@@ -27,8 +27,8 @@ VALUES: dict[str, dict[str, Any]] = {
         "attempts": [{"experiment": EVIL_NAME, "place": 2, "score": 0.15}],
     },
     "medals-over-time": {"axis": "hours", "rows": [
-        {"choice": "last", "at": 1.0, "any_medal": 10.0},
-        {"choice": "oracle", "at": 1.0, "any_medal": 20.0}]},
+        {"choice": "selected", "at": 1.0, "any_medal": 10.0, "low": 5.0, "high": 15.5},
+        {"choice": "oracle", "at": 1.0, "any_medal": 20.0, "low": None, "high": None}]},
     "comparison": {"a": "one", "b": EVIL_NAME, "rate": "any medal", "rows": [
         {"competition": "bikes", "a": 100.0, "b": 0.0}]},
     "cost": {"rows": [{"experiment": EVIL_NAME, "cost": 1.5, "any_medal": 40.0, "low": None,
@@ -76,6 +76,13 @@ def test_an_svg_is_xml_with_its_words_and_without_scripts(kind: str, filled: boo
     names = {each.tag.removeprefix(space) for each in root.iter()}
     assert names <= {"svg", "title", "desc", "g", "path", "text", "tspan", "rect", "line", "defs",
                      "clipPath", "linearGradient", "stop"}  # fmt: skip
+
+
+def test_an_svg_names_the_font_in_which_its_texts_were_measured_and_those_as_wide() -> None:
+    root = ET.fromstring(render("cost", "svg", picture("cost", VALUES["cost"]).data))
+
+    fonts = {each.get("font-family") for each in root.iter("{http://www.w3.org/2000/svg}text")}
+    assert fonts == {"Liberation Sans, Arial, Helvetica, sans-serif"}
 
 
 def test_the_other_forms_are_what_they_are_called() -> None:

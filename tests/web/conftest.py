@@ -61,6 +61,14 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def artefacts() -> Path:
+    """A folder for screenshots and prints, which stays after the tests. Git does not look at it."""
+    folder = Path(__file__).parents[2] / ".artefacts"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
 _opened = contextlib.ExitStack()
 
 

@@ -26,7 +26,7 @@ EVIL_NAME = (EVIL + "W" * 200).replace("/", "|")[:200]
 EVIL_LINE = (EVIL + "\u202e</title><img src=https://evil.example/x onerror=alert(1)>" + "w" * 500)[
     :500
 ]
-EVIL_MESSAGE = EVIL_LINE.replace("\u202e", "")  # messages have no control characters
+EVIL_MESSAGE = EVIL_LINE.replace("\u202e", "")  # messages and agents have no control characters
 EVIL_COMPETITION = 4
 REGRADED = "tiny-00"
 WAIT = {"Prefer": "wait=60", "Content-Type": "text/csv"}
@@ -83,7 +83,7 @@ def fill(server: PodiumServer, folders: list[Path]) -> Filled:
     names = ["careful-agent", "quick agent & co", EVIL_NAME]
     for number, name in enumerate(names):
         body = {
-            "name": name, "agent": EVIL_LINE if number == 2 else f"agent-{number}",
+            "name": name, "agent": EVIL_MESSAGE if number == 2 else f"agent-{number}",
             "model": "a-model/7b", "notes": EVIL_LINE, "resources": {"hours": 24, "gpus": 1},
         }  # fmt: skip
         assert admin.post("/v1/experiments", json=body).status_code == 201

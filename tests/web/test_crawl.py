@@ -13,6 +13,7 @@ from justhtml import JustHTML
 from tests.server import PodiumServer
 from tests.web.conftest import visitor
 from tests.web.dataset import EVIL_LINE, Filled
+from tests.web.markup import mistakes_of
 from tests.web.test_browser import imported
 
 PICTURE = re.compile(r"\.(svg|png|pdf|vl\.json)$")
@@ -73,7 +74,7 @@ def test_no_link_is_broken_and_no_markup_is_a_users(filled: Filled, role: str) -
     key = {"nobody": "", "researcher": filled.researcher, "admin": filled.admin}[role]
     imported(filled)
     pages, met = 0, set()
-    for answer in crawl(visitor(filled.server, key)):
+    for answer in crawl(visitor(filled.server, key), (*START, "/suites/open")):
         path = answer.url.path
         met.add(ID.sub("ID", path))
         allowed = {200}
@@ -89,6 +90,7 @@ def test_no_link_is_broken_and_no_markup_is_a_users(filled: Filled, role: str) -
         assert "content-security-policy" in answer.headers
         if role != "admin":
             assert "/operations" not in answer.text.split("</header>")[0]
+    assert "/suites/open" in met
     assert pages > (1 if role == "nobody" else 25)
     if role != "nobody":
         assert {"/experiments/careful-agent/receipts", "/runs/ID", "/submissions/ID"} <= met
@@ -104,8 +106,23 @@ def test_an_empty_podium_has_no_broken_link(empty: PodiumServer) -> None:
 def test_nothing_of_the_results_is_on_a_page_for_nobody(filled: Filled) -> None:
     secret = [*filled.experiments[:2], "agent-0", "tiny-0", EVIL_LINE[:10], "run_", "sub_"]
     nobody = visitor(filled.server)
-    for path in (*START, f"/runs/{filled.runs[0]['id']}", "/experiments/careful-agent", "/none"):
-        text = nobody.get(path).text.replace(path, "").replace(f'value="{path}"', "")
+    run = f"/runs/{filled.runs[0]['id']}"
+    pictures = [
+        f"{name}.{form}" for form in ("svg", "png", "pdf", "vl.json") for name in (
+            "/cost", "/suites/tiny/medal-rates", "/suites/open/medal-rates",
+            "/competitions/tiny-00/leaderboard", "/experiments/careful-agent/heat-map",
+        )
+    ]  # fmt: skip
+    twins = [f"{path}?format={form}" for path in ("/", run, "/suites/tiny", "/operations/reviews")
+             for form in ("csv", "json")]  # fmt: skip
+    for path in (*START, run, "/experiments/careful-agent", "/none", "/operations/reviews",
+                 "/operations/reviews?state=all", f"/operations/reviews/{filled.runs[0]['id']}",
+                 "/operations/imports", "/suites/other", *pictures, *twins):  # fmt: skip
+        answer = nobody.get(path)
+        assert answer.headers["Content-Type"].startswith("text/html"), path
+        if path in pictures or "?format" in path:
+            assert answer.status_code == 401, path
+        text = answer.text.replace("&amp;", "&").replace(path, "").replace(f'value="{path}"', "")
         assert not [word for word in secret if word in text], path
 
 
@@ -130,6 +147,7 @@ def check_page(answer: httpx.Response) -> None:
     text = answer.text
     parsed = JustHTML(text, collect_errors=True)
     assert not parsed.errors, f"{answer.url}: {parsed.errors[:3]}"
+    assert not mistakes_of(text), f"{answer.url}: {mistakes_of(text)[:5]}"
     assert re.search(r"<title>.+ · Podium</title>", text, re.DOTALL), answer.url
     for tag in TAG.findall(text):
         assert not OWN.search(tag), f"{answer.url}: {tag}"
@@ -153,6 +171,10 @@ def test_a_public_board_shows_its_rows_and_leads_nowhere_else(filled: Filled) ->
         assert "Not counted" not in board.text
         check_page(board)
     assert nobody.get("/suites/open?padded=fail").status_code == 422
+    unknown = nobody.get("/suites/other")  # it is public, and suites.toml has none of this name
+    assert unknown.status_code == 404
+    assert not [name for name in ("tiny", "mle-bench", "open") if name in unknown.text]
+    assert "other" in visitor(filled.server, filled.researcher).get("/suites/other").text
     for path in ("/suites/tiny", "/suites/open/items", "/suites/open/medal-rates.svg",
                  "/v1/medal-rates?suite=open", "/suites"):  # fmt: skip
         assert nobody.get(path).status_code == 401, path

@@ -15,7 +15,7 @@ from tests.server import PodiumServer
 from tests.web.browser import log_in, reader
 from tests.web.conftest import caller, visitor
 from tests.web.dataset import Filled
-from tests.web.test_login import form_token
+from tests.web.test_login import form_token, run_to_close
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -113,7 +113,7 @@ def test_only_an_admin_with_a_token_and_a_tick_imports(filled: Filled, tmp_path:
     admin = visitor(filled.server, filled.admin)
     researcher = visitor(filled.server, filled.researcher)
     token = form_token(admin, HERE)
-    foreign = form_token(researcher, f"/runs/{filled.runs[0]['id']}/close")
+    foreign = form_token(researcher, f"/runs/{run_to_close(filled)}/close")
 
     refusals = [
         (send(visitor(filled.server), data, token=token, confirm="yes"), 401),

@@ -142,25 +142,31 @@ def test_two_tabs_may_send_the_same_form(filled: Filled) -> None:
 
     for token in tokens:
         assert browser.post(f"/runs/{run}/close", data={"token": token}).status_code == 303
+    again = browser.get(f"/runs/{run}/close").text
+    assert "It was closed at 20" in again
+    assert "Close the run</button>" not in again
 
 
 def test_only_admins_revoke_keys(filled: Filled) -> None:
     made = caller(filled.server).post("/v1/keys", json={"role": "researcher"}).json()
     address = f"/operations/keys/{made['id']}/revoke"
     researcher, admin = (visitor(filled.server, key) for key in (filled.researcher, filled.admin))
-    token = form_token(researcher, f"/runs/{filled.runs[0]['id']}/close")
+    token = form_token(researcher, f"/runs/{run_to_close(filled)}/close")
 
     assert researcher.get(address).status_code == 403
     assert researcher.post(address, data={"token": token}).status_code == 403
     assert admin.post(address, data={"token": form_token(admin, address)}).status_code == 303
     assert visitor(filled.server).post("/login", data={"key": made["key"]}).status_code == 401
+    again = admin.get(address).text
+    assert "It was revoked at 20" in again
+    assert "Revoke the key</button>" not in again
 
 
 def test_only_admins_decide_about_runs_and_say_why(filled: Filled) -> None:
     run = filled.runs[0]["id"]
     address = f"/operations/reviews/{run}"
     researcher, admin = (visitor(filled.server, key) for key in (filled.researcher, filled.admin))
-    token = form_token(researcher, f"/runs/{run}/close")
+    token = form_token(researcher, f"/runs/{run_to_close(filled)}/close")
     evil = "<script>alert(1)</script>"
     asked = {"decision": "annotate", "reason": evil}
 

@@ -7,8 +7,10 @@ import re
 import pytest
 
 from app.services.results.attempts import attempt_of_run
-from app.statistics.attempts import Attempt
-from app.storage.queries import overview, results
+from app.statistics.attempt_columns import Attempt
+from app.storage.queries import results
+from app.storage.queries.overview.competition_counts import competition_counts
+from app.storage.queries.overview.experiments import list_experiments
 from tests.storage.make import World, add_grade, add_run, make_grade
 from tests.web.conftest import caller, visitor
 from tests.web.dataset import Filled
@@ -89,8 +91,8 @@ def test_the_counts_of_the_list_follow_the_rule_of_attempts(world: World) -> Non
                     world.database.write(lambda s, grade=grade: add_grade(s, grade))
     with world.database.read() as session:
         runs = list(results.run_results(session, experiments=["first"]))
-        (found,) = overview.competition_counts(session, ["first"])
-        (listed,), total = overview.list_experiments(session, name="first", limit=5)
+        (found,) = competition_counts(session, ["first"])
+        (listed,), total = list_experiments(session, name="first", limit=5)
     attempts = [one for one in map(attempt_of_run, runs) if isinstance(one, Attempt)]
 
     assert (found.runs, found.counted) == (len(runs), len(attempts))
@@ -98,8 +100,9 @@ def test_the_counts_of_the_list_follow_the_rule_of_attempts(world: World) -> Non
     assert found.valid == sum(one.valid for one in attempts)
     assert found.above_median == sum(one.above_median for one in attempts)
     assert found.percentiles == pytest.approx(90.0 * found.placed)
-    assert (found.timed, found.seconds) == (9, pytest.approx(9 * 60.5))
-    assert (found.priced, found.cost_usd) == (9, pytest.approx(4.5))
+    assert listed.spent == pytest.approx(
+        {"timed": 9, "seconds": 9 * 60.5, "priced": 9, "cost_usd": 4.5}
+    )
     assert (listed.experiment.name, listed.imported, total) == ("first", False, 1)
 
 

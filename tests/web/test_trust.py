@@ -108,5 +108,12 @@ def test_marks_are_where_the_noise_says_so(filled: Filled) -> None:
         for text in pages:
             row = next(row for row in ROW.findall(text) if f"/submissions/{sent}" in row)
             assert ("≈</abbr>" in row) == is_near
+        if sent == near[-1]:
+            experiment = v1(filled, f"/runs/{one['run']}")["experiment"]
+            heat_map = browser.get(f"/experiments/{experiment}").text
+            assert ("≈</a>" in heat_map) == ("nearer to a medal line" in heat_map) == is_near
+            listed = browser.get(f"/?q={experiment}").text
+            row = next(row for row in ROW.findall(listed) if f"/experiments/{experiment}" in row)
+            assert ("≈</abbr>" in row) == is_near
     assert measured > 2
     assert marked > 0

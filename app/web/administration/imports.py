@@ -16,11 +16,14 @@ from app.services.competitions import import_folder
 from app.services.competitions.import_jobs import RUNNING, ImportJobs
 from app.web.forms import form_token, login_behind_form, require_token
 from app.web.rendering import page
+from app.web.twins.facts import import_facts
+from app.web.twins.formats import TWINS
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, TWINS])
 forms = APIRouter(include_in_schema=False)
 HERE = "/operations/imports"
-TWIN = "/v1/competitions"
+API = "/v1/competitions"
+MISTAKE = ("file", "key", "message")
 UNCONFIRMED = (
     "Nothing was imported: tick the box that says that new runs are to use this version, and send "
     "the archive again."
@@ -36,9 +39,10 @@ def jobs_of(request: Request) -> ImportJobs:
 @router.get(HERE, response_class=HTMLResponse)
 def show_imports(request: Request, context: Ctx, caller: Anyone) -> Response:
     """The form, and the imports since the server started."""
+    found = jobs_of(request).latest()
     return page(
-        request, caller, "imports.html", title="Import a competition", twin=TWIN,
-        found=jobs_of(request).latest(), token=form_token(request),
+        request, caller, "imports.html", title="Import a competition", api=API,
+        found=found, table=lambda: [import_facts(one) for one in found], token=form_token(request),
         most_bytes=context.settings.max_upload_bytes,
     )  # fmt: skip
 
@@ -48,8 +52,9 @@ def show_import(request: Request, caller: Anyone, import_id: Id) -> Response:
     """One import: how far it is, its mistakes, or its version."""
     job = jobs_of(request).find(import_id)
     return page(
-        request, caller, "import.html", title="Import of a competition", twin=TWIN, job=job,
-        live=job.state == RUNNING,
+        request, caller, "import.html", title="Import of a competition", api=API, job=job,
+        live=job.state == RUNNING, facts=lambda: import_facts(job),
+        table=lambda: [{name: one.get(name) for name in MISTAKE} for one in job.mistakes],
     )  # fmt: skip
 
 

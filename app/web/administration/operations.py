@@ -11,15 +11,18 @@ from app.api.dependencies import FOR_ADMINS, Anyone, Ctx, Cursor, Id
 from app.errors import NotFound
 from app.services.operations import faults, health, keys
 from app.services.operations.queue_state import queue_state
-from app.web.csv_twin import CSV_TWIN
+from app.web.formats import when
 from app.web.forms import ADMIN_FORM, form_token
+from app.web.paging import Shown
 from app.web.rendering import page
-from app.web.table_rows import fields_of
+from app.web.twins.facts import shown_facts
+from app.web.twins.formats import TWINS
+from app.web.twins.rows import fields_of
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, CSV_TWIN])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, TWINS])
 forms = APIRouter(include_in_schema=False, dependencies=[ADMIN_FORM])
 FAULTS = 100
-KEYS = 200
+KEYS = 100
 FAULT = ("at", "submission", "competition", "attempt", "kind", "place")
 HOLDER = ("id", "role", "name", "run_id", "experiment", "created_at", "expires_at", "revoked_at")
 Before = Annotated[int | None, Query(ge=1, le=2**62)]
@@ -31,11 +34,16 @@ def show_operations(
 ) -> Response:
     """The queue, the parts of this Podium, and the latest faults."""
     found, after = faults.page(context, None, before, FAULTS)
+    readiness, queue = health.readiness(context), queue_state(context)
     return page(
-        request, caller, "operations.html", title="Operations", twin="/v1/faults",
-        readiness=health.readiness(context), queue=queue_state(context), faults=found,
+        request, caller, "operations.html", title="Operations", api="/v1/faults",
+        readiness=readiness, queue=queue, faults=found,
         after=after, is_first=before is None, settings=context.settings, live=before is None,
         table=lambda: fields_of(found, *FAULT),
+        facts=lambda: {
+            "is_ready": readiness.is_ready, "readiness": readiness, "queue": queue,
+            "next_before": after,
+        },
     )  # fmt: skip
 
 
@@ -43,9 +51,13 @@ def show_operations(
 def list_keys(request: Request, context: Ctx, caller: Anyone, cursor: Cursor = None) -> Response:
     """The holders of keys, never the keys."""
     found, after = keys.page(context, after=cursor, limit=KEYS)
+    before, total = keys.count(context, after=cursor)
+    shown = Shown(before, len(found), total)
     return page(
-        request, caller, "keys.html", title="Keys", twin="/v1/keys", found=found, after=after,
-        own=caller.key_id, table=lambda: fields_of(found, *HOLDER),
+        request, caller, "keys.html", title="Keys", api="/v1/keys", found=found, after=after,
+        own=caller.key_id, shown=shown, is_first=cursor is None,
+        table=lambda: fields_of(found, *HOLDER),
+        facts=lambda: shown_facts(shown, after),
     )  # fmt: skip
 
 
@@ -57,7 +69,9 @@ def confirm_revoke(request: Request, context: Ctx, caller: Anyone, key_id: Id) -
         raise NotFound(f"There is no key {key_id!r}.")
     own = " It is the key of your own login: you will be logged out." * (key_id == caller.key_id)
     return page(
-        request, caller, "confirm.html", title="Revoke a key", twin="/v1/keys",
+        request, caller, "confirm.html", title="Revoke a key", api="/v1/keys",
+        done=f"It was revoked at {when(one.revoked_at)} UTC, so there is nothing to do."
+        if one.revoked_at else "",
         action=f"/operations/keys/{key_id}/revoke", back="/operations/keys",
         button="Revoke the key", about=f"{one.role.value} {one.name or one.id}",
         effect=f"Whoever holds it is refused from then on. This cannot be undone.{own}",

@@ -16,11 +16,14 @@ from app.services.reviews.decide import decide
 from app.services.reviews.show import QueueFilter, QueueState
 from app.web.forms import ADMIN_FORM, FormCaller, form_token
 from app.web.rendering import page
+from app.web.twins.formats import TWINS
+from app.web.twins.rows import fields_of, queue_rows, signal_rows
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, TWINS])
 forms = APIRouter(include_in_schema=False, dependencies=[ADMIN_FORM])
 ROWS = 100
 LONGEST_REASON = 2000
+DECISION = ("at", "decision", "reason", "superseded_at")
 
 
 @router.get("/operations/reviews", response_class=HTMLResponse)
@@ -35,7 +38,10 @@ def list_reviews(
     """Runs with signals, latest signal first."""
     items, after = show.page(context, QueueFilter(state, level), cursor, ROWS)
     return page(
-        request, caller, "reviews.html", title="Reviews", twin="/v1/reviews", items=items,
+        request, caller, "reviews.html", title="Reviews", items=items,
+        api=f"/v1/reviews?state={state.value}" + (f"&level={level.value}" if level else ""),
+        facts=lambda: {"state": state, "level": level, "next_cursor": after},
+        table=lambda: queue_rows(items),
         after=after, is_first=cursor is None, state=state.value, level=level and level.value,
         states=[one.value for one in QueueState], levels=[one.value for one in Level],
     )  # fmt: skip
@@ -44,9 +50,16 @@ def list_reviews(
 @router.get("/operations/reviews/{run_id}", response_class=HTMLResponse)
 def show_review(request: Request, context: Ctx, caller: Anyone, run_id: Id) -> Response:
     """A run's signals with the numbers behind them, the decisions, and the form for the next."""
+    found = show.of_run(context, run_id)
     return page(
         request, caller, "review.html", title=f"Review of {run_id}",
-        twin=f"/v1/runs/{run_id}/review", found=show.of_run(context, run_id),
+        api=f"/v1/runs/{run_id}/review", found=found,
+        table=lambda: signal_rows(found.signals),
+        facts=lambda: {
+            "run": found.run.id, "experiment": found.run.experiment,
+            "competition": found.run.competition, "seed": found.run.seed,
+            "decisions": fields_of(found.decisions, *DECISION),
+        },
         decisions=[one.value for one in ReviewDecision], token=form_token(request),
     )  # fmt: skip
 

@@ -1,16 +1,19 @@
-"""The tables of pages as flat rows for CSV: unrounded, with the names of the API.
+"""The tables of pages as flat rows: unrounded, with the names of the API.
 
 Only tables that no report has are here; the others are the rows of `app.reports`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from typing import Any
 
 from app.reports.report import Row
+from app.services.experiments.told import Told
 from app.services.results.cells import HeatMap
-from app.services.results.overview import ExperimentSummary
+from app.services.results.experiment_summary import ExperimentSummary
+from app.services.reviews.show import QueueItem
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.submissions.disclose import Disclosed
 
@@ -30,6 +33,7 @@ def experiment_rows(found: Sequence[ExperimentSummary]) -> list[Row]:
              "runs95_low": low, "runs95_high": high, "percentile": one.percentile,
              "competitions": one.competitions, "runs": one.runs, "pending": one.pending,
              "seconds": one.seconds, "cost_usd": one.cost_usd, "priced": one.priced,
+             "near_lines": one.near_lines,
              "feedback": " ".join(one.policies), "imported": one.imported,
              **{f"told_{name}": one.disclosed[name] for name in one.disclosed},
              "flags": " ".join(one.flags), "created_at": about.created_at}
@@ -41,23 +45,31 @@ def heat_map_rows(found: HeatMap) -> list[Row]:
     """The cells of a heat map, one in each row; `better` is the number of better teams."""
     return [
         {"competition": row.competition, "complexity": row.complexity, "seed": cell.seed,
-         "state": cell.state.value, "run": cell.run, "score": cell.score, "better": cell.better}
+         "state": cell.state.value, "run": cell.run, "score": cell.score, "better": cell.better,
+         "near_line": cell.is_near}
         for row in found.rows
         for cell in row.cells
     ]  # fmt: skip
 
 
 def submission_rows(
-    found: Sequence[Disclosed], told: Mapping[str, Sequence[str]], final: str | None
+    found: Sequence[Disclosed],
+    told: Told,
+    harness: Told,
+    final: str | None,
+    near: frozenset[str] = frozenset(),
 ) -> list[Row]:
-    """The submissions of a run; `told` is what its agent was told of each, by id."""
+    """The submissions of a run, with what its agent and harnesses were told of each."""
     return [
         {"submission": one.submission.id, "run_seconds": one.submission.run_seconds,
          "received_at": one.submission.received_at, "settled_at": one.settled_at,
          "state": one.state, "final": one.submission.id == final,
          **{name: (one.grade or {}).get(name) for name in GRADE},
+         "near_line": one.submission.id in near,
          "violations": (one.problem or {}).get("violation_count"),
-         "told": " ".join(told.get(one.submission.id, ())), "message": one.submission.message}
+         "told": " ".join(told.by_submission.get(one.submission.id, ())),
+         "told_to_harness": " ".join(harness.by_submission.get(one.submission.id, ())),
+         "message": one.submission.message}
         for one in found
     ]  # fmt: skip
 
@@ -83,6 +95,26 @@ def catalogue_rows(found: Sequence[CatalogueEntry]) -> list[Row]:
          "status": entry.version.status.value,
          "flags": " ".join(flag.code for flag in entry.competition.flags)}
         for entry in found
+    ]  # fmt: skip
+
+
+def queue_rows(found: Sequence[QueueItem]) -> list[Row]:
+    """Runs with signals, with the codes of their signals."""
+    return [
+        {"run": one.run.run, "experiment": one.run.experiment,
+         "competition": one.run.competition, "seed": one.run.seed,
+         "signals": " ".join(each.signal for each in one.signals),
+         "last_at": one.run.last_at, "decision": one.run.decision}
+        for one in found
+    ]  # fmt: skip
+
+
+def signal_rows(found: Sequence[Any]) -> list[Row]:
+    """The signals of a run; `numbers` is what is behind each, as JSON."""
+    return [
+        {"signal": one.signal, "level": one.level, "submission": one.submission_id,
+         "other_run": one.other_run, "numbers": json.dumps(one.detail), "at": one.at}
+        for one in found
     ]  # fmt: skip
 
 

@@ -1,0 +1,48 @@
+"""Parts of captions: how many seeds there are, and what is missing and how it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.domain.wording import counted
+from app.reports.result_context import EFFECTS
+from app.statistics.attempts import Padding
+
+
+def seeds_each(numbers: Sequence[int]) -> str:
+    """How many seeds each has, of their numbers.
+
+    >>> seeds_each([3, 2, 3]), seeds_each([1]), seeds_each([])
+    ('2 to 3 seeds each', '1 seed each', 'no seeds')
+    """
+    if not numbers:
+        return "no seeds"
+    first, last = min(numbers), max(numbers)
+    return f"{counted(first, 'seed') if first == last else f'{first} to {last} seeds'} each"
+
+
+def missing(count: int, padding: Padding) -> str:
+    """How many results are missing, and how these count, as in reports.
+
+    >>> missing(6, Padding.FAIL)
+    '6 results are missing and count as failures.'
+    >>> missing(1, Padding.FAIL)
+    '1 result is missing; missing results count as failures.'
+    >>> missing(0, Padding.FAIL)
+    'Nothing is missing.'
+    """
+    if count == 0:
+        return "Nothing is missing."
+    effect = EFFECTS[padding.value]
+    if count == 1:
+        return f"1 result is missing; missing results {effect}."
+    return f"{count} results are missing and {effect}."
+
+
+def are(count: int, noun: str) -> str:
+    """A number with its noun and the verb.
+
+    >>> are(1, "run"), are(2, "run")
+    ('1 run is', '2 runs are')
+    """
+    return f"{counted(count, noun)} {'is' if count == 1 else 'are'}"

@@ -1,0 +1,20 @@
+"""What came of a run, in the words and letters of pages and pictures."""
+
+from __future__ import annotations
+
+OUTCOMES = {
+    "gold": "gold",
+    "silver": "silver",
+    "bronze": "bronze",
+    "above_median": "above the median, no medal",
+    "valid": "graded, not above the median",
+    "rejected": "every file was rejected",
+    "nothing": "closed without a file",
+    "failed": "grading failed: Podium's fault",
+    "pending": "open or being graded",
+    "missing": "no run",
+}
+LETTERS = {
+    "gold": "G", "silver": "S", "bronze": "B", "above_median": "+", "valid": "·", "rejected": "×",
+    "nothing": "0", "failed": "!", "pending": "…", "missing": "–",
+}  # fmt: skip

@@ -1,0 +1,78 @@
+"""The scores that a picture of a leaderboard shows, and where the names of its lines stand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+BETTER = 0.9  # the part of the drawn places that is always shown
+APART = 13.0  # pixels between two names of lines
+JOINED = 4.0  # pixels between lines that have one name
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def score_range(board: Rows, lines: Rows, attempts: Rows) -> tuple[float, float] | None:
+    """The lowest and the highest score that is drawn; None if there is no board.
+
+    The better 90 % of the drawn places and all lines are always in it. Other scores widen it, of
+    teams and of attempts, if they are at most as far from these as these are from each other. One
+    score of 1e9 must not turn the others into a line.
+
+    >>> board = [{"score": score} for score in (0.1, 0.2, 0.3)]
+    >>> score_range(board, [], [{"score": 0.4}, {"score": 1e9}])
+    (0.1, 0.4)
+    >>> score_range([], [], [{"score": 0.4}]) is None
+    True
+    """
+    shown = [row["score"] for row in [*board[: math.ceil(BETTER * len(board))], *lines]]
+    if not shown:
+        return None
+    low, high = min(shown), max(shown)
+    reach = (high - low) or abs(high) or 1.0
+    near = [
+        row["score"]
+        for row in [*board, *attempts]
+        if low - reach <= row["score"] <= high + reach
+    ]  # fmt: skip
+    return min([low, *near]), max([high, *near])
+
+
+def beyond(score: float, limits: tuple[float, float] | None) -> str | None:
+    """Whether a score is above or below what is drawn; None if it is drawn."""
+    if limits is None or limits[0] <= score <= limits[1]:
+        return None
+    return "above" if score > limits[1] else "below"
+
+
+def names_apart(lines: Rows, domain: tuple[float, float], height: float) -> list[dict[str, Any]]:
+    """The names of lines at heights, in scores, at which they do not overlap.
+
+    Lines that are less than `JOINED` apart have one name. The others keep their order and stand
+    `APART` or more, in a drawing `height` pixels high that shows the scores of `domain`.
+
+    >>> lines = [{"line": "gold", "score": 0.0}, {"line": "silver", "score": 0.0}]
+    >>> names_apart([*lines, {"line": "bronze", "score": 5.0}], (0.0, 100.0), 130.0)
+    [{'name': 'gold, silver', 'score': 0.0}, {'name': 'bronze', 'score': 10.0}]
+    """
+    pixel = (domain[1] - domain[0]) / height
+    names: dict[float, list[str]] = {}
+    first = -math.inf
+    for line in sorted(lines, key=lambda each: each["score"]):
+        if line["score"] - first >= JOINED * pixel:
+            first = line["score"]
+        names.setdefault(first, []).append(line["line"])
+    scores = list(names)
+    step = APART * pixel
+    at: list[float] = []
+    for score in scores:
+        at.append(max(score, at[-1] + step) if at else score)
+    top = domain[1] - step
+    for number in reversed(range(len(at))):  # what was pushed out of the drawing comes back
+        at[number] = min(at[number], top)
+        top = at[number] - step
+    return [
+        {"name": ", ".join(names[score]), "score": place}
+        for score, place in zip(scores, at, strict=True)
+    ]

@@ -1,0 +1,40 @@
+"""What all charts have in common: colours, sizes and fonts.
+
+Colours are those of Okabe and Ito, which people with any colour vision tell apart; whatever a
+colour says, a letter, a shape, a dash or its place in a fixed order says too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import altair as alt
+
+Data = Mapping[str, Any]
+BLUE, ORANGE, GREEN, PINK, SKY, RED = (
+    "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00",
+)  # fmt: skip
+SERIES = [BLUE, ORANGE, GREEN, PINK, SKY, RED, "#000000", "#999999"]
+MEDALS = {"gold": "#E3B505", "silver": "#AEB8C2", "bronze": "#C77B3B"}
+STATES = {
+    **MEDALS, "above_median": "#CFE3F5", "valid": "#EEF1F4", "rejected": "#F2C4C4",
+    "nothing": "#F2C4C4", "failed": "#FFFFFF", "pending": "#FFFFFF", "missing": "#FFFFFF",
+}  # fmt: skip
+WIDTH = 560
+ROW = 22  # height of one line of a chart with names
+INK = "#1b2430"
+# The renderer measures texts in Liberation Sans. The others are as wide; a browser without any of
+# them draws wider texts, for which there is room at the right.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+PADDING = {"left": 12, "top": 12, "bottom": 12, "right": 48}
+
+
+def percent() -> alt.Scale:
+    """The axis of a rate."""
+    return alt.Scale(domain=[0, 100])
+
+
+def base(rows: Iterable[Mapping[str, Any]]) -> alt.Chart:
+    """A chart of these rows, which go into the specification."""
+    return alt.Chart(alt.InlineData(values=list(rows)))
