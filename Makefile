@@ -41,7 +41,7 @@ bench: install-dev ## measure grading beside the reference way, HTTP, memory, wo
 
 lock: ## resolve the lock files anew (needs uv)
 	uv pip compile pyproject.toml --group build $(LOCK) -o requirements.lock
-	uv pip compile pyproject.toml --group build --group dev -c requirements.lock $(LOCK) -o requirements-dev.lock
+	uv pip compile pyproject.toml --extra preparation --group build --group dev -c requirements.lock $(LOCK) -o requirements-dev.lock
 LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --quiet
 
 .venv/bin/pip:

@@ -18,6 +18,7 @@ from fastapi.openapi.utils import get_openapi
 
 from app import __version__
 from app.api import (
+    boards,
     competitions,
     create_submission,
     events,
@@ -59,6 +60,7 @@ from app.web import routers as pages
 from app.worker.late_receipts import run_late_receipts
 from app.worker.loop import NoWorker, Worker
 from app.worker.regrading_loop import RegradingLoop
+from app.worker.result_reader import run_result_reader
 from app.worker.reviewer import run_reviewer
 from app.worker.sweeper import run_sweeper
 
@@ -114,6 +116,9 @@ def create_app(
             threading.Thread(
                 target=run_late_receipts, args=(context, stopping), name="late-receipts"
             ),
+            threading.Thread(
+                target=run_result_reader, args=(context, stopping), name="result-reader"
+            ),
         ]
         if not settings.queues:  # otherwise workers do it: they have graders
             background.append(
@@ -167,6 +172,7 @@ def create_app(
         competitions,
         experiments,
         results,
+        boards,
         grading_reports,
     )
     rarely_used = (

@@ -67,7 +67,10 @@ def served(
             on.callback(worker.stop)
         run, key = set_up(server.port, server.key)
         data = Path(home) / "data"
-        yield Server(server.port, server.process.pid, server.key, run, key, submission(), data)
+        yield Server(
+            server.port, server.process, lambda: server.start().process, server.key, run, key,
+            submission(), data,
+        )  # fmt: skip
 
 
 def heavy(postgres: OwnServer) -> None:

@@ -146,7 +146,8 @@ def beside_submissions() -> None:
 
     What a browser asks for comes from a small client, because Chromium itself would take a
     processor: a page of each kind opened every second, the run's page by its stream of changes, and
-    that of operations every five seconds.
+    that of operations every five seconds. The client keeps its connections, as browsers do: to open
+    one for each page would take processor time that is not the server's.
     """
     with running() as server:
         print(
@@ -193,24 +194,26 @@ def readers(server: Server) -> Iterator[list[str]]:
     page = f"/runs/{server.run}"
 
     def follow() -> None:
-        with server.stream(f"{page}/changes") as lines:
+        with server.client() as browser, server.stream(f"{page}/changes") as lines:
             for line in lines:
                 if stopping.is_set():
                     return
                 if line == "event: changed":
-                    assert server.get(page).status_code == 200
+                    assert browser.get(page).status_code == 200
                     opened.append(page)
 
     def renew() -> None:
-        while not stopping.wait(OPERATIONS_SECONDS):
-            assert server.get("/operations").status_code == 200
-            opened.append("/operations")
+        with server.client() as browser:
+            while not stopping.wait(OPERATIONS_SECONDS):
+                assert browser.get("/operations").status_code == 200
+                opened.append("/operations")
 
     def read() -> None:
-        while not stopping.wait(1 / PAGES_A_SECOND):
-            path = paths[len(opened) % len(paths)]
-            assert server.get(path).status_code == 200
-            opened.append(path)
+        with server.client() as browser:
+            while not stopping.wait(1 / PAGES_A_SECOND):
+                path = paths[len(opened) % len(paths)]
+                assert browser.get(path).status_code == 200
+                opened.append(path)
 
     threads = [threading.Thread(target=each) for each in (read, follow, renew)]
     for thread in threads:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,21 +30,42 @@ Transported = { kind = "boolean" }
 """
 
 
-@dataclass(frozen=True)
+@dataclass
 class Server:
     """A running server, its process, and a run with its key."""
 
     port: int
-    pid: int
+    process: subprocess.Popen[str]
+    start: Callable[[], subprocess.Popen[str]]
     key: str
     run: str
     run_key: str
     body: bytes
     data: Path
 
+    @property
+    def pid(self) -> int:
+        """The process's number."""
+        return self.process.pid
+
+    def restart(self) -> None:
+        """End the process, and start another one on the same port and data."""
+        self.process.terminate()
+        self.process.wait()
+        self.process = self.start()
+
     def get(self, path: str) -> httpx.Response:
         return httpx.get(
             f"http://127.0.0.1:{self.port}{path}",
+            headers={"Authorization": f"Bearer {self.key}"},
+            trust_env=False,
+            timeout=600,
+        )
+
+    def client(self) -> httpx.Client:
+        """A client that keeps its connection, as a browser does; to be closed."""
+        return httpx.Client(
+            base_url=f"http://127.0.0.1:{self.port}",
             headers={"Authorization": f"Bearer {self.key}"},
             trust_env=False,
             timeout=600,
@@ -65,35 +86,43 @@ def running(code: Path | None = None, **settings: object) -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as directory:
         port = free_port()
         (Path(directory) / "none").mkdir()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "app.cli", "serve", "--port", str(port)],
-            env={
-                **os.environ,
-                "PODIUM_DATA_DIR": f"{directory}/data",
-                "PODIUM_COMPETITIONS_DIR": f"{directory}/none",
-                "PODIUM_LOG_LEVEL": "warning",
-                # Measured is the work, not the moments at which a run's key may see outcomes.
-                "PODIUM_OUTCOME_STEP_SECONDS": "0",
-                **{f"PODIUM_{name.upper()}": str(value) for name, value in settings.items()},
-            },
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=code,
-        )
-        try:
-            key = ""
+        environment = {
+            **os.environ,
+            "PODIUM_DATA_DIR": f"{directory}/data",
+            "PODIUM_COMPETITIONS_DIR": f"{directory}/none",
+            "PODIUM_LOG_LEVEL": "warning",
+            # Measured is the work, not the moments at which a run's key may see outcomes.
+            "PODIUM_OUTCOME_STEP_SECONDS": "0",
+            **{f"PODIUM_{name.upper()}": str(value) for name, value in settings.items()},
+        }
+
+        processes = []
+        key = ""
+
+        def start() -> subprocess.Popen[str]:
+            nonlocal key
+            process = subprocess.Popen(
+                [sys.executable, "-m", "app.cli", "serve", "--port", str(port)],
+                env=environment, stdout=subprocess.PIPE, text=True, cwd=code,
+            )  # fmt: skip
+            processes.append(process)
             assert process.stdout is not None
             for line in process.stdout:
                 found = KEY.search(line)
                 key = found.group() if found else key
                 if line.startswith("Podium serves"):
                     break
+            return process
+
+        try:
+            process = start()
             run, run_key = set_up(port, key)
             data = Path(directory) / "data"
-            yield Server(port, process.pid, key, run, run_key, submission(), data)
+            yield Server(port, process, start, key, run, run_key, submission(), data)
         finally:
-            process.terminate()
-            process.wait()
+            for process in processes:
+                process.terminate()
+                process.wait()
 
 
 def set_up(port: int, key: str) -> tuple[str, str]:

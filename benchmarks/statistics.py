@@ -23,7 +23,7 @@ from app.services.results.scope import ResultFilter
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.statistics.attempts import Padding
-from app.statistics.estimates import resampling_weights
+from app.statistics.estimates import resampling_counts
 from app.storage.database import migrations
 from app.storage.database.models import CompetitionVersion, Experiment, Grade, Run, Submission
 
@@ -65,7 +65,7 @@ def measure(context: Context) -> None:
         "item table of all 40": lambda: board.items(context, whole, "any_medal"),
     }
     for name, ask in questions.items():
-        resampling_weights.cache_clear()
+        resampling_counts.cache_clear()
         started = time.process_time()
         first = seconds(ask)
         processor = time.process_time() - started

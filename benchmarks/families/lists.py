@@ -17,9 +17,10 @@ CUSTOMERS = 75_000  # of those listed, so many bought something in the weeks of 
 def baskets(rng, rows):
     customers = hexes(rng, rows, 64)
     articles = rng.integers(100_000_000, 960_000_000, 30_000)
-    bought = rng.integers(1, 8, CUSTOMERS)
+    buying = min(CUSTOMERS, rows)
+    bought = rng.integers(1, 8, buying)
     truth = articles[rng.integers(0, len(articles), bought.sum())]
-    buyers = np.sort(rng.choice(rows, CUSTOMERS, replace=False))
+    buyers = np.sort(rng.choice(rows, buying, replace=False))
     # Twelve of the 600 most popular each, and for buyers now and then what they bought.
     ranked = articles[rng.integers(0, 600, (rows, 12))]
     ranked[buyers, 0] = truth[np.cumsum(bought) - 1]

@@ -11,14 +11,12 @@ import json
 import os
 import subprocess
 import sys
-import urllib.request
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import model
+from send import ask, podium, send
 
-URL, RUN, KEY = (os.environ[name] for name in ("PODIUM_URL", "PODIUM_RUN", "PODIUM_KEY"))
 STEPS = 3
 
 
@@ -34,11 +32,7 @@ def main() -> None:
         value = node["metric"]["value"]
         outcome = node["exc_type"] or "a bug" if node["is_buggy"] else f"{value:.5f}"
         print(f"AIDE's step {node['step'] + 1}: {outcome}")
-    sent = podium(
-        f"/v1/runs/{RUN}/submissions",
-        (workspace / "working" / "submission.csv").read_bytes(),
-        {"Content-Type": "text/csv", "Prefer": "wait=60", "Idempotency-Key": workspace.name},
-    )
+    sent = send(workspace / "working" / "submission.csv")
     print(json.dumps({"state": sent["state"], "message": sent["message"], "grade": sent["grade"]}))
 
 
@@ -70,23 +64,6 @@ def search(description: str, data: Path, address: str) -> None:
     ]  # fmt: skip
     command = [sys.executable, "-m", "aide.run", *settings]
     subprocess.run(command, env=environment, check=True)  # noqa: S603 (the settings are ours)
-
-
-def podium(
-    path: str, body: bytes | None = None, headers: dict[str, str] | None = None
-) -> dict[str, Any]:
-    """A document of Podium."""
-    found: dict[str, Any] = json.loads(ask(path, body, headers))
-    return found
-
-
-def ask(path: str, body: bytes | None = None, headers: dict[str, str] | None = None) -> bytes:
-    """The answer of Podium to the run's key."""
-    key = {"Authorization": f"Bearer {KEY}"}
-    request = urllib.request.Request(f"{URL}{path}", body, {**key, **(headers or {})})  # noqa: S310
-    with urllib.request.urlopen(request, timeout=90) as answer:  # noqa: S310
-        content: bytes = answer.read()
-        return content
 
 
 if __name__ == "__main__":

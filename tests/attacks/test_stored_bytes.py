@@ -24,6 +24,7 @@ from tests.api.conftest import CSV, Podium, Run
 from tests.factories import good_submission
 from tests.forkserver import run_podium
 from tests.graders.conftest import wait_until
+from tests.s3 import S3Server
 from tests.server import PodiumServer
 from tests.storage.disks import fill, small_disk
 
@@ -167,13 +168,20 @@ def test_gc_loses_nothing_that_is_uploaded_meanwhile(podium: Podium) -> None:
 
     def upload(agent: int) -> list[tuple[str, bytes]]:
         kept = []
-        for number in range(100):
-            if number >= 18 and int(counts[-1]) > 10:
+        for batch in range(16):
+            if batch >= 3 and int(counts[-1]) > 10:
                 break  # enough were removed before their bytes came again
-            is_large = number < 18 and number % 3 == 0
-            body = file_of(1000 * agent + number, LARGE // 4 if is_large else 3000)
-            plant(server, body)
-            kept.append((send(runs[agent], body).json()["id"], body))
+            bodies = [
+                file_of(1000 * agent + 6 * batch + one, LARGE // 4 if is_large else 3000)
+                for one in range(6)
+                for is_large in [batch < 3 and one % 3 == 0]
+            ]
+            # All six first: the last of them lie there longer than the collector takes to look,
+            # however fast files are taken in.
+            for body in bodies:
+                plant(server, body)
+            for body in bodies:
+                kept.append((send(runs[agent], body).json()["id"], body))
         return kept
 
     try:
@@ -228,6 +236,59 @@ def test_another_database_removes_nothing(podium: Podium, tmp_path: Path) -> Non
     assert done.returncode == 1
     assert "belong to another database" in " ".join(done.stderr.split())
     assert orphan.exists()
+
+
+def test_gc_and_its_owner_in_an_s3_store(tmp_path: Path, s3: S3Server) -> None:
+    bucket = s3.bucket()
+    server = PodiumServer(tmp_path / "data", graders=1, blobs_url=f"s3://{bucket}/p")
+    server.environment |= s3.environment
+    with contextlib.ExitStack() as clients:
+        server.start()
+        clients.callback(server.stop)
+        podium = Podium(server, tmp_path / "folders", clients)
+        folder = podium.competition()
+        run = podium.run(folder, feedback="full")
+        sent = run.submit(good_submission(folder)).json()
+        sha256 = hashlib.sha256(b"nobody's").hexdigest()
+        orphan = s3.root / bucket / "p" / sha256[:2] / sha256[2:]
+        orphan.parent.mkdir(exist_ok=True)
+        orphan.write_bytes(b"nobody's")
+        for path in s3.objects(bucket):
+            grow_old(path)
+        expected = {f"s3://{bucket}/p/{sha256[:2]}/{sha256[2:]}"}
+
+        assert paths(gc(server)) == expected
+        assert orphan.exists()
+        other = {**server.environment, "PODIUM_DATA_DIR": str(tmp_path / "other")}
+        for command in (["db", "upgrade"], ["gc", "--delete"]):
+            done = run_podium(command, env=other, capture_output=True, text=True)
+        assert done.returncode == 1
+        assert "belong to another database" in " ".join(done.stderr.split())
+        assert orphan.exists()
+        assert paths(gc(server, "--delete")) == expected
+        assert not orphan.exists()
+        assert paths(gc(server)) == set()
+        file = run.client.get(f"/v1/submissions/{sent['id']}/file")
+        assert file.content == good_submission(folder)
+
+
+def test_a_server_with_another_prefix_is_refused(tmp_path: Path, s3: S3Server) -> None:
+    bucket = s3.bucket()
+    server = PodiumServer(tmp_path / "data", graders=1, blobs_url=f"s3://{bucket}/p")
+    server.environment |= s3.environment
+    server.start()
+    server.stop()
+    elsewhere = {**server.environment, "PODIUM_BLOBS_URL": f"s3://{bucket}/q"}
+
+    done = run_podium(
+        ["serve", "--port", str(server.port)], env=elsewhere, capture_output=True, text=True,
+        timeout=60,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert f"stores files in s3://{bucket}/q" in " ".join(done.stderr.split())
+    server.start()
+    assert server.stop() == 0
 
 
 def test_uploads_leave_a_part_of_the_disk_free(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ from tests.factories import good_submission
 from tests.server import PodiumServer
 from tests.sse import follow
 
-STEP = 0.2
-AGENTS = 8
-ROUNDS = 75  # of AGENTS files, half of them near the answers
+STEP = 0.3  # long enough for the files of all agents, which are sent at the same moments
+AGENTS = 6
+ROUNDS = 100  # of AGENTS files, half of them near the answers
 SLOW = "import time\n\ndef score(answers, submission):\n    time.sleep({})\n    return 0.0\n"
 SETTINGS = {
     "graders": 2,

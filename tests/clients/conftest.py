@@ -120,8 +120,10 @@ class ServerAway:
 
         starting = threading.Thread(target=start_again)
         starting.start()
-        yield
-        starting.join()
+        try:
+            yield
+        finally:
+            starting.join()
 
     def _kill_when_there_are(self, *counts: int) -> None:
         with self.server.client() as admin:
@@ -141,7 +143,7 @@ def _runs(admin: httpx.Client) -> list[dict[str, dict[str, int]]]:
 
 
 @pytest.fixture
-def server_away(tmp_path: Path) -> ServerAway:
+def server_away(tmp_path: Path) -> Iterator[ServerAway]:
     server = PodiumServer(tmp_path / "data").start()  # noqa: F811
     folder = write_competition(tmp_path / "tiny-away")
     with server.client() as admin:
@@ -152,4 +154,5 @@ def server_away(tmp_path: Path) -> ServerAway:
     file = tmp_path / "submission.csv"
     file.write_bytes(good_submission(folder, shift=0.12))
     server.kill()
-    return ServerAway(server, key, folder.name, file)
+    yield ServerAway(server, key, folder.name, file)
+    server.kill()  # a failed test leaves it running

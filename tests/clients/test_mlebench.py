@@ -280,10 +280,10 @@ def test_the_registry_has_mle_benchs_competitions(mlebench: Environment) -> None
     assert lite == suites["mle-bench-low"]["competitions"]
 
 
-def test_a_server_that_is_away_for_some_seconds_is_waited_for(
+def test_a_server_that_is_away_for_ten_seconds_is_waited_for(
     mlebench: Environment, server_away: ServerAway
 ) -> None:
-    with server_away.comes_back_after(4):
+    with server_away.comes_back_after(10):
         done = mlebench.run(
             "mlebench", "grade-sample", str(server_away.file), server_away.competition,
             PODIUM_URL=server_away.server.url, PODIUM_KEY=server_away.key,

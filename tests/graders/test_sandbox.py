@@ -27,7 +27,7 @@ found = isolation | {{"notes": [*isolation["notes"], *notes]}}
 os.write(1, json.dumps(found).encode())
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, check=True, timeout=30
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, check=True, timeout=60
     )
     return json.loads(done.stdout)
 

@@ -67,8 +67,8 @@ def test_a_killed_grader_says_how_it_ended_and_the_others_live() -> None:
     first, second = (GraderProcess("grade", template=template, **MEMORY) for _ in range(2))
     os.kill(first.pid, signal.SIGSEGV)
     wait_until(lambda: not first.is_alive())
+    wait_until(lambda: psutil.Process(first.pid).status() == psutil.STATUS_ZOMBIE)
 
-    assert psutil.Process(first.pid).status() == psutil.STATUS_ZOMBIE
     assert first.kill() == first.kill() == -signal.SIGSEGV
     assert not psutil.pid_exists(first.pid)
     assert second.is_alive()

@@ -254,13 +254,17 @@ def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str
                  f"/experiments/{experiment}/receipts", f"/runs/{run.id}/changes",
                  f"/runs/{run.id}/close", f"/comparison.svg?a={experiment}&b=x", "/cost.vl.json",
                  f"/experiments/{experiment}/heat-map.vl.json", "/suites/mle-bench/medal-rates.svg",
+                 "/suites/mle-bench/medal-rates.png", "/suites/mle-bench/medal-rates.pdf",
+                 f"/experiments/{experiment}/heat-map.png", "/cost.pdf", "/operations/reviews",
+                 f"/operations/reviews/{run.id}", "/operations/imports/imp_x",
                  f"/experiments/{experiment}/medals-over-time.vl.json",
                  f"/competitions/{slug}/leaderboard.vl.json"):  # fmt: skip
         ask("GET", page, headers={"Accept": "text/html"})
         assert transcript[-1][1].startswith("[403,"), page
         if "." not in page:
-            ask("GET", f"{page}?format=csv", headers={"Accept": "text/html"})
-            assert transcript[-1][1].startswith(("[403,", "[422,")), page
+            for form in ("csv", "json"):
+                ask("GET", f"{page}?format={form}", headers={"Accept": "text/html"})
+                assert transcript[-1][1].startswith(("[403,", "[422,")), page
     ask("POST", f"/v1/runs/{run.id}/reported-scores", json={"score": 1, "evidence": {"file": "f"}})
     evaluated = f"/v1/experiments/{experiment}/mlagentbench-results?competition={slug}"
     ask("POST", evaluated, content=b"{}")

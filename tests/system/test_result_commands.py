@@ -92,7 +92,7 @@ def test_run_groups_become_an_experiment_and_its_row(podium: Commands) -> None:
     names = ("an-agent", "other-agent", "third-agent")
     both = podium("report", *names, "--suite", "mle-bench").stdout
     assert "All experiments over the same 75 competitions." in both
-    assert all(f"| {name} | not told |" in both for name in names)
+    assert all(f"| {name} | {name} | not told |" in both for name in names)
     found = json.loads(podium("compare", *names, "--json").stdout)
     assert {one["letters"] for one in found["experiments"]} == {"a"}
     assert [pair["simultaneous95"] for pair in found["pairs"]] == [None] * 3
@@ -101,7 +101,7 @@ def test_run_groups_become_an_experiment_and_its_row(podium: Commands) -> None:
 
     text = podium("report", "an-agent", "--suite", "mle-bench").stdout
     cells = [any_medal(made, f"mle-bench{s}") for s in ("-low", "-medium", "-high", "")]
-    assert f"| an-agent | not told | {' | '.join(cells)} |" in text
+    assert f"| an-agent | an-agent | not told | {' | '.join(cells)} |" in text
     document = json.loads(podium("report", "an-agent", "--json").stdout)
     assert (document["seeds"], document["competitions"]) == (3, 75)
     file = podium.home / "rates.parquet"
@@ -214,7 +214,10 @@ def test_further_statistics_in_a_terminal(podium: Commands) -> None:
     assert [row["competition"] for row in rows] == sorted(slugs)
     refused = podium("curve", "one", status=1)  # imported results have no times
     assert "There is no result of invasive-species-monitoring" in refused.stderr
-    assert "--at takes numbers" in podium("curve", "one", "--at", "x", status=1).stderr
+    for at in ("x", "nan", "inf", "-inf", "-1", "1,-0.5", "1,nan", "1e12"):
+        refused = podium("curve", "one", f"--at={at}", "--padding", "fail", status=1)
+        assert "--at takes numbers from 0" in refused.stderr
+        assert refused.stdout == ""
 
 
 def test_an_experiment_is_amended_and_an_import_withdrawn(podium: Commands) -> None:
@@ -261,12 +264,12 @@ def test_a_board_as_latex_has_its_origin_and_the_same_bytes_again(podium: Comman
     escaped = (
         r"50\% of a\_b \& \{c\} \textbackslash{}x \$y\$ \#1 \textasciitilde{}\textasciicircum{}"
     )
-    by_agent = {line.split(" & not told")[0]: line for line in body}
+    by_agent = {line.split(" & ")[1]: line for line in body}
     for item in rates["items"]:
         one = item["groups"]["all"]["any_medal"]
         line = by_agent[escaped if item["agent"] == names[0] else "plain"]
         assert f"{one['mean']:.2f} $\\pm$ {one['sem']:.2f}" in line
-        assert line.count(" & ") == 5
+        assert line.count(" & ") == 8
     last = table.splitlines()[-1]
     assert last.startswith("% Podium ")
     assert "data sha256:" in last
@@ -322,3 +325,27 @@ def test_each_command_of_results_writes_all_five_forms(podium: Commands) -> None
     ).stdout.replace("\\", "")
     refused = podium("selection", "a_b", "--padding", "fail", status=1).stderr
     assert "nothing was chosen" in refused
+
+
+def test_a_picture_has_its_numbers_beside_it(podium: Commands) -> None:
+    slugs = suites()["mle-bench-dev"]
+    for name, number in (("one", 1), ("two", 2)):
+        file = podium.home / "report.json"
+        file.write_text(json.dumps(random_report(slugs, random.Random(number))))
+        podium("import", "grading-report", name, file)
+    plot = ("plot", "comparison", "one", "two", "--suite", "mle-bench-dev", "--out")
+
+    told = podium(*plot, podium.home / "both.vl.json").stdout
+
+    assert "1 seed each. Nothing is missing." in told
+    rows = list(csv.DictReader(io.StringIO((podium.home / "both.csv").read_text())))
+    assert {(row["a"], row["b"]) for row in rows} == {("one", "two")}
+    assert sorted(row["competition"] for row in rows) == sorted(slugs)
+    drawn = json.loads((podium.home / "both.vl.json").read_text())["datasets"]
+    shares = {row["share_a"] for row in rows} | {row["share_b"] for row in rows}
+    assert shares <= {str(value) for part in drawn.values() for row in part
+                      for value in row.values()}  # fmt: skip
+    refused = podium(*plot, podium.home / "nowhere" / "both.svg", status=1).stderr
+    assert "there is no folder" in refused
+    one = ("plot", "comparison", "one", "--out", podium.home / "both.svg")
+    assert "comparison takes 2 names, and 1 is given." in podium(*one, status=1).stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -11,12 +12,16 @@ import threading
 import zipfile
 from pathlib import Path
 
+import httpx
 import pytest
 import sqlalchemy
 
 import app
 from tests.server import free_port
 
+KEY = re.compile(r"pod_admin_\S+")
+URL = re.compile(r"Podium serves on (http://\S+)")
+PAGES = ("/", "/docs", "/docs/swagger-ui-bundle.js", "/cost.svg")
 ROOT = Path(__file__).parents[2]
 SOURCES = (
     "app",
@@ -103,6 +108,19 @@ def test_its_commands_know_version_schema_and_competitions(installed: Path, tmp_
     assert "bike-sharing-demand: ok, 2,860 rows" in checked
 
 
+def fetched(url: str, key: str) -> dict[str, httpx.Response]:
+    """What a browser gets that the wheel has to bring: a page, its style, a reference, a picture.
+
+    The address of the style sheet is that of the page.
+    """
+    headers = {"Authorization": f"Bearer {key}", "Accept": "text/html"}
+    with httpx.Client(base_url=url, headers=headers, timeout=120, trust_env=False) as client:
+        found = {path: client.get(path) for path in PAGES}
+        style = re.search(r'href="(/static/podium.css[^"]*)"', found["/"].text)
+        found["style"] = client.get(style[1] if style else "/static/none")
+    return found
+
+
 def test_its_demo_wins_a_medal(installed: Path, tmp_path: Path) -> None:
     shown = run([str(installed), "demo", "--once"], tmp_path, PODIUM_PORT=str(free_port()))
 
@@ -121,12 +139,24 @@ def test_it_serves_with_the_bundled_competitions_and_suites(
     watchdog = threading.Timer(240, process.kill)
     watchdog.start()
     assert process.stdout is not None
-    serves = any("Podium serves on http://" in line for line in process.stdout)
+    said = ""
+    for line in process.stdout:
+        said += line
+        if URL.search(said) and KEY.search(said):
+            break
+    url, key = URL.search(said), KEY.search(said)
+    answers = fetched(url[1], key[0]) if url and key else {}
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
     watchdog.cancel()
 
-    assert serves
+    assert answers, said
+    assert {path: one.status_code for path, one in answers.items()} == dict.fromkeys(answers, 200)
+    assert "There is no experiment yet" in answers["/"].text
+    assert "--paper" in answers["style"].text
+    assert "/docs/swagger-ui-bundle.js" in answers["/docs"].text
+    assert len(answers["/docs/swagger-ui-bundle.js"].content) > 100_000
+    assert answers[PAGES[-1]].text.startswith("<svg")
     assert process.returncode == 0
     listed = run([str(installed), "competitions", "list", "--suite", "mle-bench-low"], tmp_path)
     assert "spooky-author-identification" in listed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -43,7 +42,8 @@ def gc(
             found = collect_garbage.remove(settings, found, age_hours=age)
     size = sum(one.bytes for one in found)
     if as_json:
-        print_json({"deleted": delete, "files": [asdict(one) for one in found], "bytes": size})
+        files = [{"kind": one.kind, "path": one.path, "bytes": one.bytes} for one in found]
+        print_json({"deleted": delete, "files": files, "bytes": size})
         return
     for one in found[:LISTED]:
         out.print(f"{one.kind} {one.path} {one.bytes} bytes", markup=False, soft_wrap=True)
@@ -51,5 +51,3 @@ def gc(
         out.print(f"... and {len(found) - LISTED} more (--json lists all)")
     what = "removed" if delete else "would be removed (--delete removes them)"
     out.print(f"{len(found)} files of {size / MEGABYTE:.1f} MB {what}", highlight=False)
-    if not settings.blobs_url.startswith("file:"):
-        out.print("the blobs of an S3 store were not looked at", highlight=False)

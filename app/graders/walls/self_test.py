@@ -99,8 +99,11 @@ def _attempts(server: int, target: Path, descriptor: int) -> dict[str, Attempts]
         libc.shmctl(number, 0, None)
 
     def fork() -> None:
-        if os.fork() == 0:
+        child = os.fork()
+        if child == 0:
             os._exit(0)
+        # A SIGCHLD after ptrace would stop this process: nobody traces it, so for ever.
+        os.waitpid(child, 0)
 
     def descriptor_of_memory() -> None:
         os.close(os.memfd_create("podium"))

@@ -32,8 +32,11 @@ def amend(
 
     Raises:
         NotFound: the experiment does not exist.
-        Invalid: nothing would change.
+        Invalid: nothing would change, or the agent or the model would be printed as something else.
     """
+    for field in ("agent", "model"):
+        if changes.get(field) is not None:
+            experiments.refuse_misleading_text(field, changes[field])
 
     def record(session: Session) -> AmendmentRecord:
         known = stored_experiments.get(session, name)

@@ -33,10 +33,13 @@ def create(context: Context, new: NewExperiment) -> tuple[ExperimentRecord, bool
     """Create an experiment, or return an identical existing one. Also returns whether it is new.
 
     Raises:
-        Invalid: the name cannot be used in an address, or looks like another one.
+        Invalid: the name cannot be used in an address, or looks like another one, or the agent or
+            the model would be printed as something else.
         Conflict: an experiment with this name has other fields.
     """
     refuse_confusing_name(new.name)
+    refuse_misleading_text("agent", new.agent)
+    refuse_misleading_text("model", new.model)
 
     def record(session: Session) -> tuple[ExperimentRecord, bool]:
         known = experiments.get(session, new.name)
@@ -83,13 +86,22 @@ def refuse_confusing_name(name: str) -> None:
         raise Invalid(f"name: {name!r} cannot be read back, for it means a folder in an address.")
     if "/" in name:
         raise Invalid("name: a slash divides the parts of an address, so no name has one.")
-    if name != name.strip():
-        raise Invalid("name: it begins or ends with a blank.")
+    refuse_misleading_text("name", name)
     if unicodedata.normalize("NFC", name) != name:
         raise Invalid("name: use the composed form of its letters (Unicode NFC).")
-    hidden = next((each for each in name if unicodedata.category(each) in INVISIBLE), None)
+
+
+def refuse_misleading_text(field: str, text: str) -> None:
+    """Refuse a text that boards would print as something else than it is.
+
+    Raises:
+        Invalid: it begins or ends with a blank, or has an invisible character.
+    """
+    if not text or text != text.strip():
+        raise Invalid(f"{field}: it is empty, or begins or ends with a blank.")
+    hidden = next((each for each in text if unicodedata.category(each) in INVISIBLE), None)
     if hidden is not None:
-        raise Invalid(f"name: it has the invisible character U+{ord(hidden):04X}.")
+        raise Invalid(f"{field}: it has the invisible character U+{ord(hidden):04X}.")
 
 
 def find(context: Context, name: str) -> ExperimentRecord:

@@ -33,13 +33,16 @@ from app.storage.queries import (
 from app.storage.queries.ids import new_id
 from app.storage.queries.imported_runs import ImportedRunRecord
 
-NOTHING = ""  # the digest of an attempt without a file
+NOTHING, MISSING = "", "missing"  # the digests of attempts without a file
 CHUNK_BYTES = 1 << 20
 
 
 @dataclass
 class TakenFiles:
-    """The runs that an import made now and before, of which `files` have a file to grade."""
+    """The runs that an import made now and before, of which `files` have a file to grade.
+
+    Attempts whose file is missing are neither `imported` nor `unchanged`: they are `problems`.
+    """
 
     imported: int = 0
     unchanged: int = 0
@@ -57,7 +60,9 @@ def take_files(
     """Store each attempt as a closed run of the experiment; its file waits for a grader.
 
     A run, its origin and its submission are written together, so that an import that was cut short
-    can be repeated: what is here already is not imported again. `done` is told the progress.
+    can be repeated: what is here already is not imported again. The run of an attempt whose file is
+    missing stays open, so that statistics name it, until an import brings the file or an admin
+    closes it. `done` is told the progress.
 
     Raises:
         NotFound, NeedsData, TakesNoSubmissions: a competition cannot grade these files; all are
@@ -75,8 +80,8 @@ def take_files(
         )
         taken.runs.append(run)
         taken.files += one.file is not None
-        taken.imported += created
-        taken.unchanged += not created
+        taken.imported += created and not one.is_missing
+        taken.unchanged += not created and not one.is_missing
         done(number, len(folder.attempts))
     return taken
 
@@ -151,12 +156,17 @@ def _record(
     """The run of an attempt, and whether it was made now."""
     refuse_archived(session, ArchivalKind.EXPERIMENT, experiment)
     origin = f"{one.group}/{one.place}" if one.group else one.place
-    digest = NOTHING if blob is None else blob.sha256
+    digest = MISSING if one.is_missing else NOTHING if blob is None else blob.sha256
     known = runs.find_run(session, experiment, one.competition, one.seed)
     if known is not None:
         before = imported_runs.get(session, known.id)
         if before is not None and (before.place, before.sha256) == (origin, digest):
             return known.id, False
+        waits = known.state is RunState.OPEN and before is not None and before.sha256 == MISSING
+        if waits and before is not None and before.place == origin:
+            imported_runs.set_digest(session, known.id, digest)
+            _close(context, session, known, one.file, blob)
+            return known.id, True
     if known is not None or imported_grades.has(session, experiment, one.competition, one.seed):
         raise Conflict(
             f"{origin}: the experiment {experiment!r} has another run or result of seed {one.seed} "
@@ -180,11 +190,21 @@ def _record(
             )
         ],
     )  # fmt: skip
-    if blob is not None and one.file is not None:
+    if not one.is_missing:
+        _close(context, session, run, one.file, blob)
+    return run.id, True
+
+
+def _close(
+    context: Context, session: Session, run: RunRecord, file: Path | None, blob: Blob | None
+) -> None:
+    """Close the run of an attempt, with its file as the submission if it has one."""
+    now = datetime.now(UTC)
+    if blob is not None and file is not None:
         submission = SubmissionRecord(
-            id=new_id(submissions.PREFIX), run_id=run.id, version_id=version.id, message="",
+            id=new_id(submissions.PREFIX), run_id=run.id, version_id=run.version_id, message="",
             bytes=blob.bytes, sha256=blob.sha256, received_at=now, run_seconds=0.0,
-            file_name=one.file.name,
+            file_name=file.name,
         )  # fmt: skip
         stored = insert_submissions(
             session, [submission], defer=defer if context.settings.queues else None
@@ -192,4 +212,3 @@ def _record(
         if isinstance(stored[0], Exception):
             raise stored[0]
     runs.update_run(session, run.id, state=RunState.CLOSED, closed_at=now)
-    return run.id, True

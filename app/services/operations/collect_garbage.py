@@ -7,6 +7,7 @@ see `app.storage.blobs.removal` for an upload of the same bytes at the same time
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 import uuid
@@ -22,9 +23,14 @@ from app.services.runtime.blob_store import open_store
 from app.services.runtime.context import Context
 from app.services.runtime.version_files import directory_of
 from app.settings import Settings
-from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.removal import remove_old
-from app.storage.blobs.unreferenced import unreferenced_blobs, unreferenced_staged
+from app.storage.blobs.store import BlobStore
+from app.storage.blobs.unreferenced import (
+    OldFile,
+    OldFiles,
+    unreferenced_blobs,
+    unreferenced_staged,
+)
 from app.storage.database import dump
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits
@@ -36,58 +42,52 @@ HOUR = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Removable:
-    """A file, or a version's directory, that no row names."""
+    """A file of the store, or a version's directory, that no row names."""
 
     kind: str
-    path: Path
+    path: str
     bytes: int
+    file: OldFile | None = None  # None: it is a directory
 
 
 def unreferenced(settings: Settings, *, age_hours: float) -> list[Removable]:
     """What could be removed: files that no row names and that are older than `age_hours`.
 
-    Blobs in an S3 store are not looked at.
-
     Raises:
         ForeignStore: another database uses this store.
         Unavailable: the database is away.
+        StoreAway: the store is away.
     """
     before = time.time() - age_hours * HOUR
-    store, cache = open_store(settings)
-    database = Database(
-        settings.database_url, limits=DatabaseLimits(statement_seconds=STATEMENT_SECONDS)
-    )
-    try:
-        found: list[Removable] = []
-        if isinstance(store, DiskBlobs):
-            require_own_store(database, store.root)
-            with database.read() as session:
-                found += _in_store(session, store, before)
+    with _opened(settings) as (store, database):
+        require_own_store(database, store)
         with database.read() as session:
+            found = [*_in_store(session, store.old_files(), before)]
             found += _directories(session, settings.data_dir / "competitions", before)
-        return found
-    finally:
-        database.close()
-        cache.close()
+    return found
 
 
 def remove(settings: Settings, found: list[Removable], *, age_hours: float) -> list[Removable]:
-    """Remove what `unreferenced` found, but for what became needed since. Returns what went."""
+    """Remove what `unreferenced` found, but for what became needed since. Returns what went.
+
+    Raises:
+        Unavailable, StoreAway: the database or the store is away.
+    """
     before = time.time() - age_hours * HOUR
-    trash = settings.data_dir / "tmp" / uuid.uuid4().hex
-    removed = []
-
-    def remove_directory(path: Path) -> None:
-        trash.parent.mkdir(parents=True, exist_ok=True)
-        path.rename(trash)
-        shutil.rmtree(trash, ignore_errors=True)
-
-    for one in found:
-        is_directory = one.kind == "version"
-        if remove_old(one.path, before, remove_directory if is_directory else Path.unlink):
-            removed.append(one)
-            GC_FILES.labels(one.kind).inc()
-            GC_BYTES.labels(one.kind).inc(one.bytes)
+    with _opened(settings) as (store, database):
+        files = store.old_files()
+        removed = []
+        for one in found:
+            if one.file is None:
+                is_gone = _remove_directory(Path(one.path), before, settings.data_dir / "tmp")
+            else:
+                is_gone = files.remove(one.file, before)
+            if is_gone:
+                removed.append(one)
+                GC_FILES.labels(one.kind).inc()
+                GC_BYTES.labels(one.kind).inc(one.bytes)
+        with database.read() as session:
+            files.settle(_named(session), before)
     GC_LAST.set_to_current_time()
     return removed
 
@@ -98,13 +98,38 @@ def sweep(context: Context) -> list[Removable]:
     return remove(context.settings, unreferenced(context.settings, age_hours=age), age_hours=age)
 
 
-def _in_store(session: Session, store: DiskBlobs, before: float) -> Iterator[Removable]:
-    named = (sha256 for sha256, _ in dump.referenced_files(session.connection()))
-    for path, size in unreferenced_blobs(store, named, before):
-        yield Removable("blob", path, size)
-    staged = pending_uploads.names(session)
-    for path, size in unreferenced_staged(store, staged, before):
-        yield Removable("upload", path, size)
+@contextlib.contextmanager
+def _opened(settings: Settings) -> Iterator[tuple[BlobStore, Database]]:
+    store, cache = open_store(settings)
+    database = Database(
+        settings.database_url, limits=DatabaseLimits(statement_seconds=STATEMENT_SECONDS)
+    )
+    try:
+        yield store, database
+    finally:
+        database.close()
+        cache.close()
+
+
+def _named(session: Session) -> Iterator[str]:
+    return (sha256 for sha256, _ in dump.referenced_files(session.connection()))
+
+
+def _in_store(session: Session, files: OldFiles, before: float) -> Iterator[Removable]:
+    for file in unreferenced_blobs(files, _named(session), before):
+        yield Removable("blob", file.place, file.bytes, file)
+    for file in unreferenced_staged(files, pending_uploads.names(session), before):
+        yield Removable("upload", file.place, file.bytes, file)
+
+
+def _remove_directory(directory: Path, before: float, trash: Path) -> bool:
+    def move_and_delete(path: Path) -> None:
+        trash.mkdir(parents=True, exist_ok=True)
+        moved = trash / uuid.uuid4().hex
+        path.rename(moved)
+        shutil.rmtree(moved, ignore_errors=True)
+
+    return remove_old(directory, before, move_and_delete)
 
 
 def _directories(session: Session, root: Path, before: float) -> Iterator[Removable]:
@@ -116,4 +141,4 @@ def _directories(session: Session, root: Path, before: float) -> Iterator[Remova
     for path in sorted(root.glob("*/*")):
         if path.is_dir() and path not in known and path.stat().st_mtime < before:
             size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-            yield Removable("version", path, size)
+            yield Removable("version", str(path), size)

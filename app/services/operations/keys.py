@@ -110,6 +110,12 @@ def page(
     return found[:limit], found[limit - 1].id if len(found) > limit else None
 
 
+def count(context: Context, *, after: str | None = None) -> tuple[int, int]:
+    """The number of keys up to the id `after` (None: 0), and of all keys."""
+    with context.database.read() as session:
+        return keys.count_keys(session, up_to=after) if after else 0, keys.count_keys(session)
+
+
 def find(context: Context, key_id: str) -> KeyRecord | None:
     """The holder of the key with this id; None if there is no such key."""
     with context.database.read() as session:

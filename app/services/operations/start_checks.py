@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+import uuid
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import create_engine, inspect
 
 from app.errors import Conflict
 from app.services.operations import store_owner
-from app.services.runtime.context import INSTANCE, name_in
+from app.services.runtime.blob_store import open_store
+from app.services.runtime.context import INSTANCE
 from app.settings import Settings
 from app.storage.database.database import Database
 from app.storage.database.engine import database_url, sqlite_file
@@ -54,31 +55,30 @@ def refuse_damaged_database(settings: Settings) -> None:
 
 
 def refuse_other_store(settings: Settings) -> None:
-    """Check that the files of this database are in this server's store, if that is a directory.
+    """Check that the files of this database are in this server's store.
 
     The first server writes the store's identity into the database. Call after the upgrade.
 
     Raises:
         OtherStore: the database names another store.
     """
-    parts = urlsplit(settings.blobs_url)
-    if parts.scheme != "file":
-        return
-    own = bytes.fromhex(name_in(Path(unquote(parts.path)) / STORE_FILE))
+    store, cache = open_store(settings)
     database = Database(settings.database_url)
     try:
+        own = bytes.fromhex(store.keep_first(STORE_FILE, uuid.uuid4().hex))
         with database.read() as session:
             known = secrets.find(session, secrets.STORE_IDENTITY)
         if known is None:
             known = database.write(
                 lambda session: secrets.keep_first(session, secrets.STORE_IDENTITY, own)
             )
-        store_owner.owns(database, Path(unquote(parts.path)))
+        store_owner.owns(database, store)
     finally:
         database.close()
+        cache.close()
     if known != own:
         raise OtherStore(
-            f"This server stores files in {unquote(parts.path)}, and the servers of its database "
+            f"This server stores files in {store.name}, and the servers of its database "
             "store them elsewhere: neither would find the files of the other. Give all servers of "
             "one database the same PODIUM_BLOBS_URL, or this server a database of its own. If the "
             f"store was moved without its file {STORE_FILE!r}, copy that file too."

@@ -15,12 +15,12 @@ from app.prometheus_metrics import REVIEW_SECONDS, REVIEWED
 from app.review.likeness import PROBES, cells_of, is_constant, probes
 from app.review.scores import ScoredSubmission, score_signals
 from app.review.signals import Finding, Level, Signal
-from app.services.reviews.near_files import NearFile, NearFiles
+from app.services.reviews.near_files import NearFiles
 from app.services.reviews.versions import VersionFacts, version_facts
 from app.services.runtime.context import Context
 from app.storage.queries.reviews import known_leaks, signals, sketches
 from app.storage.queries.reviews.signals import SignalRecord
-from app.storage.queries.reviews.sketches import GradedFile, SimilarFile
+from app.storage.queries.reviews.sketches import FileCells, GradedFile, SimilarFile
 
 AT_ONCE = 100  # submissions in a turn
 COMPARED = 40  # of a run's submissions, the latest
@@ -90,7 +90,7 @@ class Reviewer:
             yield probing, None
 
     def _likeness(self, session: Session, one: GradedFile) -> Iterator[Found]:
-        """At most one signal: the earliest equal file, else the nearest one."""
+        """At most one signal: the first equal file graded, else the nearest one."""
         same = sketches.with_same_predictions(session, one, AT_ONCE)
         copies = [other for other in same if other.sha256 == one.sha256]
         if copies or same:
@@ -101,10 +101,10 @@ class Reviewer:
         cells = cells_of(one.sketch)
         near = None if cells is None else self._near.nearest(session, one, cells)
         if near is not None:
-            yield _like(Signal.SAME_PREDICTIONS, one, near, near.share), near.run
+            yield _like(Signal.SAME_PREDICTIONS, one, near.file, near.share), near.file.run
 
 
-def _like(signal: Signal, one: GradedFile, other: SimilarFile | NearFile, share: float) -> Finding:
+def _like(signal: Signal, one: GradedFile, other: SimilarFile | FileCells, share: float) -> Finding:
     """The signal that two files are alike.
 
     An agent repeats itself where nothing in it is random, and everybody can send a constant.

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind
@@ -17,8 +20,16 @@ def archived(context: Context, kind: ArchivalKind, names: list[str]) -> dict[str
         return archivals.currents(session, kind, names)
 
 
-def suite_slugs(context: Context, suite: str | None, *, archived: bool = False) -> set[str] | None:
+def suite_slugs(
+    context: Context,
+    suite: str | None,
+    *,
+    archived: bool = False,
+    as_of: datetime | None = None,
+) -> set[str] | None:
     """The competitions of a suite, those that are archived only with `archived`; None without one.
+
+    With `as_of` those count that were archived then.
 
     Raises:
         NotFound: no suite has this name.
@@ -26,10 +37,39 @@ def suite_slugs(context: Context, suite: str | None, *, archived: bool = False) 
     if not suite:
         return None
     slugs = set(context.catalogue.suite(suite))
+    return slugs if archived else slugs - _archived_of_suite(context, suite, as_of)
+
+
+def archived_competitions(
+    context: Context,
+    suite: str | None,
+    experiments: Sequence[str] | None = None,
+    *,
+    archived: bool = False,
+    as_of: datetime | None = None,
+) -> Callable[[str], tuple[str, ...]]:
+    """Tells of each of these experiments (None: all) which competitions its results leave out.
+
+    These are the archived ones of the suite, or without one those at which the experiment has
+    results; with `archived` none. The database is asked once, for all experiments.
+
+    Raises:
+        NotFound: no suite has this name.
+    """
     if archived:
-        return slugs
+        return lambda _: ()
+    if suite:
+        of_suite = tuple(sorted(_archived_of_suite(context, suite, as_of)))
+        return lambda _: of_suite
     with context.database.read() as session:
-        return slugs - set(archivals.currents(session, ArchivalKind.COMPETITION, slugs))
+        found = archivals.competitions_left_out(session, experiments, as_of)
+    return lambda name: tuple(sorted(found.get(name, ())))
+
+
+def _archived_of_suite(context: Context, suite: str, as_of: datetime | None) -> set[str]:
+    with context.database.read() as session:
+        hidden = archivals.names_of(ArchivalKind.COMPETITION, as_of)
+        return set(context.catalogue.suite(suite)) & set(session.execute(hidden).scalars())
 
 
 def refuse_archived(session: Session, kind: ArchivalKind, name: str) -> None:

@@ -30,6 +30,7 @@ from app.services.runtime.version_files import VersionFiles
 from app.services.runtime.write_outcomes import FinishedGrading, write_outcomes
 from app.settings import Settings
 from app.storage.blobs.cache import FileCache
+from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.store import BlobStore
 from app.storage.database.batch import Batch
 from app.storage.database.database import Database
@@ -158,7 +159,7 @@ def open_context(
             requires_isolation=settings.require_isolation,
         ),
         catalogue=Catalogue(files, settings.competitions_dir, database),
-        instance=name_in(data / INSTANCE),
+        instance=keep_first_text(data / INSTANCE, uuid.uuid4().hex),
         inserts=Batch(
             database,
             partial(
@@ -198,20 +199,3 @@ def lock_data_directory(data: Path) -> int:
         ) from None
     shutil.rmtree(data / "tmp", ignore_errors=True)  # uploads that a killed server left unfinished
     return descriptor
-
-
-def name_in(file: Path) -> str:
-    """The random name, in hex, that this file has. The first process that asks makes it."""
-    try:
-        return file.read_text().strip()
-    except FileNotFoundError:
-        name = uuid.uuid4().hex
-        partial = file.with_name(f"{file.name}.{name}")
-        partial.write_text(name)
-        try:
-            os.link(partial, file)  # fails if another process has written the file
-        except FileExistsError:
-            pass
-        finally:
-            partial.unlink()
-        return file.read_text().strip()

@@ -10,7 +10,9 @@ from pathlib import Path
 
 from app.errors import BadSettings, DamagedFile
 from app.file_digest import file_digest
+from app.storage.blobs.disk_old_files import DiskOldFiles
 from app.storage.blobs.disk_reserve import DiskReserve
+from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.removal import renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
@@ -131,6 +133,14 @@ class DiskBlobs:
             probe.unlink()
         except OSError as error:
             raise _unusable(self.root, error) from None
+
+    def keep_first(self, name: str, text: str) -> str:
+        """The text of the file `name` beside the blobs; it gets this one if it is not there."""
+        return keep_first_text(self.root / name, text)
+
+    def old_files(self) -> DiskOldFiles:
+        """The files that were not changed lately, and their removal."""
+        return DiskOldFiles(self.root, self.staged)
 
     def sweep(self) -> int:
         """Remove the unfinished uploads of dead processes. Returns the number of files."""

@@ -8,11 +8,14 @@ import logging
 from pathlib import Path
 
 import obstore
+from obstore.exceptions import AlreadyExistsError
+from obstore.store import S3Store
 
 from app.errors import DamagedFile, StoreAway
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.s3_connection import connect, require_usable, translated_errors
+from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, removed_key
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool
 
@@ -23,7 +26,6 @@ CHUNK_BYTES = 1 << 20
 PART_BYTES = 8 << 20
 CONCURRENT_PARTS = 2
 DOWNLOAD_ATTEMPTS = 2  # for a download that arrives damaged or incomplete
-STAGED = "held"
 CACHE_KIND = "blobs"  # the directory of blobs in the cache
 
 
@@ -72,7 +74,7 @@ class S3Blobs:
         with translated_errors(self.name):
             if blob.bytes <= PART_BYTES:
                 obstore.put(self._store, key, file, use_multipart=False)
-            elif self._size(key) != blob.bytes:
+            else:  # also if it is there: it may be damaged, and must not count as old
                 self._put_parts(key, file)
 
     def lease(self, sha256: str) -> Lease:
@@ -91,7 +93,9 @@ class S3Blobs:
                 return self._download(key, sha256, target)
             except (DamagedFile, StoreAway) as error:
                 target.unlink(missing_ok=True)
-                if attempt == DOWNLOAD_ATTEMPTS or isinstance(error.__cause__, FileNotFoundError):
+                if isinstance(error.__cause__, FileNotFoundError):
+                    return self._fetch_removed(sha256, target, error)
+                if attempt == DOWNLOAD_ATTEMPTS:
                     raise
                 log.warning("a download is tried again", extra={"blob": sha256})
         raise AssertionError  # the last attempt raised
@@ -134,6 +138,23 @@ class S3Blobs:
         """
         require_usable(self._store, self.name)
 
+    def keep_first(self, name: str, text: str) -> str:
+        """The text of the object `name` beside the blobs; it gets this one if it is not there.
+
+        Some servers cannot write on a condition. Of two processes that ask such a server first, at
+        the same moment, both then get the text that was written last.
+        """
+        with translated_errors(self.name):
+            with contextlib.suppress(FileNotFoundError):
+                return _text(self._store, name)
+            with contextlib.suppress(AlreadyExistsError):
+                obstore.put(self._store, name, text.encode(), mode="create", use_multipart=False)
+            return _text(self._store, name)
+
+    def old_files(self) -> S3OldFiles:
+        """The objects that were not written lately, and their removal."""
+        return S3OldFiles(self._store, self.name)
+
     def sweep(self) -> int:
         """Remove the unfinished uploads of dead processes on this machine; returns their number."""
         self._cache.sweep()
@@ -155,6 +176,14 @@ class S3Blobs:
             max_concurrency=CONCURRENT_PARTS,
         )
 
+    def _fetch_removed(self, sha256: str, target: Path, error: Exception) -> int:
+        """Fetch a blob that was removed as nobody's a moment before a row named it."""
+        try:
+            return self._download(removed_key(sha256), sha256, target)
+        except DamagedFile:
+            target.unlink(missing_ok=True)
+            raise error from error.__cause__
+
     def _size(self, key: str) -> int | None:
         try:
             return obstore.head(self._store, key)["size"]
@@ -172,3 +201,7 @@ class S3Blobs:
             raise DamagedFile(f"The store {self.name} has other bytes under {sha256}.")
         target.chmod(0o440)
         return size
+
+
+def _text(store: S3Store, key: str) -> str:
+    return bytes(obstore.get(store, key).bytes()).decode().strip()

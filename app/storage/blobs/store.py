@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from app.storage.blobs.lease import Lease
+from app.storage.blobs.unreferenced import OldFiles
 from app.storage.blobs.upload import Blob, Upload
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -74,6 +75,12 @@ class BlobStore(Protocol):
         Raises:
             BadSettings: the store answers but cannot be used; gives the reason.
         """
+
+    def keep_first(self, name: str, text: str) -> str:
+        """The text that the store has under a name beside its blobs; it gets this one if none."""
+
+    def old_files(self) -> OldFiles:
+        """The files that were not changed lately, and their removal."""
 
     def sweep(self) -> int:
         """Remove the unfinished uploads of dead processes on this machine; returns their number."""

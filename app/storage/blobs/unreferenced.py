@@ -2,17 +2,44 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
-
-from app.storage.blobs.disk import DiskBlobs
-from app.storage.blobs.store import DIGEST
-
-File = tuple[Path, int]  # with its size in bytes
+from dataclasses import dataclass
+from typing import Protocol
 
 
-def unreferenced_blobs(store: DiskBlobs, named: Iterable[str], before: float) -> Iterator[File]:
+@dataclass(frozen=True, slots=True)
+class OldFile:
+    """A file of a store: a blob, whose name is its digest, or a staged file.
+
+    `place` is where it lies, for people: a path or a URL.
+    """
+
+    name: str
+    is_staged: bool
+    place: str
+    bytes: int
+
+
+class OldFiles(Protocol):
+    """The files of a store that were not changed since a moment (Unix time), and their removal."""
+
+    def blobs(self, before: float) -> Iterator[OldFile]:
+        """The old blobs, in ascending order of their digests."""
+
+    def staged(self, before: float) -> Iterator[OldFile]:
+        """The old staged files, sorted by name."""
+
+    def remove(self, file: OldFile, before: float) -> bool:
+        """Remove a file, unless it was changed or renewed since `before`. Whether it is gone."""
+
+    def settle(self, named: Iterable[str], before: float) -> None:
+        """Undo the removal of a blob that a row names after all.
+
+        `named` are the digests that rows name, in ascending order, read after the removals.
+        """
+
+
+def unreferenced_blobs(files: OldFiles, named: Iterable[str], before: float) -> Iterator[OldFile]:
     """The blobs that were not changed since `before` (Unix time) and are not `named`.
 
     `named` are the digests that rows name, in ascending order. They must be read from the database
@@ -20,31 +47,13 @@ def unreferenced_blobs(store: DiskBlobs, named: Iterable[str], before: float) ->
     """
     remaining = iter(named)
     current = next(remaining, None)
-    for number in range(256):
-        prefix = f"{number:02x}"
-        for name, size in sorted(_old_files(store.root / prefix, before)):
-            digest = prefix + name
-            if not DIGEST.fullmatch(digest):
-                continue  # not Podium's
-            while current is not None and current < digest:
-                current = next(remaining, None)
-            if current != digest:
-                yield store.path(digest), size
+    for file in files.blobs(before):
+        while current is not None and current < file.name:
+            current = next(remaining, None)
+        if current != file.name:
+            yield file
 
 
-def unreferenced_staged(store: DiskBlobs, named: set[str], before: float) -> Iterator[File]:
+def unreferenced_staged(files: OldFiles, named: set[str], before: float) -> Iterator[OldFile]:
     """The staged files that were not changed since `before` and are not `named`."""
-    for name, size in sorted(_old_files(store.staged, before)):
-        if name not in named:
-            yield store.staged / name, size
-
-
-def _old_files(directory: Path, before: float) -> Iterator[tuple[str, int]]:
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            try:
-                found = entry.stat(follow_symlinks=False)
-            except FileNotFoundError:
-                continue
-            if found.st_mtime < before:
-                yield entry.name, found.st_size
+    return (file for file in files.staged(before) if file.name not in named)

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -27,6 +28,7 @@ from app.domain.states import (
 )
 from app.storage.database.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
 
+IS_GRADED = text("state = 'graded'")
 # Constraints have the same names on both databases, so that a migration can drop them.
 NAMES = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -132,7 +134,12 @@ class Submission(Base):
         UniqueConstraint("run_id", "idempotency_key"),
         Index(None, "state", "id"),
         Index(None, "run_id", "id"),
-    )
+        # For the last graded one of each of very many runs.
+        Index(
+            "ix_submission_graded", "run_id", "id",
+            sqlite_where=IS_GRADED, postgresql_where=IS_GRADED,
+        ),
+    )  # fmt: skip
 
     id: Mapped[str] = mapped_column(KEY, primary_key=True)
     run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))
@@ -180,7 +187,8 @@ class Disclosure(Base):
     """An entry of a run's exposure ledger. Of each number only the first disclosure is recorded."""
 
     __tablename__ = "disclosure"
-    __table_args__ = (UniqueConstraint("kind", "grade_id"), Index(None, "run_id", "id"))
+    # Counts of kinds need nothing but the index.
+    __table_args__ = (UniqueConstraint("kind", "grade_id"), Index(None, "run_id", "id", "kind"))
 
     id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
     run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))
@@ -212,4 +220,5 @@ from app.storage.database.tables import (  # noqa: E402
     regrades,  # noqa: F401
     results_elsewhere,  # noqa: F401
     reviews,  # noqa: F401
+    sample_scores,  # noqa: F401
 )

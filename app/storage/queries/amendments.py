@@ -62,16 +62,44 @@ def of_experiment(
     return [record(AmendmentRecord, row) for row in session.execute(query)]
 
 
-def withdrawn(session: Session, *, since: datetime | None = None) -> dict[str, int]:
-    """The number of withdrawn results, by experiment; only those withdrawn after `since`."""
+def withdrawn(session: Session, *, as_of: datetime | None = None) -> dict[str, int]:
+    """The number of results that are withdrawn, or were at the time `as_of`, by experiment."""
     query = (
         select(TABLE.c.experiment, func.sum(TABLE.c.results))
         .where(TABLE.c.kind == AmendmentKind.WITHDRAWN)
         .group_by(TABLE.c.experiment)
     )
-    if since is not None:
-        query = query.where(TABLE.c.at > since)
+    if as_of is not None:
+        query = query.where(TABLE.c.at <= as_of)
     return {name: int(count) for name, count in session.execute(query)}
+
+
+def withdrawn_since(session: Session, as_of: datetime) -> list[ImportedGradeRecord]:
+    """The imported results that were there at a time and were withdrawn since."""
+    query = (
+        select(TABLE.c.before)
+        .where(TABLE.c.kind == AmendmentKind.WITHDRAWN, TABLE.c.at > as_of)
+        .order_by(TABLE.c.id)
+    )
+    rows = [row for before in session.execute(query).scalars() for row in before["results"]]
+    found = [
+        ImportedGradeRecord(**{**row, "imported_at": datetime.fromisoformat(row["imported_at"])})
+        for row in rows
+    ]
+    return [each for each in found if each.imported_at <= as_of]
+
+
+def fields_then(session: Session, as_of: datetime) -> dict[str, dict[str, Any]]:
+    """The fields of experiments at a time, where they were amended since, by experiment."""
+    query = (
+        select(TABLE.c.experiment, TABLE.c.before)
+        .where(TABLE.c.kind == AmendmentKind.AMENDED, TABLE.c.at > as_of)
+        .order_by(TABLE.c.id.desc())
+    )
+    found: dict[str, dict[str, Any]] = {}
+    for experiment, before in session.execute(query):
+        found.setdefault(experiment, {}).update(before)  # the earliest has the last word
+    return found
 
 
 def change_experiment(session: Session, name: str, changes: dict[str, Any]) -> None:

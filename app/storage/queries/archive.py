@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Table, and_, delete, insert, or_, select, union, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind
 from app.storage.database.mapping import one, values
 from app.storage.database.models import ApiKey, Run
 from app.storage.database.tables.acts import Archival
+from app.storage.database.tables.results_elsewhere import ImportedGrade
 
 TABLE = Archival.__table__
 RUN = Run.__table__
 KEY = ApiKey.__table__
+IMPORTED = ImportedGrade.__table__
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,33 +73,108 @@ def currents(
     session: Session, kind: ArchivalKind, names: Collection[str] | None = None
 ) -> dict[str, ArchivalRecord]:
     """What of a kind is archived now, by name; of these names, or of all."""
-    query = select(TABLE).where(TABLE.c.kind == kind, TABLE.c.restored_at.is_(None))
+    is_wanted = TABLE.c.kind == kind
     if names is not None:
-        query = query.where(TABLE.c.name.in_(sorted(names)))
-    found = (ArchivalRecord(**row) for row in session.execute(query).mappings())
-    return {each.name: each for each in found}
+        is_wanted &= TABLE.c.name.in_(sorted(names))
+    return {each.name: each for each in _currents(session, is_wanted)}
 
 
-def names_of(kind: ArchivalKind) -> Any:
-    """A subquery: the names of all that is archived of this kind."""
-    return select(TABLE.c.name).where(TABLE.c.kind == kind, TABLE.c.restored_at.is_(None))
+def currents_among(
+    session: Session, parts: Collection[tuple[ArchivalKind, str]]
+) -> list[ArchivalRecord]:
+    """Which of these, each a kind and a name, are archived now."""
+    is_one = or_(*(and_(TABLE.c.kind == kind, TABLE.c.name == name) for kind, name in parts))
+    return _currents(session, is_one)
+
+
+def currents_of_experiments(session: Session, names: Collection[str]) -> list[ArchivalRecord]:
+    """Which of these experiments, and of the competitions with results of theirs, are archived."""
+    tried = [
+        select(table.c.competition).where(table.c.experiment.in_(sorted(names)))
+        for table in (RUN, IMPORTED)
+    ]
+    is_tried = or_(*(TABLE.c.name.in_(each) for each in tried))
+    return _currents(
+        session,
+        or_(
+            and_(TABLE.c.kind == ArchivalKind.EXPERIMENT, TABLE.c.name.in_(sorted(names))),
+            and_(TABLE.c.kind == ArchivalKind.COMPETITION, is_tried),
+        ),
+    )
+
+
+def _currents(session: Session, condition: ColumnElement[bool]) -> list[ArchivalRecord]:
+    query = (
+        select(TABLE)
+        .where(TABLE.c.restored_at.is_(None), condition)
+        .order_by(TABLE.c.kind, TABLE.c.name)
+    )
+    return [ArchivalRecord(**row) for row in session.execute(query).mappings()]
+
+
+def is_anything_archived() -> ColumnElement[bool]:
+    """A condition: whether anything is archived now."""
+    return select(TABLE.c.name).where(TABLE.c.restored_at.is_(None)).exists()
+
+
+def names_of(kind: ArchivalKind, as_of: datetime | None = None) -> Any:
+    """A subquery: the names of all that is archived of this kind, now or at the time `as_of`.
+
+    Of a name that was archived several times only the last time is known.
+    """
+    still = TABLE.c.restored_at.is_(None)
+    holds: list[ColumnElement[bool]] = [still]
+    if as_of is not None:
+        holds = [TABLE.c.archived_at <= as_of, or_(still, TABLE.c.restored_at > as_of)]
+    return select(TABLE.c.name).where(TABLE.c.kind == kind, *holds)
 
 
 def is_shown(
-    table: Table, *, experiment_named: bool, competition_named: bool
+    table: Table,
+    *,
+    experiment_named: bool,
+    competition_named: bool,
+    as_of: datetime | None = None,
 ) -> list[ColumnElement[bool]]:
-    """The conditions that a row of `run` or `imported_grade` is not archived.
+    """The conditions that a row of `run` or `imported_grade` is not archived, as in `names_of`.
 
     An experiment or a competition that the caller names is shown although it is archived.
     """
     conditions: list[ColumnElement[bool]] = []
     if table is RUN:
-        conditions.append(RUN.c.id.not_in(names_of(ArchivalKind.RUN)))
+        conditions.append(RUN.c.id.not_in(names_of(ArchivalKind.RUN, as_of)))
     if not experiment_named:
-        conditions.append(table.c.experiment.not_in(names_of(ArchivalKind.EXPERIMENT)))
+        hidden = names_of(ArchivalKind.EXPERIMENT, as_of)
+        conditions.append(table.c.experiment.not_in(hidden))
     if not competition_named:
-        conditions.append(table.c.competition.not_in(names_of(ArchivalKind.COMPETITION)))
+        hidden = names_of(ArchivalKind.COMPETITION, as_of)
+        conditions.append(table.c.competition.not_in(hidden))
     return conditions
+
+
+def competitions_left_out(
+    session: Session, experiments: Collection[str] | None, as_of: datetime | None = None
+) -> dict[str, set[str]]:
+    """The archived competitions at which each of these experiments (None: all) has results.
+
+    Archived as in `names_of`. Archived runs are no results, nor are those made after `as_of`.
+    """
+    made = {RUN: RUN.c.created_at, IMPORTED: IMPORTED.c.imported_at}
+    parts = []
+    for table, at in made.items():
+        query = select(table.c.experiment, table.c.competition).where(
+            table.c.competition.in_(names_of(ArchivalKind.COMPETITION, as_of)),
+            *is_shown(table, experiment_named=True, competition_named=True, as_of=as_of),
+        )
+        if experiments is not None:
+            query = query.where(table.c.experiment.in_(sorted(experiments)))
+        if as_of is not None:
+            query = query.where(at <= as_of)
+        parts.append(query)
+    found: dict[str, set[str]] = {}
+    for experiment, competition in session.execute(union(*parts)):
+        found.setdefault(experiment, set()).add(competition)
+    return found
 
 
 def archived_kind_of_key() -> Any:

@@ -13,9 +13,12 @@ from app.domain.states import ArchivalKind, CompetitionStatus
 from app.storage.database.mapping import one
 from app.storage.database.models import CompetitionVersion
 from app.storage.database.records import VersionRecord
+from app.storage.database.tables.sample_scores import SampleScore
+from app.storage.database.upsert import insert_if_new
 from app.storage.queries import archive
 
 TABLE = CompetitionVersion.__table__
+SAMPLE = SampleScore.__table__
 ADD = insert(TABLE).returning(TABLE)
 BY_ID = select(TABLE).where(TABLE.c.id == bindparam("id"))
 BY_HASH = select(TABLE).where(
@@ -67,6 +70,12 @@ def version_by_number(session: Session, slug: str, number: int) -> VersionRecord
     return one(VersionRecord, session.execute(query).one_or_none())
 
 
+def versions_of(session: Session, slug: str) -> list[VersionRecord]:
+    """All versions of this competition, the newest first."""
+    query = select(TABLE).where(TABLE.c.slug == slug).order_by(TABLE.c.number.desc())
+    return [VersionRecord(**row) for row in session.execute(query).mappings()]
+
+
 def version_by_hash(session: Session, slug: str, content_hash: str) -> VersionRecord | None:
     """The version of this competition that has this content."""
     found = session.execute(BY_HASH, {"slug": slug, "content_hash": content_hash})
@@ -79,6 +88,25 @@ def all_hashes(session: Session) -> list[tuple[str, str]]:
     return [(row.slug, row.content_hash) for row in found]
 
 
+def add_sample_score(session: Session, version_id: int, score: float | None, now: datetime) -> None:
+    """Store the score of a version's sample submission; the first one that was stored stays."""
+    fields = {"version_id": version_id, "score": score, "measured_at": now}
+    insert_if_new(session, SAMPLE, ("version_id",), fields)
+
+
+def sample_scores(
+    session: Session, version_ids: Collection[int], as_of: datetime | None = None
+) -> dict[int, float | None]:
+    """The scores of the sample submissions of these versions; without those never measured.
+
+    With `as_of`, those that were measured until then.
+    """
+    query = select(SAMPLE).where(SAMPLE.c.version_id.in_(sorted(version_ids)))
+    if as_of is not None:
+        query = query.where(SAMPLE.c.measured_at <= as_of)
+    return {row.version_id: row.score for row in session.execute(query)}
+
+
 def list_current(
     session: Session,
     *,
@@ -88,13 +116,17 @@ def list_current(
     archived: bool = True,
     after: str | None = None,
     limit: int,
+    as_of: datetime | None = None,
 ) -> list[VersionRecord]:
     """Current versions by slug, at most `limit` after the slug `after`.
 
     `q` is text in the slug or title, in any case; `tag` is one of the competition's tags; `slugs`
     restricts the result to these slugs. Without `archived`, archived competitions are left out.
+    With `as_of` the versions are those that were current then.
     """
     newest = select(TABLE.c.slug, func.max(TABLE.c.number).label("number")).group_by(TABLE.c.slug)
+    if as_of is not None:
+        newest = newest.where(TABLE.c.imported_at <= as_of)
     if slugs is not None:
         newest = newest.where(TABLE.c.slug.in_(sorted(slugs)))
     if not archived:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
@@ -31,12 +33,21 @@ def get(session: Session, name: str) -> ExperimentRecord | None:
 
 
 def list_page(
-    session: Session, *, archived: bool = False, after: str | None = None, limit: int
+    session: Session,
+    *,
+    archived: bool = False,
+    after: str | None = None,
+    limit: int,
+    as_of: datetime | None = None,
 ) -> list[ExperimentRecord]:
-    """Experiments by name, at most `limit` after the name `after`; with `archived`, all of them."""
+    """Experiments by name, at most `limit` after the name `after`; with `archived`, all of them.
+
+    With `as_of` those are left out that were archived then.
+    """
     query = select(TABLE).order_by(TABLE.c.name).limit(limit)
     if not archived:
-        query = query.where(TABLE.c.name.not_in(archive.names_of(ArchivalKind.EXPERIMENT)))
+        hidden = archive.names_of(ArchivalKind.EXPERIMENT, as_of)
+        query = query.where(TABLE.c.name.not_in(hidden))
     if after is not None:
         query = query.where(TABLE.c.name > after)
     return [ExperimentRecord(**row) for row in session.execute(query).mappings()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from app.storage.database.mapping import one, record, values
@@ -44,6 +44,11 @@ def get(session: Session, run_id: str) -> ImportedRunRecord | None:
     """The origin of a run; None if the run was not imported."""
     row = session.execute(select(TABLE).where(TABLE.c.run_id == run_id)).one_or_none()
     return one(ImportedRunRecord, row)
+
+
+def set_digest(session: Session, run_id: str, sha256: str) -> None:
+    """Note the digest of a file that was missing before."""
+    session.execute(update(TABLE).where(TABLE.c.run_id == run_id).values(sha256=sha256))
 
 
 def places(session: Session, run_ids: Sequence[str]) -> dict[str, tuple[str, str]]:

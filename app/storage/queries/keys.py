@@ -81,6 +81,14 @@ def list_keys(
     return [KeyRecord(**row) for row in session.execute(query).mappings()]
 
 
+def count_keys(session: Session, *, up_to: str | None = None) -> int:
+    """The number of keys; with `up_to`, of those up to this id."""
+    query = select(func.count()).select_from(TABLE)
+    if up_to is not None:
+        query = query.where(TABLE.c.id <= up_to)
+    return int(session.execute(query).scalar_one())
+
+
 def revoke_key(session: Session, key_id: str, at: datetime) -> KeyRecord | None:
     """Revoke a key. A revoked key keeps its first time. Returns None if there is no such key."""
     session.execute(

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Table, func, select
 from sqlalchemy.orm import Session
 
-from app.domain.states import SubmissionState
+from app.domain.states import ArchivalKind, SubmissionState
 from app.storage.database.models import Disclosure, Run, Submission
 from app.storage.database.tables.results_elsewhere import ImportedGrade
-from app.storage.queries import archive
+from app.storage.queries import amendments, archive
+from app.storage.queries.imported_grades import ImportedGradeRecord
 from app.storage.queries.regrades.counted_runs import RunResult, run_query
 from app.storage.queries.regrades.in_force import NOW, Basis, CountedGrades, in_force
 
@@ -65,19 +66,23 @@ def run_results(
     run: str | None = None,
     archived: bool = False,
     basis: Basis = NOW,
+    is_regraded: bool = True,
 ) -> Iterator[RunResult]:
     """The runs of these experiments (None: of all), or at one competition, or one run.
 
     Archived runs are left out, and runs of archived experiments and competitions that are not
     named, unless `archived` is true or one run is named. `basis` says which grades count, and with
-    `as_of` which runs and submissions there were.
+    `as_of` which runs and submissions there were. Without `is_regraded` the caller knows that no
+    regrade was ever applied.
 
     The rows are read in parts while the session is open, so that memory use stays small.
     """
-    run_conditions = conditions(RUN, experiments, competition, archived=archived or bool(run))
+    run_conditions = conditions(
+        RUN, experiments, competition, archived=archived or bool(run), as_of=basis.as_of
+    )
     if run is not None:
         run_conditions.append(RUN.c.id == run)
-    regrades = [one.id for one in in_force(session, basis)]
+    regrades = [one.id for one in in_force(session, basis)] if is_regraded else []
     query = run_query(run_conditions, regrades, basis.as_of)
     for rows in session.execute(query).partitions(ROWS_AT_ONCE):
         yield from map(RunResult._make, rows)
@@ -96,11 +101,18 @@ def imported_results(
     `archived` as in `run_results`.
     """
     columns = [IMPORTED.c[name] for name in ImportedResult._fields]
-    shown = conditions(IMPORTED, experiments, competition, archived=archived)
+    shown = conditions(IMPORTED, experiments, competition, archived=archived, as_of=as_of)
     if as_of is not None:
         shown.append(IMPORTED.c.imported_at <= as_of)
     query = select(*columns).where(*shown)
-    return [ImportedResult._make(row) for row in session.execute(query).all()]
+    found = [ImportedResult._make(row) for row in session.execute(query).all()]
+    if as_of is not None:
+        found += [
+            ImportedResult(**{name: getattr(each, name) for name in ImportedResult._fields})
+            for each in _withdrawn_since(session, as_of, experiments, archived=archived)
+            if competition in (None, each.competition)
+        ]
+    return found
 
 
 def imported_outcomes(
@@ -116,7 +128,7 @@ def imported_outcomes(
     Statistics read 100,000 of them at once; a class for each row took half of their time.
     `archived` as in `run_results`; experiments alone are not left out `with_archived_experiments`.
     """
-    shown = conditions(IMPORTED, experiments, None, archived=archived)
+    shown = conditions(IMPORTED, experiments, None, archived=archived, as_of=as_of)
     if with_archived_experiments and experiments is None:
         shown = [] if archived else archive.is_shown(
             IMPORTED, experiment_named=True, competition_named=False
@@ -134,6 +146,32 @@ def imported_outcomes(
     ).where(*shown)
     for rows in session.execute(query).partitions(ROWS_AT_ONCE):
         yield from rows
+    if as_of is not None:
+        for each in _withdrawn_since(session, as_of, experiments, archived=archived):
+            yield (
+                each.experiment, each.competition, each.seed, each.made, each.valid, each.medal,
+                each.above_median,
+            )  # fmt: skip
+
+
+def _withdrawn_since(
+    session: Session, as_of: datetime, experiments: Sequence[str] | None, *, archived: bool
+) -> list[ImportedGradeRecord]:
+    """The imported results that counted at a time and were withdrawn since."""
+    found = amendments.withdrawn_since(session, as_of)
+    if experiments is not None:
+        found = [each for each in found if each.experiment in experiments]
+    if archived or not found:
+        return found
+    hidden = archive.names_of(ArchivalKind.COMPETITION, as_of)
+    competitions = set(session.execute(hidden).scalars())
+    hidden = archive.names_of(ArchivalKind.EXPERIMENT, as_of)
+    left_out = set(session.execute(hidden).scalars()) if experiments is None else set()
+    return [
+        each
+        for each in found
+        if each.competition not in competitions and each.experiment not in left_out
+    ]
 
 
 def graded_submissions(
@@ -183,7 +221,7 @@ def exposure_totals(
     query = (
         select(RUN.c.experiment, DISCLOSURE.c.kind, func.count())
         .join(RUN, RUN.c.id == DISCLOSURE.c.run_id)
-        .where(*conditions(RUN, experiments, None, archived=archived), *until)
+        .where(*conditions(RUN, experiments, None, archived=archived, as_of=as_of), *until)
         .group_by(RUN.c.experiment, DISCLOSURE.c.kind)
     )
     found: dict[str, dict[str, int]] = {}
@@ -193,14 +231,20 @@ def exposure_totals(
 
 
 def conditions(
-    table: Table, experiments: Sequence[str] | None, competition: str | None, *, archived: bool
+    table: Table,
+    experiments: Sequence[str] | None,
+    competition: str | None,
+    *,
+    archived: bool,
+    as_of: datetime | None = None,
 ) -> list[ColumnElement[bool]]:
     """The conditions on rows of `run` or `imported_grade` for `run_results` and its siblings."""
-    named = {
-        "experiment_named": experiments is not None,
-        "competition_named": competition is not None,
-    }
-    found: list[ColumnElement[bool]] = [] if archived else archive.is_shown(table, **named)
+    found: list[ColumnElement[bool]] = []
+    if not archived:
+        found = archive.is_shown(
+            table, experiment_named=experiments is not None,
+            competition_named=competition is not None, as_of=as_of,
+        )  # fmt: skip
     if experiments is not None:
         found.append(table.c.experiment.in_(experiments))
     if competition is not None:

@@ -87,19 +87,24 @@ def test_harbor_loads_the_task_and_reads_what_its_verifier_wrote(  # type: ignor
     assert [one["submissions"] for one in there] == [{"graded": 1}]
 
 
-def test_a_server_that_is_away_for_ten_seconds_is_waited_for(  # type: ignore[no-untyped-def]
-    podium, tiny, harbor, server_away: ServerAway, tmp_path
+@pytest.mark.parametrize("kills", [(), (1,)], ids=["away for 10 s", "killed in the middle"])
+def test_a_server_away_or_killed_is_waited_for_and_gets_one_attempt(  # type: ignore[no-untyped-def]
+    podium, tiny, harbor, server_away: ServerAway, tmp_path, kills: tuple[int, ...]
 ):
     task = write_task(podium, tiny.name, tmp_path / "task", elsewhere=True)
     script = task / "tests" / "test.sh"  # the same task, of the competition of the other server
     script.write_text(script.read_text().replace(tiny.name, server_away.competition))
-    variables = {"PODIUM_KEY": server_away.key, "PODIUM_URL": server_away.server.url}
+    server = server_away.server
+    variables = {"PODIUM_KEY": server_away.key, "PODIUM_URL": server.url}
 
-    with server_away.comes_back_after(10):
+    with server_away.comes_back_after(0 if kills else 10, *kills):
         found = verify(
             harbor, task, tmp_path / "trials",
             {"submission": str(server_away.file), "variables": variables},
         )  # fmt: skip
 
     assert found["cases"][0]["rewards"]["valid_submission"] == 1
-    assert server_away.server.stop() == 0
+    with server.client() as admin:
+        (run,) = admin.get("/v1/runs").json()["items"]
+    assert run["submissions"] == {"graded": 1}
+    assert server.stop() == 0

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime
 
 import pytest
-from sqlalchemy import inspect, text
+from sqlalchemy import inspect, select, text
 
 from app import bundled
 from app.errors import SchemaTooNew
+from app.grading.graded import Sketch
 from app.storage.database import migrations, revisions
 from app.storage.database.database import Database
 from app.storage.database.engine import make_engine
 from app.storage.database.models import Base
+from app.storage.database.tables.reviews import SubmissionSketch
 from app.storage.queries import runs
+from app.storage.queries.reviews import sketches
 from tests.storage.make import make_world
 
 
@@ -87,6 +91,31 @@ def test_the_clock_of_a_run_from_before_clocks_started_when_it_was_made(empty, e
         found = runs.get_run(session, run.id)
     assert run.started_at is None
     assert found.started_at == run.created_at
+
+
+def test_sketches_without_numbers_get_them_in_the_order_of_their_reviews(empty, empty_database_url):
+    migrations.upgrade(empty_database_url)
+    world = make_world(empty)
+    first, second, third = (world.submit().id for _ in range(3))
+    sketch = Sketch(7, b"\0\xff" * 128, b"\x01" * 256)
+    for one in (first, second, third):
+        add = [(one, world.version.id, sketch)]
+        empty.write(lambda s, add=add: sketches.add_all(s, add))
+    for one, day in ((second, 2), (first, 4)):
+        at = datetime(2026, 3, day, tzinfo=UTC)
+        empty.write(lambda s, one=one, at=at: sketches.set_reviewed(s, [one], at))
+    migrations.downgrade(empty_database_url, "0014")
+
+    migrations.upgrade(empty_database_url)
+
+    query = select(SubmissionSketch).order_by(SubmissionSketch.id)
+    with empty.read() as session:
+        rows = session.scalars(query).all()
+        found = [(one.submission_id, one.reviewed_at and one.reviewed_at.day) for one in rows]
+        blocks = {(one.rows, one.blocks, one.cells) for one in rows}
+    assert found == [(second, 2), (first, 4), (third, None)]
+    assert blocks == {(7, sketch.blocks, sketch.cells)}
+    assert migrations.differences(empty) == []
 
 
 def test_upgrading_twice_keeps_what_is_there(database, database_url):

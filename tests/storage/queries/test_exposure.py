@@ -72,6 +72,25 @@ def test_totals_name_every_kind(world, grade):
         }  # fmt: skip
 
 
+def test_numbers_told_are_found_behind_any_number_of_validations(world, grade):
+    def write(session):
+        for _ in range(1005):
+            exposure.record(session, world.run.id, "validation", None, None, at=NOON)
+        for kind in ("private_score", "harness_public_score"):
+            exposure.record(session, world.run.id, kind, grade.submission_id, grade.id, at=NOON)
+
+    world.database.write(write)
+    with world.database.read() as session:
+        of_both = exposure.numbers_told(session, world.run.id, [grade.submission_id, "sub_0"])
+        of_none = exposure.numbers_told(session, world.run.id, [])
+        elsewhere = exposure.numbers_told(session, world.other_run.id, [grade.submission_id])
+
+    assert of_both == [
+        (grade.submission_id, "private_score"), (grade.submission_id, "harness_public_score"),
+    ]  # fmt: skip
+    assert of_none == elsewhere == []
+
+
 def test_an_unknown_kind_is_refused(world):
     with pytest.raises(ValueError, match="rumour"):
         tell(world, "rumour")

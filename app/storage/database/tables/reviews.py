@@ -17,13 +17,19 @@ from app.storage.database.models import Base
 class SubmissionSketch(Base):
     """The sketch of a graded submission; `digest` is that of its blocks and of its rows.
 
-    `reviewed_at` is null until its signals were computed.
+    Ids follow the order of the grades, which is not that of the submissions. `reviewed_at` is null
+    until its signals were computed.
     """
 
     __tablename__ = "submission_sketch"
-    __table_args__ = (Index(None, "version_id", "digest"), Index(None, "reviewed_at"))
+    __table_args__ = (
+        UniqueConstraint("submission_id"),
+        Index(None, "version_id", "digest"),
+        Index(None, "reviewed_at"),
+    )
 
-    submission_id: Mapped[str] = mapped_column(KEY, ForeignKey("submission.id"), primary_key=True)
+    id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
+    submission_id: Mapped[str] = mapped_column(KEY, ForeignKey("submission.id"))
     version_id: Mapped[int] = mapped_column(NUMBER, ForeignKey("competition_version.id"))
     rows: Mapped[int] = mapped_column(BigInteger)
     digest: Mapped[str] = mapped_column(KEY)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, bindparam, select
+from sqlalchemy import and_, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from app.storage.database.mapping import one, record, values
 from app.storage.database.models import Grade, Run, Submission
 from app.storage.database.tables.noise import GradeUncertainty
 from app.storage.database.upsert import insert_if_new
+from app.storage.queries import archive
+from app.storage.queries.regrades.brief_runs import last_graded
 
 TABLE = GradeUncertainty.__table__
 GRADE = Grade.__table__
@@ -58,17 +60,43 @@ def add(session: Session, new: UncertaintyRecord) -> None:
     insert_if_new(session, TABLE, ("grade_id",), values(new))
 
 
-def is_any_known(session: Session, experiment: str) -> bool:
-    """Whether the noise of any score of an experiment was asked for."""
+def is_any_known(session: Session, experiment: str, as_of: datetime | None = None) -> bool:
+    """Whether the noise of any score of an experiment was asked for, now or until `as_of`."""
+    until = [] if as_of is None else [TABLE.c.estimated_at <= as_of]
     query = (
         select(TABLE.c.grade_id)
         .join(GRADE, GRADE.c.id == TABLE.c.grade_id)
         .join(SUBMISSION, SUBMISSION.c.id == GRADE.c.submission_id)
         .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .where(RUN.c.experiment == experiment)
+        .where(RUN.c.experiment == experiment, *until)
         .limit(1)
     )
     return session.execute(query).first() is not None
+
+
+def of_finals(
+    session: Session, experiments: Sequence[str]
+) -> Iterator[tuple[str, str | None, dict[str, float]]]:
+    """Each final submission of these experiments' runs whose chances of medals are kept.
+
+    The experiment, the medal that it won, and the chances; of those that are not archived.
+    """
+    query = (
+        select(RUN.c.experiment, GRADE.c.medal, TABLE.c.medals)
+        .select_from(TABLE)
+        .join(GRADE, GRADE.c.id == TABLE.c.grade_id)
+        .join(SUBMISSION, SUBMISSION.c.id == GRADE.c.submission_id)
+        .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
+        .where(
+            RUN.c.experiment.in_(experiments),
+            *archive.is_shown(RUN, experiment_named=True, competition_named=False),
+            SUBMISSION.c.id == func.coalesce(RUN.c.selected_id, last_graded()),
+            GRADE.c.version_id == RUN.c.version_id,
+        )
+    )
+    for experiment, medal, medals in session.execute(query):
+        if medals is not None:
+            yield experiment, medal, medals
 
 
 def of_submissions(session: Session, ids: Sequence[str]) -> dict[str, UncertaintyRecord]:

@@ -26,12 +26,13 @@ EXPERIMENT = Experiment.__table__
 WAITING = (
     select(TABLE)
     .where(TABLE.c.reviewed_at.is_(None))
-    .order_by(TABLE.c.submission_id)
+    .order_by(TABLE.c.id)
     .limit(bindparam("most", type_=Integer))
     .subquery()
 )
 NOT_REVIEWED = (
     select(
+        WAITING.c.id,
         SUBMISSION.c.id,
         RUN.c.id,
         RUN.c.experiment,
@@ -56,40 +57,40 @@ NOT_REVIEWED = (
     )
     .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
     .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
-    .order_by(SUBMISSION.c.id)
+    .order_by(WAITING.c.id)
 )
 REVIEWED = (
     update(TABLE)
     .where(TABLE.c.submission_id == bindparam("one"))
     .values(reviewed_at=bindparam("moment"))
 )
-SAME = (
-    select(SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent, SUBMISSION.c.sha256)
-    .select_from(TABLE)
-    .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
+FILES = (
+    TABLE.join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
     .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
     .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
+)
+WHOSE = (TABLE.c.id, SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent)
+SAME = (
+    select(*WHOSE, SUBMISSION.c.sha256)
+    .select_from(FILES)
     .where(
         TABLE.c.version_id == bindparam("version"),
         TABLE.c.digest == bindparam("digest"),
         RUN.c.experiment != bindparam("experiment"),
-        SUBMISSION.c.id < bindparam("before"),
+        TABLE.c.id < bindparam("before"),
     )
-    .order_by(SUBMISSION.c.id)
+    .order_by(TABLE.c.id)
     .limit(bindparam("most", type_=Integer))
 )
 CELLS = (
-    select(SUBMISSION.c.id, RUN.c.id, RUN.c.experiment, EXPERIMENT.c.agent, TABLE.c.cells)
-    .select_from(TABLE)
-    .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
-    .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-    .join(EXPERIMENT, EXPERIMENT.c.name == RUN.c.experiment)
+    select(*WHOSE, TABLE.c.cells)
+    .select_from(FILES)
     .where(
         TABLE.c.version_id == bindparam("version"),
-        TABLE.c.submission_id > bindparam("after"),
+        TABLE.c.id > bindparam("after"),
         TABLE.c.cells != b"",
     )
-    .order_by(SUBMISSION.c.id)
+    .order_by(TABLE.c.id)
     .limit(bindparam("most", type_=Integer))
 )
 OF_RUN = (
@@ -102,8 +103,9 @@ OF_RUN = (
 
 
 class GradedFile(NamedTuple):
-    """A graded submission, as its signals need it."""
+    """A graded submission, as its signals need it. `number` is that of its sketch."""
 
+    number: int
     submission: str
     run: str
     experiment: str
@@ -127,13 +129,25 @@ class GradedFile(NamedTuple):
 
 
 class SimilarFile(NamedTuple):
-    """An earlier submission of another experiment at the same version."""
+    """A submission of another experiment at the same version that was graded before."""
 
+    number: int
     submission: str
     run: str
     experiment: str
     agent: str
     sha256: str
+
+
+class FileCells(NamedTuple):
+    """A submission with the numbers of its sketch."""
+
+    number: int
+    submission: str
+    run: str
+    experiment: str
+    agent: str
+    cells: bytes
 
 
 def digest_of(sketch: Sketch) -> str:
@@ -171,20 +185,18 @@ def set_reviewed(session: Session, submissions: Sequence[str], at: datetime) -> 
 
 
 def with_same_predictions(session: Session, one: GradedFile, limit: int) -> list[SimilarFile]:
-    """Earlier submissions of other experiments with the same digest, oldest first."""
+    """Files of other experiments with the same digest that were graded before, in that order."""
     given = {
         "version": one.version_id, "digest": one.digest, "experiment": one.experiment,
-        "before": one.submission, "most": limit,
+        "before": one.number, "most": limit,
     }  # fmt: skip
     return [SimilarFile._make(row) for row in session.execute(SAME, given)]
 
 
-def cells_after(
-    session: Session, version_id: int, after: str, limit: int
-) -> list[tuple[str, str, str, str, bytes]]:
-    """Submission, run, experiment, agent and cells of a version's sketches with cells, in order."""
+def cells_after(session: Session, version_id: int, after: int, limit: int) -> list[FileCells]:
+    """The files of a version that have numbers, after the sketch `after`, as they were graded."""
     given = {"version": version_id, "after": after, "most": limit}
-    return [(one[0], one[1], one[2], one[3], one[4]) for one in session.execute(CELLS, given)]
+    return [FileCells._make(row) for row in session.execute(CELLS, given)]
 
 
 def of_run(session: Session, run: str, *, until: str, limit: int) -> list[Sketch]:

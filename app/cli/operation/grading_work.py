@@ -1,0 +1,57 @@
+"""Grade what waits, by this process if no server grades here, else wait until others have."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from app.cli.output import err
+from app.services.operations.gauges import consumers
+from app.services.runtime.context import Context, DataDirectoryInUse, lock_data_directory
+
+WAIT_SECONDS = 0.3  # between looks at the progress
+NOBODY = (
+    "The queue has no worker, so nothing is graded: start one with `podium worker`. This command "
+    "waits for it."
+)
+
+
+def grade_or_wait(
+    context: Context, is_done: Callable[[], bool], grade: Callable[[Callable[[bool], bool]], None]
+) -> None:
+    """Return once `is_done`, which is asked a few times a second.
+
+    `grade` runs a grading loop of this process until the function that it gets says to stop; that
+    function takes whether the loop has nothing to do. It is called only if no server grades.
+    """
+    if context.settings.queues:
+        with context.database.read() as session:
+            if not consumers(context, session):
+                err.print(NOBODY)
+        _wait(is_done)
+        return
+    try:
+        lock = lock_data_directory(context.settings.data_dir)
+    except DataDirectoryInUse:
+        _wait(is_done)  # the server grades
+        return
+    looked = time.monotonic()
+
+    def stop(idle: bool) -> bool:
+        nonlocal looked
+        if not idle and time.monotonic() - looked < WAIT_SECONDS:
+            return False
+        looked = time.monotonic()
+        return is_done()
+
+    try:
+        context.graders.warm_up()
+        grade(stop)
+    finally:
+        os.close(lock)
+
+
+def _wait(is_done: Callable[[], bool]) -> None:
+    while not is_done():
+        time.sleep(WAIT_SECONDS)

@@ -1,0 +1,44 @@
+"""A page of a run's submissions, with its place in the list and the final submission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.services.auth import Caller
+from app.services.runtime.context import Context
+from app.services.submissions import disclose
+from app.services.submissions.disclose import Disclosed
+from app.storage.database.records import RunRecord
+from app.storage.queries import results, submission_counts, submissions
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionPage:
+    """Submissions, oldest first.
+
+    `before` is the number of earlier ones, `total` that of all, and `final` the id of the run's
+    final submission, which may be on another page.
+    """
+
+    found: list[Disclosed]
+    before: int
+    total: int
+    final: str | None
+    next_cursor: str | None
+
+
+def submission_page(
+    context: Context, caller: Caller, run: RunRecord, after: str | None, limit: int
+) -> SubmissionPage:
+    """At most `limit` submissions after the id `after`, as a reader of results sees them.
+
+    The final submission is the one that results count: the selected one, or else the last valid
+    one, by the regrade in force.
+    """
+    found, next_cursor = disclose.page(context, caller, run, after, limit)
+    with context.database.read() as session:
+        before = submissions.count_up_to(session, run.id, after)[0] if after else 0
+        total = submission_counts.count_counted(session, run.id, everything=True)
+        result = next(results.run_results(session, run=run.id), None)
+    final = result.final if result else None
+    return SubmissionPage(found, before, total, final, next_cursor)

@@ -1,0 +1,105 @@
+"""The old objects of an S3 store, and their removal.
+
+S3 has no locks, and not every server deletes on a condition: an object may be written again between
+the look at it and its removal. So a removed blob is first copied aside. Reading finds it there, and
+it is put back when a row names it. It is gone for good when no row did after the age that a file
+must have to be removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import inf
+
+import obstore
+from obstore.store import S3Store
+
+from app.storage.blobs.s3_connection import translated_errors
+from app.storage.blobs.store import DIGEST, path_of
+from app.storage.blobs.unreferenced import OldFile
+
+STAGED = "held"
+REMOVED = "removed"  # blobs that were copied aside
+MOST_COPIED = 5 << 30  # bytes: S3 copies no larger object in one request, so such ones stay
+Listed = tuple[str, int]  # a key, and the bytes of its object
+
+
+def removed_key(sha256: str) -> str:
+    """The key under which a removed blob lies aside."""
+    return f"{REMOVED}/{path_of(sha256)}"
+
+
+class S3OldFiles:
+    """The objects of a store whose URL is `name`."""
+
+    def __init__(self, store: S3Store, name: str) -> None:
+        self._store = store
+        self._name = name
+
+    def blobs(self, before: float) -> Iterator[OldFile]:
+        """The old blobs, in ascending order of their digests."""
+        for number in range(256):
+            for key, size in self._listed(f"{number:02x}", before):
+                digest = key.replace("/", "")
+                if DIGEST.fullmatch(digest) and size <= MOST_COPIED:
+                    yield OldFile(digest, False, f"{self._name}/{key}", size)
+
+    def staged(self, before: float) -> Iterator[OldFile]:
+        """The old staged files, sorted by name."""
+        for key, size in self._listed(STAGED, before):
+            yield OldFile(key.removeprefix(f"{STAGED}/"), True, f"{self._name}/{key}", size)
+
+    def remove(self, file: OldFile, before: float) -> bool:
+        """Remove an object that was not written since `before`; copy a blob aside first."""
+        key = f"{STAGED}/{file.name}" if file.is_staged else str(path_of(file.name))
+        with translated_errors(self._name):
+            try:
+                if self._written_at(key) >= before:
+                    return False
+                if not file.is_staged:
+                    obstore.copy(self._store, key, removed_key(file.name))
+            except FileNotFoundError:
+                return False
+            obstore.delete(self._store, key)
+        return True
+
+    def settle(self, named: Iterable[str], before: float) -> None:
+        """Put back what a row names after all; delete what lies aside since before `before`."""
+        remaining = iter(named)
+        current = next(remaining, None)
+        for key in self._aside():
+            digest = key.removeprefix(f"{REMOVED}/").replace("/", "")
+            while current is not None and current < digest:
+                current = next(remaining, None)
+            with translated_errors(self._name):
+                if current == digest and not self._exists(str(path_of(digest))):
+                    obstore.copy(self._store, key, str(path_of(digest)))
+                if self._written_at(key) < before:
+                    obstore.delete(self._store, key)
+
+    def _exists(self, key: str) -> bool:
+        try:
+            obstore.head(self._store, key)
+        except FileNotFoundError:
+            return False
+        return True
+
+    def _aside(self) -> Iterator[str]:
+        for number in range(256):
+            for key, _ in self._listed(f"{REMOVED}/{number:02x}"):
+                if DIGEST.fullmatch(key.removeprefix(f"{REMOVED}/").replace("/", "")):
+                    yield key
+
+    def _written_at(self, key: str) -> float:
+        return obstore.head(self._store, key)["last_modified"].timestamp()
+
+    def _listed(self, prefix: str, before: float = inf) -> list[Listed]:
+        """The objects below a prefix that were written before then, sorted by key."""
+        with translated_errors(self._name):
+            found = [
+                (each["path"], each["size"])
+                for chunk in obstore.list(self._store, prefix=prefix)
+                for each in chunk
+                if each["last_modified"].timestamp() < before
+            ]
+        return sorted(found)
