@@ -5,6 +5,8 @@ from __future__ import annotations
 from app.domain.wording import counted
 from app.statistics.comparison import Comparison
 
+ALL_POINTS = 100.0
+
 
 def comparison_sentence(a: str, b: str, found: Comparison, rate: str) -> str:
     """Who is ahead, by how many percentage points, and whether that can be told from chance.
@@ -29,7 +31,11 @@ def comparison_sentence(a: str, b: str, found: Comparison, rate: str) -> str:
     if low > 0:
         return f"{lead} {known} The difference is more than chance."
     least = ""
-    if found.detectable is not None:
+    if found.detectable is not None and found.detectable > ALL_POINTS:
+        least = (
+            " So few and so different competitions cannot show any difference with a power of 80 %."
+        )
+    elif found.detectable is not None:
         least = (
             f" A true difference of {found.detectable:.1f} points would be found in 80 % of such "
             "comparisons."

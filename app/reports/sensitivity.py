@@ -64,11 +64,15 @@ def sensitivity_report(found: Sensitivity) -> Report:
                 padding = (
                     Padding(one.name) if one.choice is Choice.PADDING else context.filters.padding
                 )
-                cells = [f"{one.mean:.2f}", f"{one.change:+.2f}", interval_cell(one.runs95),
-                         interval_cell(one.competitions95)]  # fmt: skip
                 count = one.missing or 0
-                lines.append([words, str(one.competitions),
-                              *(marked(cell, count, padding) for cell in cells)])  # fmt: skip
+                rest = [interval_cell(one.runs95), interval_cell(one.competitions95)]
+                change = f"{one.change:+.2f}"
+                lines.append([
+                    words, str(one.competitions), marked(f"{one.mean:.2f}", count, padding),
+                    # It is from the rate as asked, which may have padded results of its own.
+                    marked(change, count, padding) if count else mark(change),
+                    *(marked(cell, count, padding) for cell in rest),
+                ])  # fmt: skip
         table = Table(
             ["", "competitions", f"{found.rate} (%)", "change",
              "these competitions, run again: 95 %", "competitions like these: 95 %"],

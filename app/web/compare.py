@@ -118,7 +118,7 @@ def show_medals_over_time(
         "name": name, "axis": axis.value, "axes": [each.value for each in Axis], "suite": suite,
         "suites": sorted(context.catalogue.suites()), "padding": padding.value,
         "paddings": [each.value for each in Padding],
-        "archived": archived_of_experiments(context, [name]),
+        "archived": archived_of_experiments(context, [name]), "effect": EFFECTS[padding.value],
     }  # fmt: skip
     title = f"Medals over {axis.value}: {name}"
     experiments.find(context, name)

@@ -31,10 +31,23 @@ def interval(value: tuple[float, float] | None) -> str:
 def signed(value: float | None) -> str:
     """A difference in percentage points, with its sign.
 
-    >>> signed(3.21), signed(-0.5), signed(0.0)
-    ('+3.2', '-0.5', '0.0')
+    >>> signed(3.21), signed(-0.5), signed(0.0), signed(-0.04)
+    ('+3.2', '-0.5', '0.0', '0.0')
     """
-    return NONE if value is None else f"{value:+.1f}" if value else "0.0"
+    return NONE if value is None else _without_sign_of_zero(f"{value:+.1f}")
+
+
+def logit(value: float | None) -> str:
+    """A logit, a slope or a correlation, with its sign and two decimals.
+
+    >>> logit(1.234), logit(-0.001), logit(None)
+    ('+1.23', '0.00', '–')
+    """
+    return NONE if value is None else _without_sign_of_zero(f"{value:+.2f}")
+
+
+def _without_sign_of_zero(text: str) -> str:
+    return text if float(text) else text[1:]
 
 
 def number(value: float | None) -> str:
@@ -131,7 +144,7 @@ def segment(value: str) -> str:
 FILTERS = {
     function.__name__: function
     for function in (
-        percent, interval, signed, number, count, dollars, when, duration, size, place, words,
-        segment,
+        percent, interval, signed, logit, number, count, dollars, when, duration, size, place,
+        words, segment,
     )
 }  # fmt: skip

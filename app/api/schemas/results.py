@@ -206,7 +206,8 @@ class ComparisonOut(BaseModel):
     p: float | None = Field(description="two-sided paired t test")
     sign_test: SignTest
     detectable: float | None = Field(
-        description="smallest true difference that this test at 5 % detects with a power of 80 %"
+        description="smallest true difference that this test at 5 % detects with a power of 80 %; "
+        "none can be detected where it is more than 100 points"
     )
 
 

@@ -65,12 +65,22 @@ def gather_many(
     return found
 
 
-def read_ahead(context: Context) -> int:
-    """Read the results and the disclosures of all experiments, to be kept; how many there are."""
+def result_versions(context: Context) -> dict[str, Hashable]:
+    """What tells whether settled results have changed, by experiment; without archived ones."""
+    with context.database.read() as session:
+        state = result_state(session)
+    return {
+        name: (own, state.shared)
+        for name, own in state.experiments.items()
+        if name not in state.archived
+    }
+
+
+def read_ahead(context: Context, names: Sequence[str]) -> None:
+    """Read the results of these experiments and the disclosures of all, to be kept."""
     with context.kept.turn:
-        gathered = gather_many(context, None, archived=False)
+        gather_many(context, names, archived=False)
         disclosures_of_all(context, archived=False)
-    return len(gathered)
 
 
 def disclosures_of_all(context: Context, *, archived: bool) -> dict[str, dict[str, int]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +19,7 @@ from app.domain.states import ArchivalKind, RunState, SubmissionState
 from app.services.experiments import archiving
 from app.services.results import overview
 from app.services.results.attempts import ExperimentResults, gather
-from app.services.results.kept_results import disclosures_of_all, gather_many, read_ahead
+from app.services.results.kept_results import disclosures_of_all, gather_many
 from app.services.runtime import archival
 from app.services.runtime.context import Context, open_context
 from app.services.runtime.kept_values import KeptValues
@@ -25,6 +28,7 @@ from app.storage.database.models import Disclosure, Run, Submission
 from app.storage.database.records import GradeRecord
 from app.storage.database.tables.results_elsewhere import ImportedGrade, ReportedScore
 from app.storage.queries import experiments, results
+from app.worker.result_reader import ResultReader, run_result_reader
 from tests.storage.make import (
     NOON,
     add_grade,
@@ -183,27 +187,81 @@ def test_what_is_kept_agrees_with_a_new_reading(context: Context, seed: int) -> 
     assert reused > 60
 
 
-def test_what_was_read_ahead_is_not_read_again(context: Context) -> None:
-    history = History(context, 3)
-    for act in (history.new_run, history.submit, history.settle, history.close) * 40:
-        act()
+@contextmanager
+def queries_for_results() -> Iterator[list[str]]:
+    """The queries that read settled results, as they are sent."""
     queries: list[str] = []
 
     def note(*of_query: Any) -> None:
-        queries.append(of_query[2])
+        if "group_concat" in of_query[2] or "string_agg" in of_query[2]:
+            queries.append(of_query[2])
 
-    def readings(archived: bool) -> int:
-        queries.clear()
-        gather_many(context, None, archived=archived)
-        return sum("group_concat" in one or "string_agg" in one for one in queries)
-
-    assert read_ahead(context) == len(EXPERIMENTS)
     event.listen(Engine, "before_cursor_execute", note)
     try:
-        assert readings(archived=False) == 0
-        assert readings(archived=True) == 1
+        yield queries
     finally:
         event.remove(Engine, "before_cursor_execute", note)
+
+
+def many_things(context: Context) -> History:
+    history = History(context, 3)
+    for act in (history.new_run, history.submit, history.settle, history.close) * 40:
+        act()
+    return history
+
+
+def test_what_was_read_ahead_is_not_read_again(context: Context) -> None:
+    many_things(context)
+    assert ResultReader(context).look() == len(EXPERIMENTS)
+    with queries_for_results() as queries:
+        gather_many(context, None, archived=False)
+        assert not queries
+        gather_many(context, None, archived=True)
+        assert len(queries) == 1
+
+
+def test_what_changes_is_read_ahead_when_it_rests(context: Context) -> None:
+    history = many_things(context)
+    reader = ResultReader(context)
+    reader.look()
+    assert reader.look() == 0
+
+    run = next(one for one in history.runs if one.experiment == "second")
+    history.change(RUN, run.id, failure="oom", state=RunState.CLOSED, closed_at=NOON)
+    assert reader.look() == 0  # it may change again at once
+    history.import_result()
+    changed = reader.look()  # the imported result may be another experiment's
+    assert changed + reader.look() in (1, 2)
+    assert reader.look() == 0
+    with queries_for_results() as queries:
+        gather_many(context, None, archived=False)
+    assert not queries
+
+    archiving.archive(context, ArchivalKind.RUN, run.id, "a mistake", by=None)
+    reader.look()
+    assert reader.look() == len(EXPERIMENTS)  # what all share has changed
+
+
+def test_the_thread_reads_and_ends(context: Context) -> None:
+    history = many_things(context)
+    stopping = threading.Event()
+    thread = threading.Thread(target=run_result_reader, args=(context, stopping, 0.05))
+    with queries_for_results() as queries:
+        thread.start()
+        wait_for(lambda: len(queries) == 1)
+        history.close()
+        history.import_result()
+        wait_for(lambda: len(queries) >= 2)
+        stopping.set()
+        thread.join(10)
+    assert not thread.is_alive()
+
+
+def wait_for(is_true: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not is_true():
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def test_equal_versions_mean_equal_results(context: Context) -> None:
