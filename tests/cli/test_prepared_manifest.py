@@ -96,6 +96,17 @@ def test_verify_names_every_file_that_differs(podium: Command, made: Path) -> No
     }
 
 
+def test_verify_says_what_is_not_there(podium: Command, made: Path) -> None:
+    nowhere = podium("prepare", "--verify", "/nonexistent")
+    assert nowhere.returncode == 1
+    assert "There is no folder /nonexistent" in nowhere.stderr
+
+    (made / "manifest.json").unlink()
+    unlisted = podium("prepare", "--verify", made)
+    assert unlisted.returncode == 1
+    assert "has no manifest.json" in unlisted.stderr
+
+
 def test_an_import_refuses_what_the_manifest_does_not_list(podium: Command, made: Path) -> None:
     sample = made / "public" / "sample_submission.csv"
     text = sample.read_text()

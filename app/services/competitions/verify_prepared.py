@@ -49,6 +49,8 @@ def verify_prepared(
         NotFound: there is no such folder, or it has no manifest.
     """
     slug = prepared.name
+    if not prepared.is_dir():
+        raise NotFound(f"There is no folder {prepared}: nothing is prepared there.")
     try:
         manifest = read_manifest(prepared)
     except BadCompetition as error:
