@@ -145,10 +145,12 @@ def test_a_backup_by_a_newer_podium_is_refused(
 def test_a_backup_by_an_older_podium_is_brought_up_to_date(
     copy: Path, tmp_path: Path, is_migrated: bool
 ) -> None:
-    """A backup of the previous revision: without the table that the last migration made."""
+    """A backup of an older revision: without tables that later migrations made."""
     manifest = json.loads((copy / "manifest.json").read_text())
-    tables = [table for table in manifest["tables"] if table["name"] != "grading_environment"]
-    (copy / "tables/grading_environment.jsonl.gz").unlink()
+    later = ("grading_environment", "sample_score")
+    tables = [table for table in manifest["tables"] if table["name"] not in later]
+    for name in later:
+        (copy / f"tables/{name}.jsonl.gz").unlink()
     change_manifest(copy, schema="0005", tables=tables)
     new = settings(tmp_path / "new")
     if is_migrated:
@@ -184,7 +186,7 @@ def test_a_database_with_rows_is_left_alone(complete: Path, tmp_path: Path) -> N
     restore(new, complete, silent)
     before = (tmp_path / "new/podium.db").read_bytes()
 
-    with pytest.raises(NotEmpty, match="has rows already, in competition_version, version_file"):
+    with pytest.raises(NotEmpty, match="already, in competition_version, sample_score, version_"):
         restore(new, complete, silent)
 
     assert (tmp_path / "new/podium.db").read_bytes() == before
