@@ -44,7 +44,7 @@ def sentences(folder: Path) -> None:
 def cassava(folder: Path) -> None:
     """Images, packed a second time into record files of up to ten."""
     draw = Draw(155)
-    images = [f"{number}.jpg" for number in draw.random.permutation(10**8)[:155]]
+    images = [f"{number}.jpg" for number in draw.random.randint(0, 10**8, 155)]
     labels = draw.choice(0, 1, 2, 3, 4)
     write_table(draw.table(image_id=images, label=labels), folder, "train.csv")
     write_files(folder, (f"train_images/{image}" for image in images))
@@ -63,7 +63,7 @@ def cassava(folder: Path) -> None:
 def moles(folder: Path) -> None:
     """Images of patients in two forms, packed a second time into record files."""
     draw = Draw(64)
-    images = [f"ISIC_{number:07d}" for number in draw.random.permutation(10**7)[:64]]
+    images = [f"ISIC_{number:07d}" for number in draw.random.randint(0, 10**7, 64)]
     table = draw.table(
         image_name=images, patient_id=draw.choice("IP_1", "IP_2"), sex=draw.choice("male", None),
         age_approx=draw.choice(45.0, 50.0, None),
@@ -146,7 +146,7 @@ def neutrinos(folder: Path) -> None:
     draw = Draw(30 * 8)
     batches = np.repeat(np.arange(1, 31), 8)
     table = draw.table(
-        batch_id=batches, event_id=draw.random.permutation(10**9)[:240],
+        batch_id=batches, event_id=draw.random.randint(0, 10**9, 240),
         first_pulse_index=draw.ids(), last_pulse_index=draw.ids(),
         azimuth=draw.random.rand(240) * 6.3, zenith=draw.random.rand(240) * 3.1,
     )  # fmt: skip
