@@ -17,7 +17,7 @@ from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.grading_version import grading_version
 from app.read_settings import read_settings
 from app.services.competitions.folders import competition_folder
-from app.services.grading.grade_folder import grade_with_folder
+from app.services.grading.grade_folder import grade_with_folder, local_graders
 from app.settings import Settings
 
 REJECTED = 3
@@ -50,10 +50,11 @@ def _imported(
     """Grade for the imported competition; None if none of this name is imported."""
     if not settings.has_database:
         return None
-    # This loads SQLAlchemy, which grading with a folder does not need.
-    from app.cli.folders.grade_imported import grade_imported
+    with local_graders(settings) as graders:  # one starts while this process loads SQLAlchemy
+        # Grading with a folder does not need it.
+        from app.cli.folders.grade_imported import grade_imported
 
-    return grade_imported(slug, file)
+        return grade_imported(graders, slug, file)
 
 
 def _print(version: int | None, competition: Competition, outcome: GradingResult) -> None:

@@ -9,13 +9,15 @@ from app.domain.competition import Competition
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData
 from app.graders.messages.results import GradingResult
+from app.graders.pool import GraderPool
 from app.graders.version_folder import VersionFolder
-from app.services.grading.grade_folder import local_graders
 from app.services.runtime.run_limits import refuse_measured
 from app.storage.queries import competitions
 
 
-def grade_imported(slug: str, file: Path) -> tuple[int, Competition, GradingResult] | None:
+def grade_imported(
+    graders: GraderPool, slug: str, file: Path
+) -> tuple[int, Competition, GradingResult] | None:
     """Grade for the current version, and return its number. None if none of this name is imported.
 
     Raises:
@@ -34,10 +36,7 @@ def grade_imported(slug: str, file: Path) -> tuple[int, Competition, GradingResu
                 f"{slug} cannot be graded yet: its data has not been imported. To grade with a "
                 "folder that has its data, give the path of that folder."
             )
-        with (
-            local_graders(context.settings) as graders,
-            context.catalogue.files.lease(version, answers=True) as lease,
-        ):
+        with context.catalogue.files.lease(version, answers=True) as lease:
             folder = VersionFolder(version.slug, lease.path)
             outcome = graders.grade(folder, file.resolve()).result()
     return version.number, competition, outcome
