@@ -11,7 +11,7 @@ from fastapi import FastAPI, Request, Response
 
 from app.web.forms import FROM_ELSEWHERE
 from app.web.login import login_page
-from app.web.rendering import page
+from app.web.rendering import asked_path, page
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 # Below these addresses programs call, and every error is a problem document.
@@ -55,7 +55,7 @@ def _page(request: Request, answer: Response) -> Response:
     status = HTTPStatus(problem["status"])
     if status is HTTPStatus.UNAUTHORIZED:
         query = f"?{request.url.query}" if request.url.query else ""
-        target = f"{request.url.path}{query}" if request.method == "GET" else "/"
+        target = f"{asked_path(request)}{query}" if request.method == "GET" else "/"
         first = not request.cookies and "Authorization" not in request.headers
         why = "" if first else problem["detail"]
         shown = login_page(request, target, why, status)
