@@ -78,6 +78,7 @@ def any_caller(request: Request, context: Ctx, key: Key) -> Caller:
     else:
         found = identify(context, key)
     note_caller(request.scope, found.key_id, found.role.value)
+    request.state.caller = found
     refuse_ignored_parameters(request)
     return found
 

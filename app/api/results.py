@@ -169,8 +169,6 @@ def compare_experiments(
         return answer(request, simultaneous_report(*found, rate))
     if a is None or b is None:
         raise Invalid("Give a and b, or experiments=A,B,C.")
-    if a == b:
-        raise Invalid("Compare an experiment with another one.")
     return answer(request, comparison_report(*board.compare(context, a, b, scope, rate), rate))
 
 

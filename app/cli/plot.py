@@ -72,8 +72,11 @@ def plot(
         picture = _picture(context, kind, names or [], scope, axis)
     with working("drawing"):
         content, _ = Renderer().render(picture, cast(Format, form))
-    out.write_bytes(content)
-    out.with_name(f"{out.name.removesuffix(f'.{form}')}.csv").write_bytes(picture.csv())
+    try:
+        out.write_bytes(content)
+        out.with_name(f"{out.name.removesuffix(f'.{form}')}.csv").write_bytes(picture.csv())
+    except OSError as error:
+        raise Invalid(f"--out: {error.filename} cannot be written: {error.strerror}.") from None
     typer.echo(f"{out}: {picture.caption}")
 
 

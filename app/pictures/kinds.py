@@ -206,9 +206,20 @@ def heat_map_picture(name: str, found: HeatMap) -> Picture:
         "heat-map",
         name,
         f"{counted(len(found.rows), 'competition')}, {counted(len(found.seeds), 'seed')}: "
-        f"{counts}.",
+        f"{counts}.{_any_medal(found.summary)}",
         {"rows": rows},
     )
+
+
+def _any_medal(about: ExperimentSummary) -> str:
+    """The rate over the cells with a result, and its interval."""
+    if about.rates is None:
+        return ""
+    rate = f" Any medal: {about.rates['any_medal']:.1f} % of the results"
+    if about.interval is None:
+        return f"{rate}, without an interval."
+    low, high = about.interval
+    return f"{rate}; 95 % interval for these competitions, run again: {low:.1f} to {high:.1f}."
 
 
 def _outside(teams: int, attempts: int) -> str:

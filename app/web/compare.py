@@ -45,16 +45,19 @@ def compare_experiments(
 ) -> Response:
     """Two experiments, paired over competitions; without both names, the form for them."""
     offered, _ = experiments.page(context, None, OFFERED)
+    names = [one.name for one in offered]
     form: dict[str, Any] = {
-        "names": [one.name for one in offered], "a": a, "b": b, "suite": suite, "rate": rate,
-        "rates": RATES, "padding": padding.value, "paddings": [each.value for each in Padding],
+        # Also what is archived, or after the first 500: else the form would forget the choice.
+        "names": sorted({*names, *filter(None, (a, b))}), "a": a, "b": b, "suite": suite,
+        "rate": rate, "rates": RATES, "padding": padding.value,
+        "paddings": [each.value for each in Padding],
         "suites": sorted(context.catalogue.suites()),
     }  # fmt: skip
     if not a or not b or a == b:
         why = "Choose two different experiments." if a and a == b else ""
         return page(
             request, caller, "compare.html", title="Compare", api="/v1/experiments",
-            **form, why=why, found=None, archived=(), facts=lambda: {"experiments": form["names"]},
+            **form, why=why, found=None, archived=(), facts=lambda: {"experiments": names},
         )  # fmt: skip
     query = {"a": a, "b": b, "suite": suite, "rate": rate, "padding": padding.value}
     api = f"/v1/compare?{urlencode({name: value for name, value in query.items() if value})}"

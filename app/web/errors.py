@@ -9,9 +9,10 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 
+from app.services.auth import Caller
 from app.web.forms import FROM_ELSEWHERE
 from app.web.login import login_page
-from app.web.rendering import page
+from app.web.rendering import asked_path, page
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 # Below these addresses programs call, and every error is a problem document.
@@ -55,7 +56,7 @@ def _page(request: Request, answer: Response) -> Response:
     status = HTTPStatus(problem["status"])
     if status is HTTPStatus.UNAUTHORIZED:
         query = f"?{request.url.query}" if request.url.query else ""
-        target = f"{request.url.path}{query}" if request.method == "GET" else "/"
+        target = f"{asked_path(request)}{query}" if request.method == "GET" else "/"
         first = not request.cookies and "Authorization" not in request.headers
         why = "" if first else problem["detail"]
         shown = login_page(request, target, why, status)
@@ -66,8 +67,11 @@ def _page(request: Request, answer: Response) -> Response:
         title, advice = "Nothing was done", ""
     elif request.method == "POST" and status is HTTPStatus.UNPROCESSABLE_ENTITY:
         advice = "Go back, correct the form, and send it again."
+    # Who is logged in keeps the links of the other pages; for some errors nobody was looked up.
+    caller: Caller | None = getattr(request.state, "caller", None)
+    reader = caller if caller is not None and caller.reads_results else None
     shown = page(
-        request, None, "error.html", title=title, status=status,
+        request, reader, "error.html", title=title, status=status,
         detail=problem["detail"], code=int(status), advice=advice,
         request_id=problem.get("request_id", ""),
     )  # fmt: skip

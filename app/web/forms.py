@@ -49,6 +49,7 @@ def login_behind_form(request: Request, context: Ctx) -> Caller:
         raise Unauthorized("Nobody is logged in here.")
     caller = logins_of(request).read(context, cookie)
     note_caller(request.scope, caller.key_id, caller.role.value)
+    request.state.caller = caller
     refuse_other_sites(request)
     require_researcher(caller)
     return caller

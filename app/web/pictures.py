@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Slug
 from app.api.results import Rate
-from app.errors import Invalid, NotFound
+from app.errors import NotFound
 from app.pictures import kinds
 from app.pictures.picture import Picture
 from app.pictures.renderer import MEDIA_TYPES, Format, Renderer
@@ -86,8 +86,6 @@ def comparison(
     padding: HowMissing = Padding.AVAILABLE,
 ) -> Response:
     """Two experiments, competition by competition."""
-    if a == b:
-        raise Invalid("Compare an experiment with another one.")
     scope = ResultFilter(suite or None, padding)
     first, second, found = board.compare(context, a, b, scope, rate)
     sentence = comparison_sentence(a, b, found, rate)

@@ -70,6 +70,12 @@ def _digest(name: str) -> str:
     return hashlib.sha256(static_bytes(name)).hexdigest()[:12]
 
 
+def asked_path(request: Request) -> str:
+    """The path as it was asked for, still quoted: a name in it may have a question mark."""
+    raw: bytes = request.scope["raw_path"]
+    return raw.decode("latin-1")
+
+
 def page(
     request: Request,
     caller: Caller | None,
@@ -98,8 +104,7 @@ def page(
         if form == JSON:
             return as_json(title, api, table, facts)
 
-    # As it was asked for: a name in it may have a question mark.
-    path = request.scope["raw_path"].decode("latin-1")
+    path = asked_path(request)
 
     def link(**changes: object) -> str:
         """The address of this page with other parameters; None removes one."""

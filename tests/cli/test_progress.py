@@ -92,6 +92,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], str]] = {
     "gc": (("gc",), "looking for files"),
     "report": (("report", "e", "--padding", "fail", "--suite", "none"), "counting results"),
     "scores": (("scores", "e"), "counting results"),
+    "grade": (("grade", "./other", "other/public/sample_submission.csv"), "grading"),
+    "harbor-task": (("harbor-task", "tiny", "NAME", "--verifier-url", "http://podium"), "bytes"),
     "plot": (("plot", "heat-map", "e", "--out", "NAME.svg"), "drawing"),
 }
 

@@ -62,6 +62,21 @@ def test_a_specification_is_valid_and_has_its_numbers_and_caption(kind: str) -> 
     assert "http" not in found.replace("https://vega.github.io/schema", "")
 
 
+@pytest.mark.parametrize("form", ["svg", "png", "pdf"])
+def test_a_name_of_emoji_that_is_too_long_for_the_picture_is_drawn(form: str) -> None:
+    names = ["\U0001f600" * 200, "\U0001f601" * 200]
+    rows = [{"experiment": name, **RATE} for name in names]
+    data = Picture("medal-rates", names[0], "Two of them.", {"rows": rows}).data
+
+    drawn = render("medal-rates", form, data)
+
+    if form == "svg":
+        assert b"[1F600]" in drawn
+        assert b"[1F601]" in drawn
+    else:
+        assert drawn.startswith({"png": b"\x89PNG", "pdf": b"%PDF"}[form])
+
+
 @pytest.mark.parametrize("kind", sorted(CHARTS))
 @pytest.mark.parametrize("filled", [True, False])
 def test_an_svg_is_xml_with_its_words_and_without_scripts(kind: str, filled: bool) -> None:

@@ -349,3 +349,8 @@ def test_a_picture_has_its_numbers_beside_it(podium: Commands) -> None:
     assert "there is no folder" in refused
     one = ("plot", "comparison", "one", "--out", podium.home / "both.svg")
     assert "comparison takes 2 names, and 1 is given." in podium(*one, status=1).stderr
+    same = ("plot", "comparison", "one", "one", "--out", podium.home / "both.svg")
+    assert "Compare an experiment with another one." in podium(*same, status=1).stderr
+    (podium.home / "folder.vl.json").mkdir()
+    refused = podium(*plot, podium.home / "folder.vl.json", status=1).stderr
+    assert "folder.vl.json cannot be written: Is a directory." in refused

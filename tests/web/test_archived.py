@@ -77,3 +77,18 @@ def test_an_archived_competition_is_named_where_it_leaves_the_rates(filled: Fill
     finally:
         assert admin.post(f"/v1/competitions/{slug}/restore", json=body).is_success
     assert said(filled, f"/competitions/{slug}") == []
+
+
+def test_the_form_keeps_an_archived_experiment_and_names_as_they_are(
+    filled: Filled, archived_run: str
+) -> None:
+    admin = caller(filled.server)
+    admin.post("/v1/experiments", json={"name": "with_lines_below", "agent": "a", "model": "m"})
+    browser = visitor(filled.server, filled.researcher)
+
+    for query in ("a=to-archive", "a=to-archive&b=careful-agent&rate=gold"):
+        text = browser.get(f"/compare?{query}").text
+        assert '<option value="to-archive" selected>to-archive</option>' in text
+        assert '<option value="with_lines_below">with_lines_below</option>' in text
+        assert '">above median</option>' in text
+    assert "to-archive" not in browser.get("/compare?format=json").json()["experiments"]

@@ -179,6 +179,36 @@ def test_all_of_a_page_is_printed(chromium: Browser, filled: Filled, artefacts: 
             assert {(round(float(w)), round(float(h))) for w, h in boxes} == {(842, 595)}, address
 
 
+def test_a_dark_screen_prints_as_a_light_one(chromium: Browser, filled: Filled) -> None:
+    printed = []
+    for scheme in ("light", "dark"):
+        with reader(chromium, filled.server, color_scheme=scheme) as page:
+            log_in(page, filled.researcher)
+            page.emulate_media(media="print", color_scheme=scheme)
+            page.goto("/experiments/careful-agent")
+            printed.append(page.locator("main *").evaluate_all(
+                "all => all.map(each => [getComputedStyle(each)]"
+                ".map(style => style.color + style.backgroundColor)[0])"
+            ))  # fmt: skip
+    assert len(set(printed[0])) > 3
+    assert printed[0] == printed[1]
+
+
+def test_no_word_of_a_printed_table_runs_into_the_next(chromium: Browser, filled: Filled) -> None:
+    with reader(chromium, filled.server, viewport={"width": A4_WIDTH, "height": 700}) as page:
+        log_in(page, filled.researcher)
+        page.emulate_media(media="print")
+        page.goto("/")
+        wider = page.locator("th, td").evaluate_all(
+            "cells => cells.filter(each => each.scrollWidth > each.clientWidth)"
+            ".map(each => each.innerText)"
+        )
+        assert wider == []
+        chip = page.locator("td .chip").first.bounding_box()
+        assert chip is not None
+        assert chip["height"] < 25, "a flag is broken into lines"
+
+
 def test_the_reference_needs_no_other_host(
     chromium: Browser, empty: PodiumServer, artefacts: Path
 ) -> None:

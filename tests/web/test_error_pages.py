@@ -42,6 +42,19 @@ def test_an_error_is_a_page_that_says_what_to_do(
     assert says in answer.text
 
 
+def test_who_is_logged_in_stays_so_on_the_page_of_an_error(filled: Filled) -> None:
+    for key in (filled.admin, filled.researcher):
+        browser = visitor(filled.server, key)
+        for path in ("/experiments/none", "/?page=0", "/operations/imports/imp_0"):
+            header = browser.get(path).text.split("</header>")[0]
+            assert "Log out</button>" in header
+            assert 'href="/login"' not in header
+            assert ('href="/operations"' in header) == (key == filled.admin)
+    agent = visitor(filled.server)
+    agent.headers["Authorization"] = f"Bearer {filled.run}"
+    assert "Log out" not in agent.get("/experiments/none").text
+
+
 def test_programs_still_get_problem_documents(filled: Filled) -> None:
     client = caller(filled.server)
 

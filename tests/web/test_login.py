@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import time
+from html import unescape
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
 
 from tests.server import PodiumServer
 from tests.web.conftest import caller, visitor
-from tests.web.dataset import Filled
+from tests.web.dataset import EVIL_NAME, Filled
 
 TOKEN = re.compile(r'name="token" value="([0-9a-f]+)"')
+NEXT = re.compile(r'name="next" value="([^"]*)"')
 
 
 def test_a_page_asks_a_stranger_for_a_key_and_then_shows_itself(filled: Filled) -> None:
@@ -26,6 +29,18 @@ def test_a_page_asks_a_stranger_for_a_key_and_then_shows_itself(filled: Filled) 
     assert 'name="next" value="/suites?a=b"' in asked.text
     assert (answer.status_code, answer.headers["Location"]) == (303, "/suites")
     assert stranger.get("/suites").status_code == 200
+
+
+@pytest.mark.parametrize("name", [EVIL_NAME, "%2e%2e", "a\\b", "none?b#c", "\U0001f600" * 200])
+def test_a_login_leads_to_the_page_that_was_asked_for(filled: Filled, name: str) -> None:
+    part = quote(name, safe="")
+    for address in (f"/experiments/{part}", f"/compare?a={part}&b={part}", f"/?q={part}"):
+        stranger = visitor(filled.server)
+        found = NEXT.search(stranger.get(address).text)
+        assert found is not None
+
+        data = {"key": filled.researcher, "next": unescape(found[1])}
+        assert stranger.post("/login", data=data).headers["Location"] == address
 
 
 def test_the_cookie_is_out_of_reach_and_does_not_hold_the_key(filled: Filled) -> None:

@@ -162,3 +162,20 @@ def test_the_second_page_of_keys_leads_back(filled: Filled) -> None:
     assert re.search(rf"1 to {KEYS} of \d+ keys", first.text)
     assert re.search(rf"{KEYS + 1} to \d+ of \d+ keys", second.text)
     assert '<a href="/operations/keys">First page</a>' in second.text
+
+
+def test_behind_the_end_of_a_list_a_page_says_so_and_leads_to_the_first(filled: Filled) -> None:
+    browser = visitor(filled.server, filled.researcher)
+    total = browser.get("/?format=json").json()["total"]
+    for path, first in (
+        ("/?page=99", "/"), ("/?sort=any_medal&page=99", "/?sort=any_medal"),
+        ("/?q=agent&page=99", "/?q=agent"),
+        ("/competitions?cursor=zzz", "/competitions"),
+        (f"/competitions/{filled.slugs[0]}?page=99", f"/competitions/{filled.slugs[0]}"),
+    ):  # fmt: skip
+        page = browser.get(path)
+        assert re.search(r"There are no more \w+\. <a href=\"([^\"]+)\">", page.text), path
+        assert f'<a href="{first}">First page</a>' in page.text, path
+        assert "yet" not in page.text, path
+        check_page(page)
+    assert browser.get("/?page=99&format=json").json()["total"] == total

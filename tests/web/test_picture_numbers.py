@@ -183,8 +183,12 @@ def test_the_heat_map_has_the_words_of_its_page(filled: Filled) -> None:
     assert len(words) > 3
     assert words == {state: OUTCOMES[state] for state in words}
     assert 'heat-map.csv"' in page
-    counts = caption(filled, "heat-map").partition(": ")[2].removesuffix(".").split("; ")
-    assert {count.split(" ", 1)[1] for count in counts} <= set(OUTCOMES.values())
+    counts, _, rate = caption(filled, "heat-map").partition(": ")[2].partition(". ")
+    assert {count.split(" ", 1)[1] for count in counts.split("; ")} <= set(OUTCOMES.values())
+    shown = re.search(r"<b>([\d.]+) %</b> of attempts \(95 %: ([\d.]+ to [\d.]+)\)", page)
+    assert shown is not None
+    words = "95 % interval for these competitions, run again"
+    assert rate == f"Any medal: {shown[1]} % of the results; {words}: {shown[2]}."
 
 
 def test_comparison(filled: Filled) -> None:

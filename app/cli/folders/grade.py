@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import err, print_json
+from app.cli.output import err, print_json, working
 from app.domain.competition import Competition
 from app.domain.verdict import problem_document
 from app.errors import GradingFault
@@ -38,7 +38,8 @@ def grade(
     imported = None if "/" in competition else _imported(settings, competition, file)
     if imported is None:
         folder = competition_folder(settings.competitions_dir, competition)
-        declared, outcome = grade_with_folder(settings, folder, file)
+        with working("grading"):
+            declared, outcome = grade_with_folder(settings, folder, file)
     else:
         version, declared, outcome = imported
     _print(version, declared, outcome)

@@ -10,8 +10,8 @@ from urllib.parse import quote
 import typer
 
 from app.cli.context import podium
-from app.cli.harbor.task_folder import HarborTask, write_task
-from app.cli.output import out
+from app.cli.harbor.task_folder import Download, HarborTask, write_task
+from app.cli.output import file_progress, out
 from app.cli.remote import Key, Remote, Url, remote
 from app.domain.states import CompetitionStatus
 from app.errors import Invalid, NeedsData, NotFound
@@ -62,7 +62,7 @@ def _from_here(slug: str, folder: Path, address: str) -> None:
             with context.catalogue.files.lease_public(version, name, digests[name]) as lease:
                 shutil.copyfile(lease.path, path)
 
-        write_task(task, folder, copy)
+        _write(task, folder, copy, sum(file["bytes"] for file in version.files))
 
 
 def _from_elsewhere(there: Remote, slug: str, folder: Path, address: str) -> None:
@@ -77,7 +77,18 @@ def _from_elsewhere(there: Remote, slug: str, folder: Path, address: str) -> Non
     def download(name: str, path: Path) -> None:
         there.download(f"/v1/competitions/{slug}/files/{quote(name)}", path)
 
-    write_task(task, folder, download)
+    _write(task, folder, download, sum(file["bytes"] for file in found["files"]))
+
+
+def _write(task: HarborTask, folder: Path, download: Download, total: int) -> None:
+    with file_progress(task.slug, total) as progress:
+
+        def counted(name: str, path: Path) -> None:
+            progress(name, 0)
+            download(name, path)
+            progress(name, path.stat().st_size)
+
+        write_task(task, folder, counted)
 
 
 def _refuse_unready(slug: str, status: str) -> None:

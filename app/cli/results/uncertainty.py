@@ -63,6 +63,7 @@ def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
         scores = final_scores(context, experiment, archived=archived)
         waiting = [one.submission for one in scores if one.kept is None]
         with step_progress() as advance:
+            advance(experiment, 0, len(waiting))  # the first one takes its time, too
             for submission in waiting:
                 with _reported(submission):
                     estimates.start(context, estimates.find(context, submission)).result()

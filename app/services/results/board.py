@@ -105,9 +105,12 @@ def compare(
     """Compare two experiments, paired over the suite's or over their common competitions.
 
     Raises:
+        Invalid: both are the same.
         NotFound: an experiment or the suite does not exist.
         Conflict: the experiments have no competition in common, or one cannot be counted.
     """
+    if a == b:
+        raise Invalid("Compare an experiment with another one.")
     for name in (a, b):
         experiments.find(context, name)
     first, second = several(context, filters, [a, b], strict=True).contexts

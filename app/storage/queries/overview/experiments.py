@@ -132,7 +132,11 @@ def list_experiments(
         )
         for row in rows
     ]
-    return found, int(rows[0]["total"]) if rows else 0
+    if rows or not offset:
+        return found, int(rows[0]["total"]) if rows else 0
+    # Behind the last one: a page of none has no row with their number.
+    counting = select(func.count()).select_from(EXPERIMENT).where(*shown)
+    return found, session.execute(counting).scalar_one()
 
 
 def _told_to_agents(names: Select[tuple[str]]) -> Select[Any]:
