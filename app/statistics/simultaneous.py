@@ -209,13 +209,13 @@ def letters_of(names: Sequence[str], apart: set[tuple[str, str]]) -> dict[str, s
         for other in names:
             if other in shared[name] or other not in together[name]:
                 continue
-            column = {name, other}
+            group = {name, other}
             for third in names:
-                if column <= together[third]:
-                    column.add(third)
-            for one in column:
-                shared[one] |= column
-            columns.append([one for one in names if one in column])
+                if group <= together[third]:
+                    group.add(third)
+            for one in group:
+                shared[one] |= group
+            columns.append([one for one in names if one in group])
     found = dict.fromkeys(names, "")
     place = {name: at for at, name in enumerate(names)}
     columns.sort(key=lambda column: [place[name] for name in column])

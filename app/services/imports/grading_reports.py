@@ -63,7 +63,7 @@ def import_reports(
         report = read_report(source.data)
         mismatches += report.mismatches
         entries += [(source.group, entry) for entry in report.entries]
-    _refuse_unknown(context, [entry for _, entry in entries])
+    refuse_unknown(context, [entry for _, entry in entries])
     keyed = _with_seeds(entries, seed, repeats=repeats)
     mismatches += mismatches_with_boards(context, [entry for _, entry, _ in keyed])
     now = datetime.now(UTC)
@@ -129,8 +129,12 @@ def _with_seeds(
     return keyed
 
 
-def _refuse_unknown(context: Context, entries: Sequence[ReportEntry]) -> None:
-    """Refuse a competition that is neither imported nor in a suite: it is a typo, most often."""
+def refuse_unknown(context: Context, entries: Sequence[ReportEntry]) -> None:
+    """Refuse a competition that is neither imported nor in a suite: it is a typo, most often.
+
+    Raises:
+        BadReport: with the place of the entry.
+    """
     slugs = {entry.competition for entry in entries}
     known = set().union(*context.catalogue.suites().values())
     if slugs <= known:
