@@ -361,3 +361,14 @@ def test_a_picture_has_its_numbers_beside_it(podium: Commands) -> None:
     assert "there is no folder" in refused
     one = ("plot", "comparison", "one", "--out", podium.home / "both.svg")
     assert "comparison takes 2 names, and 1 is given." in podium(*one, status=1).stderr
+
+
+def test_a_refused_import_makes_no_experiment(podium: Commands) -> None:
+    report = podium.home / "grading_report.json"
+    report.write_text("{}")
+    podium("import", "grading-report", "new", report, status=1)
+    for name, lines in (("none", ""), ("unknown", '{"competition_id": "nope"}\n')):
+        (podium.home / name).mkdir()
+        (podium.home / name / "submission.jsonl").write_text(lines)
+        podium("import", "submissions", "new", podium.home / name, status=1)
+    assert "new" not in podium("experiments", "list").stdout

@@ -13,7 +13,6 @@ from app.importers.run_groups import read_run_groups
 from app.services.imports.grading_reports import (
     ImportedReports,
     ReportSource,
-    create_if_new,
     import_reports,
     refuse_unknown,
 )
@@ -68,8 +67,7 @@ def import_groups(
         reports = None
         if sources:
             try:
-                create_if_new(context, name)
-                reports = import_reports(context, name, sources, seed=0, repeats=True)
+                reports = import_reports(context, name, sources, seed=0, repeats=True, create=True)
             except (BadReport, Conflict, Invalid) as refusal:
                 problems.append(refusal.detail)
         found.append(ImportedExperiment(name, len(members), tuple(problems), reports))
