@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
-from pydantic import AwareDatetime
+from pydantic import AfterValidator, AwareDatetime
 
 from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Slug
 from app.api.http.negotiation import NON_JSON_RESPONSES, answer
@@ -35,7 +35,7 @@ from app.services.results.medals_over_time import Axis
 from app.services.results.noise.experiment_noise import noise_of
 from app.services.results.scope import Excluded, ResultFilter, Reviews
 from app.statistics.attempts import Padding
-from app.storage.queries.regrades.in_force import Basis
+from app.storage.queries.regrades.in_force import Basis, in_range
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
 ANSWERS: dict[int | str, dict[str, Any]] = {
@@ -74,7 +74,7 @@ HowExcluded = Annotated[
     Excluded, Query(description="leave flagged competitions out, or count failures there")
 ]
 AsOf = Annotated[
-    AwareDatetime | None,
+    Annotated[AwareDatetime, AfterValidator(in_range)] | None,
     Query(
         description="the results as they were at this time, with the regrades in force then "
         "(2026-05-01T12:00:00Z); without it: now"

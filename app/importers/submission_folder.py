@@ -52,7 +52,7 @@ def read_submission_folder(folder: Path, first_seed: int = 0) -> SubmissionFolde
     file is not in the folder is a problem, and an attempt that `is_missing`.
 
     Raises:
-        Invalid: there is no list, or one cannot be read; the error names the line.
+        Invalid: there is no list, all are empty, or one cannot be read; the error names the line.
     """
     root = folder.resolve()
     lists = [root / LIST] if (root / LIST).is_file() else sorted(root.glob(f"*/{LIST}"))
@@ -77,6 +77,8 @@ def read_submission_folder(folder: Path, first_seed: int = 0) -> SubmissionFolde
                 found.problems.append(f"{where}: {slug} seed {seed}: {named} is not in the folder")
             attempt = SubmittedFile(group, place, slug, seed, file, storable(entry), is_missing)
             found.attempts.append(attempt)
+    if not found.attempts:
+        raise Invalid(f"No {LIST} in {folder} has a line, so there is nothing to import.")
     return found
 
 

@@ -141,3 +141,13 @@ def test_what_was_published_stays_as_it_was(podium: Podium) -> None:  # noqa: F8
     assert "m-10" in now
     assert "m-10" not in before[1] + before[4]
     assert other not in admin.get(f"/v1/medal-rates?{SUITE}").text
+
+
+def test_a_blank_reason_is_refused(podium: Podium) -> None:  # noqa: F811
+    path = f"/v1/experiments/{podium.experiment()}"
+    for answer in (
+        podium.admin.patch(path, json={"reason": " ", "model": "m-2"}),
+        podium.admin.post(f"{path}/withdraw-imports", json={"reason": " "}),
+    ):
+        assert answer.status_code == 422
+        assert "say why" in answer.json()["detail"]

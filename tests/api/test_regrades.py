@@ -316,6 +316,10 @@ def test_a_time_without_results_has_none(podium: Podium, tiny: Path) -> None:
     assert then.status_code == 409
     assert then.json()["missing"][0]["reason"] == "the run is open"
     assert rates(podium, name, "as_of=2026-05-01").status_code == 422
+    for no_time in ("9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00%2B23:59"):
+        refused = rates(podium, name, f"as_of={no_time}")
+        assert refused.status_code == 422
+        assert "between the years 1 and 9999" in refused.json()["detail"]
     assert rates(podium, name, "as_of=2020-01-01T00:00:00Z").status_code == 409
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -88,6 +91,18 @@ def test_letters_are_shared_by_those_who_are_not_apart() -> None:
         for i, a in enumerate(names):
             for b in names[i + 1 :]:
                 assert bool(set(letters[a]) & set(letters[b])) is ((a, b) not in apart)
+
+
+def test_letters_of_many_pairs_that_are_apart_only_within_themselves() -> None:
+    """An agent with and without a tool, 25 times: 2^25 sets of which none is apart, few letters."""
+    names = [*(f"with{k}" for k in range(25)), *(f"without{k}" for k in range(25))]
+    apart = {(f"with{k}", f"without{k}") for k in range(25)}
+    letters = {
+        name: set(re.findall(r"\.[a-z]+|[a-z]", text))
+        for name, text in letters_of(names, apart).items()
+    }
+    for a, b in combinations(names, 2):
+        assert bool(letters[a] & letters[b]) is ((a, b) not in apart)
 
 
 @pytest.mark.parametrize("competitions", [1, 2, 5, 6, 7, 75])

@@ -63,6 +63,7 @@ def test_run_groups_become_an_experiment_and_its_row(podium: Commands) -> None:
         (runs / group).mkdir(parents=True)
         (runs / group / "2025-02_grading_report.json").write_text(json.dumps(document))
     (runs / group / "2025-01_grading_report.json").write_text("{}")
+    complete = list(rows)
     rows.append("an-agent,2025-01-09_lost")
     table = podium.home / "run_group_experiments.csv"
     table.write_text("\n".join(["experiment_id,run_group", *rows]) + "\n")
@@ -82,10 +83,21 @@ def test_run_groups_become_an_experiment_and_its_row(podium: Commands) -> None:
     assert "lost-agent: nothing was imported" in both.stderr
     assert "225 before" in both.stdout
     podium("import", "run-groups", table, runs, "--experiment", "an-agent")
+    rows = [f"{name},{group}" for name in ("a/b", "n" * 201, "\u202egro")]
+    rows += [f"with-typo,{group}", "with-typo,typo"]
+    (runs / "typo").mkdir()
+    typo = [{"competition_id": "leaf-clasification", "score": None}]
+    (runs / "typo" / "grading_report.json").write_text(json.dumps(typo))
+    table.write_text("\n".join(["experiment_id,run_group", *rows]) + "\n")
+    mixed = podium("import", "run-groups", table, runs, status=1)
+    assert mixed.stdout.startswith("with-typo: 75 results imported")
+    assert mixed.stderr.count("nothing was imported") == 3
+    assert "typo: The grading report is refused" in mixed.stderr
+    assert "did you mean 'leaf-classification'" in mixed.stderr
     for other in ("other-agent", "third-agent"):
         table.write_text(
             "experiment_id,run_group\n"
-            + "\n".join(row.replace("an-agent", other) for row in rows[:3])
+            + "\n".join(row.replace("an-agent", other) for row in complete)
             + "\n"
         )
         podium("import", "run-groups", table, runs)
@@ -354,3 +366,14 @@ def test_a_picture_has_its_numbers_beside_it(podium: Commands) -> None:
     (podium.home / "folder.vl.json").mkdir()
     refused = podium(*plot, podium.home / "folder.vl.json", status=1).stderr
     assert "folder.vl.json cannot be written: Is a directory." in refused
+
+
+def test_a_refused_import_makes_no_experiment(podium: Commands) -> None:
+    report = podium.home / "grading_report.json"
+    report.write_text("{}")
+    podium("import", "grading-report", "new", report, status=1)
+    for name, lines in (("none", ""), ("unknown", '{"competition_id": "nope"}\n')):
+        (podium.home / name).mkdir()
+        (podium.home / name / "submission.jsonl").write_text(lines)
+        podium("import", "submissions", "new", podium.home / name, status=1)
+    assert "new" not in podium("experiments", "list").stdout

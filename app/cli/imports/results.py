@@ -30,10 +30,9 @@ def import_grading_report(
 ) -> None:
     """Import a grading report of MLE-bench into an experiment, which is made if it is new."""
     with podium(creates=True, doing="importing results") as context:
-        grading_reports.create_if_new(context, experiment)
         sources = [ReportSource(file.read_bytes())]
         imported = grading_reports.import_reports(
-            context, experiment, sources, seed=seed, repeats=repeats
+            context, experiment, sources, seed=seed, repeats=repeats, create=True
         )
     if as_json:
         print_json(asdict(imported))

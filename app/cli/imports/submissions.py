@@ -13,7 +13,6 @@ from app.cli.operation.grading_work import grade_or_wait
 from app.cli.output import AsJson, err, print_json, step_progress
 from app.importers.submission_folder import read_submission_folder
 from app.services.grading import recovery
-from app.services.imports.grading_reports import create_if_new
 from app.services.imports.submission_files import TakenFiles, outcomes, take_files, ungraded
 from app.services.runtime.context import Context
 from app.worker.loop import Worker
@@ -46,7 +45,6 @@ def import_submissions(
     """  # fmt: skip
     found = read_submission_folder(folder, first_seed)
     with podium(creates=True, grades=True) as context:
-        create_if_new(context, experiment)
         with step_progress() as advance:
             seen = 0
 

@@ -21,6 +21,7 @@ from app.reports.document.origin import Origin, csv_metadata, origin_of
 from app.reports.document.page import to_markdown
 from app.reports.report import Report
 from app.reports.tables import to_csv, to_parquet
+from app.storage.queries.regrades.in_force import in_range
 
 
 class Form(StrEnum):
@@ -62,10 +63,10 @@ def moment_of(text: str) -> datetime:
     '2026-05-01T12:00:00+00:00'
 
     Raises:
-        Invalid: it is not a time, or it has no zone.
+        Invalid: it is not a time, it has no zone, or no time in UTC is the same.
     """
     try:
-        found = datetime.fromisoformat(text)
+        found = in_range(datetime.fromisoformat(text))
     except ValueError:
         found = None
     if found is None or found.tzinfo is None:

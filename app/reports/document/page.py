@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import count, product
 from typing import Any
 
 
@@ -80,7 +80,7 @@ def _list(lines: Sequence[str]) -> str:
 
 
 def _letters() -> Iterator[str]:
-    """The letters a to z, then aa to zz."""
-    yield from string.ascii_lowercase
-    for pair in product(string.ascii_lowercase, repeat=2):
-        yield "".join(pair)
+    """The letters a to z, then aa to zz, then aaa: a table of many experiments has many notes."""
+    for length in count(1):
+        for word in product(string.ascii_lowercase, repeat=length):
+            yield "".join(word)

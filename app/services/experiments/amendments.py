@@ -32,8 +32,10 @@ def amend(
 
     Raises:
         NotFound: the experiment does not exist.
-        Invalid: nothing would change, or the agent or the model would be printed as something else.
+        Invalid: nothing would change, the reason is blank, or the agent or the model would be
+            printed as something else.
     """
+    _refuse_blank(reason)
     for field in ("agent", "model"):
         if changes.get(field) is not None:
             experiments.refuse_misleading_text(field, changes[field])
@@ -83,7 +85,9 @@ def withdraw_imports(
 
     Raises:
         NotFound: the experiment does not exist, or has no such imported result.
+        Invalid: the reason is blank.
     """
+    _refuse_blank(reason)
 
     def record(session: Session) -> AmendmentRecord:
         if stored_experiments.get(session, name) is None:
@@ -108,6 +112,12 @@ def withdraw_imports(
         )
 
     return context.database.write(record)
+
+
+def _refuse_blank(reason: str) -> None:
+    """Refuse a reason that tells nobody anything."""
+    if not reason.strip():
+        raise Invalid("reason: it is empty; say why, for whoever looks later.")
 
 
 def _add(context: Context, session: Session, new: AmendmentRecord) -> AmendmentRecord:

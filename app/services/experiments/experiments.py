@@ -16,6 +16,7 @@ from app.storage.queries import experiments
 
 # Control and format characters (direction marks, zero widths), and line and paragraph separators.
 INVISIBLE = ("Cc", "Cf", "Zl", "Zp")
+LONGEST_NAME = 200  # no address takes a longer one
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,8 @@ def refuse_confusing_name(name: str) -> None:
         raise Invalid(f"name: {name!r} cannot be read back, for it means a folder in an address.")
     if "/" in name:
         raise Invalid("name: a slash divides the parts of an address, so no name has one.")
+    if len(name) > LONGEST_NAME:
+        raise Invalid(f"name: it has {len(name)} letters, and may have {LONGEST_NAME}.")
     refuse_misleading_text("name", name)
     if unicodedata.normalize("NFC", name) != name:
         raise Invalid("name: use the composed form of its letters (Unicode NFC).")

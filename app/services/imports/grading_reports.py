@@ -44,28 +44,39 @@ class ImportedReports:
 
 
 def import_reports(
-    context: Context, experiment: str, sources: Sequence[ReportSource], *, seed: int, repeats: bool
+    context: Context,
+    experiment: str,
+    sources: Sequence[ReportSource],
+    *,
+    seed: int,
+    repeats: bool,
+    create: bool = False,
 ) -> ImportedReports:
     """Import reports as attempts of the experiment, either all of them or none.
 
     Every entry gets `seed`. With `repeats`, a repeated competition gets the next seed: entries are
-    sorted by run group, then by `created_at`, then by their order in the file.
+    sorted by run group, then by `created_at`, then by their order in the file. With `create`, a
+    missing experiment is created, unless the reports are refused.
 
     Raises:
         NotFound: the experiment does not exist.
+        Invalid: no experiment can have this name.
         BadReport: a file is not a report, or names a competition that nobody knows.
         Conflict: a competition is repeated for a seed, or has another result for that seed.
     """
-    experiments.find(context, experiment)
+    if not create:
+        experiments.find(context, experiment)
     mismatches: list[Mismatch] = []
     entries: list[tuple[str, ReportEntry]] = []
     for source in sources:
         report = read_report(source.data)
         mismatches += report.mismatches
         entries += [(source.group, entry) for entry in report.entries]
-    _refuse_unknown(context, [entry for _, entry in entries])
+    refuse_unknown(context, [entry for _, entry in entries])
     keyed = _with_seeds(entries, seed, repeats=repeats)
     mismatches += mismatches_with_boards(context, [entry for _, entry, _ in keyed])
+    if create:
+        create_if_new(context, experiment)
     now = datetime.now(UTC)
     records = [_record(experiment, one, group, entry, now) for group, entry, one in keyed]
 
@@ -129,8 +140,12 @@ def _with_seeds(
     return keyed
 
 
-def _refuse_unknown(context: Context, entries: Sequence[ReportEntry]) -> None:
-    """Refuse a competition that is neither imported nor in a suite: it is a typo, most often."""
+def refuse_unknown(context: Context, entries: Sequence[ReportEntry]) -> None:
+    """Refuse a competition that is neither imported nor in a suite: it is a typo, most often.
+
+    Raises:
+        BadReport: with the place of the entry.
+    """
     slugs = {entry.competition for entry in entries}
     known = set().union(*context.catalogue.suites().values())
     if slugs <= known:

@@ -7,14 +7,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.errors import BadReport, Conflict, NotFound
+from app.errors import BadReport, Conflict, Invalid, NotFound
 from app.importers.grading_report import read_report
 from app.importers.run_groups import read_run_groups
 from app.services.imports.grading_reports import (
     ImportedReports,
     ReportSource,
-    create_if_new,
     import_reports,
+    refuse_unknown,
 )
 from app.services.runtime.context import Context
 
@@ -46,8 +46,9 @@ def import_groups(
     of a competition gets seed i. If a group has several reports, only the last by name counts,
     because later reports are new gradings; numbered ones count only where no other is.
 
-    A group without a readable report, and an experiment with another result of the same seed,
-    are skipped with a problem. The other groups and experiments are imported.
+    A group without a readable report or with a competition that nobody knows, and an experiment
+    with another result of the same seed or with a name that none can have, are skipped with a
+    problem. The other groups and experiments are imported.
 
     Raises:
         NotFound: an experiment of `only` is not in the table.
@@ -61,16 +62,31 @@ def import_groups(
     for name, members in groups.items():
         if only and name not in only:
             continue
-        sources, problems = _sources(runs, members)
+        readable, problems = _sources(runs, members)
+        sources = _known(context, readable, problems)
         reports = None
         if sources:
-            create_if_new(context, name)
             try:
-                reports = import_reports(context, name, sources, seed=0, repeats=True)
-            except (BadReport, Conflict) as refusal:
+                reports = import_reports(context, name, sources, seed=0, repeats=True, create=True)
+            except (BadReport, Conflict, Invalid) as refusal:
                 problems.append(refusal.detail)
         found.append(ImportedExperiment(name, len(members), tuple(problems), reports))
     return found
+
+
+def _known(
+    context: Context, sources: list[ReportSource], problems: list[str]
+) -> list[ReportSource]:
+    """The reports without an unknown competition; the others become problems."""
+    known = []
+    for source in sources:
+        try:
+            refuse_unknown(context, read_report(source.data).entries)
+        except BadReport as refusal:
+            problems.append(f"{source.group}: {refusal.detail}")
+            continue
+        known.append(source)
+    return known
 
 
 def _sources(runs: Path, groups: list[str]) -> tuple[list[ReportSource], list[str]]:

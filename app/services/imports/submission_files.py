@@ -15,6 +15,7 @@ from app.domain.feedback import Feedback
 from app.domain.states import ArchivalKind, CompetitionStatus, RunState, SubmissionState
 from app.errors import Conflict, Invalid, NeedsData, NotFound
 from app.importers.submission_folder import SubmissionFolder, SubmittedFile
+from app.services.imports.grading_reports import create_if_new
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.claim_jobs import defer
 from app.services.runtime.context import Context
@@ -59,6 +60,8 @@ def take_files(
 ) -> TakenFiles:
     """Store each attempt as a closed run of the experiment; its file waits for a grader.
 
+    A missing experiment is created, unless a competition refuses the files.
+
     A run, its origin and its submission are written together, so that an import that was cut short
     can be repeated: what is here already is not imported again. The run of an attempt whose file is
     missing stays open, so that statistics name it, until an import brings the file or an admin
@@ -72,6 +75,7 @@ def take_files(
         Invalid: a file is too large.
     """
     versions = _versions(context, {one.competition for one in folder.attempts})
+    create_if_new(context, experiment)
     taken = TakenFiles(problems=list(folder.problems))
     for number, one in enumerate(folder.attempts, start=1):
         blob = None if one.file is None else _blob(context, one.file)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
@@ -33,6 +33,19 @@ OUTCOME = RegradeOutcome.__table__
 GRADE = Grade.__table__
 VERSION = CompetitionVersion.__table__
 STATE_TYPE = Submission.__table__.c.state.type
+
+
+def in_range(moment: datetime) -> datetime:
+    """The same moment, which the database can compare with others in UTC.
+
+    Raises:
+        ValueError: in UTC it is before the year 1, or after the year 9999.
+    """
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("in UTC this time is not between the years 1 and 9999") from None
+    return moment
 
 
 @dataclass(frozen=True, slots=True)
