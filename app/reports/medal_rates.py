@@ -73,8 +73,24 @@ def board_report(board: Board, columns: Sequence[str] = (), following: str = "")
         lines += [f"{name} is not counted: {reason}" for name, reason in board.absent]
         return Page([_board_table(rows, shown)], lines)
 
-    flat = RowsOnDemand(lambda: [line for row in rows for line in rates_rows(*row)])
-    return Report(document, flat, page, tuple(columns))
+    return Report(document, RowsOnDemand(lambda: _board_rows(board)), page, tuple(columns))
+
+
+def _board_rows(board: Board) -> list[Mapping[str, Any]]:
+    """The rates of each experiment; on the last page also a row without rates for each absent one.
+
+    Its column `not_counted` says why.
+    """
+    rows: list[Mapping[str, Any]] = [
+        {**line, "not_counted": None} for row in board.rows for line in rates_rows(*row)
+    ]
+    if board.next_cursor is not None:
+        return rows
+    names = list(rows[0]) if rows else ["experiment", "not_counted"]
+    return rows + [
+        dict.fromkeys(names) | {"experiment": name, "not_counted": reason}
+        for name, reason in board.absent
+    ]
 
 
 def _page_note(board: Board, following: str) -> list[str]:

@@ -122,6 +122,34 @@ def test_an_archived_competition_of_a_suite_is_named(
     assert [one["archived_competitions"] for one in board] == [[slugs[2]]] * 2
 
 
+def test_an_experiment_at_an_archived_competition_only_is_told_why_it_has_no_result(
+    podium: Podium, pair: tuple[list[str], list[str]]  # noqa: F811
+) -> None:  # fmt: skip
+    names, _ = pair
+    folder, only = podium.competition(), podium.experiment()
+    run = add_run(podium, only, folder.name, 0)
+    run.submit(good_submission(folder))
+    close(podium, run)
+    podium.admin.post(f"/v1/competitions/{folder.name}/archive", json={"reason": "leaked"})
+
+    why = f"Left out because archived: {folder.name}. Ask with archived=true to count it."
+    refused = podium.admin.get(f"/v1/experiments/{only}/medal-rates")
+    assert refused.status_code == 409
+    assert refused.json()["detail"].endswith(why)
+    path = f"/v1/medal-rates?experiments={names[0]},{only}"
+    board = podium.admin.get(path).json()
+    assert [(one["experiment"], one["reason"].endswith(why)) for one in board["absent"]] == [
+        (only, True)
+    ]
+    rows = rows_of(podium, path)
+    assert {row["experiment"] for row in rows if not row["not_counted"]} == {names[0]}
+    (last,) = [row for row in rows if row["not_counted"]]
+    assert rows[-1] == last
+    assert (last["experiment"], last["mean"]) == (only, "")
+    assert last["not_counted"].endswith(why)
+    assert podium.admin.get(f"/v1/experiments/{only}/medal-rates?archived=true").status_code == 200
+
+
 def test_success_rates_name_archived_competitions(podium: Podium) -> None:  # noqa: F811
     stated = '[baseline]\nscore = 0.5\nsource = "starter code"\n'
     folders = [podium.competition(toml=stated) for _ in range(2)]

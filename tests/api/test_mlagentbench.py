@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import shutil
 
 import pytest
@@ -151,6 +153,10 @@ def test_results_tell_improvement_and_medals_are_not_counted_without_a_board(
     (absent,) = board["absent"]
     assert absent["experiment"] == experiment
     assert "no human leaderboard" in absent["reason"]
+    [row] = csv.DictReader(io.StringIO(podium.admin.get(
+        "/v1/medal-rates", params={"experiments": experiment}, headers={"Accept": "text/csv"}
+    ).text))  # fmt: skip
+    assert (row["experiment"], row["not_counted"]) == (experiment, absent["reason"])
 
 
 @pytest.mark.parametrize("slug", sorted(MEASURED))

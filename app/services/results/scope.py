@@ -20,7 +20,7 @@ from app.services.results.attempts import (
     gather,
     refuse_without_board,
 )
-from app.services.runtime.archival import archived_competitions, suite_slugs
+from app.services.runtime.archival import archived_competitions, archived_note, suite_slugs
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempts
 from app.statistics.attempts import RATES, Grid, Padding, make_grid
@@ -143,11 +143,14 @@ def result_context(
         (record,) = as_they_were(session, [record], as_of)
         withdrawn = amendments.withdrawn(session, as_of=as_of).get(name, 0)
         regrades = in_force(session, filters.basis)
-    found = context_of(record, own, info, filters, slugs, disclosed, regrades)
-    freeze = freezes_of(context, [record], filters.padding).get(name)
     hidden = archived_competitions(
         context, filters.suite, [name], archived=filters.archived, as_of=as_of
     )
+    try:
+        found = context_of(record, own, info, filters, slugs, disclosed, regrades)
+    except NoResults as refusal:
+        raise NoResults(refusal.detail + archived_note(hidden(name))) from None
+    freeze = freezes_of(context, [record], filters.padding).get(name)
     found = replace(found, withdrawn=withdrawn, freeze=freeze, archived_competitions=hidden(name))
     return found, info
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.domain.wording import first_few
-from app.errors import Conflict, Invalid, NotFound
+from app.errors import Conflict, Invalid, NoResults, NotFound
 from app.services.public_log.freezes import freezes_of
 from app.services.results.attempts import (
     CompetitionInfo,
@@ -24,7 +24,7 @@ from app.services.results.scope import (
     disclosures,
     refuse_unknown_flags,
 )
-from app.services.runtime.archival import archived_competitions, suite_slugs
+from app.services.runtime.archival import archived_competitions, archived_note, suite_slugs
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments
@@ -129,10 +129,13 @@ def several(
                         archived_competitions=hidden(record.name),
                     )
                 )
-            elif strict:
-                raise type(one)(f"{record.name}: {one.detail}", **one.extensions) from None
-            else:
-                found.absent.append((record.name, one.detail))
+                continue
+            why = one.detail
+            if isinstance(one, NoResults):
+                why += archived_note(hidden(record.name))
+            if strict:
+                raise type(one)(f"{record.name}: {why}", **one.extensions) from None
+            found.absent.append((record.name, why))
     return found
 
 

@@ -8,10 +8,13 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind
+from app.domain.wording import first_few
 from app.errors import Conflict
 from app.services.runtime.context import Context
 from app.storage.queries import archive as archivals
 from app.storage.queries.archive import ArchivalRecord
+
+MOST_NAMED = 5  # archived competitions in a refusal
 
 
 def archived(context: Context, kind: ArchivalKind, names: list[str]) -> dict[str, ArchivalRecord]:
@@ -64,6 +67,19 @@ def archived_competitions(
     with context.database.read() as session:
         found = archivals.competitions_left_out(session, experiments, as_of)
     return lambda name: tuple(sorted(found.get(name, ())))
+
+
+def archived_note(hidden: Sequence[str]) -> str:
+    """A sentence that names archived competitions, where results at others are missing.
+
+    >>> archived_note(["leaf-classification"])
+    ' Left out because archived: leaf-classification. Ask with archived=true to count it.'
+    """
+    if not hidden:
+        return ""
+    them = "it" if len(hidden) == 1 else "them"
+    named = first_few(hidden, MOST_NAMED)
+    return f" Left out because archived: {named}. Ask with archived=true to count {them}."
 
 
 def _archived_of_suite(context: Context, suite: str, as_of: datetime | None) -> set[str]:
