@@ -23,7 +23,10 @@ def predict(
         return [repr(float(one)) for one in model.fit(known, truth.astype(float)).predict(asked)]
     classifier = HistGradientBoostingClassifier(random_state=seed).fit(known, truth)
     if target.kind == "probability":
-        one = list(classifier.classes_).index("1")
+        classes = list(classifier.classes_)
+        if len(classes) == 1:  # as the first days of a split by time may have
+            return [repr(float(classes[0]))] * len(asked)
+        one = classes.index("1")
         return [repr(float(each)) for each in classifier.predict_proba(asked)[:, one]]
     return [str(each) for each in classifier.predict(asked)]
 
@@ -46,6 +49,7 @@ def _encoded(
         found = pd.to_numeric(values, errors="coerce")
         if numbers(filled) is None:
             found = values.where(values != "").rank(method="dense")
-        columns.append(found.to_numpy(dtype=float))
+        if found.iloc[: len(train)].notna().any():  # scikit-learn fails at a column of NaN
+            columns.append(found.to_numpy(dtype=float))
     matrix = np.column_stack(columns) if columns else np.zeros((len(both), 1))
     return matrix[: len(train)], matrix[len(train) :]

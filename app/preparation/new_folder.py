@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,9 @@ def with_ids(table: pd.DataFrame, own: str | None, seed: int) -> tuple[pd.DataFr
     """The table with an id column in front: `own`, or one with shuffled whole numbers."""
     if own is not None:
         return table, own
-    name = next(name for name in ("id", "row_id", "podium_id") if name not in table.columns)
+    further = (f"podium_id_{number}" for number in itertools.count(2))
+    names = itertools.chain(("id", "row_id", "podium_id"), further)
+    name = next(name for name in names if name not in table.columns)
     made = np.random.default_rng(seed).permutation(len(table)) + 1
     copy = table.copy()
     copy.insert(0, name, [str(one) for one in made])

@@ -27,7 +27,8 @@ def choose(
         Invalid: the rows cannot be split so.
     """
     if how == "time":
-        return _latest(_times(by), share)
+        assert by is not None  # noqa: S101 (the caller's duty)
+        return _latest(by, share)
     splitter = {
         "random": ShuffleSplit, "stratified": StratifiedShuffleSplit, "group": GroupShuffleSplit,
     }[how](n_splits=1, test_size=share, random_state=seed)  # fmt: skip
@@ -39,13 +40,30 @@ def choose(
             )
         )
     except ValueError as error:
-        raise Invalid(f"A {how} split of {rows} rows is not possible: {error}") from None
+        why = _why(how, by) or str(error)
+        raise Invalid(f"A {how} split of {rows} rows is not possible: {why}") from None
     return np.sort(stay), np.sort(chosen)
 
 
-def _times(values: pd.Series[str] | None) -> pd.Series[float]:
+def _why(how: How, by: pd.Series[str] | None) -> str:
+    """Why rows cannot be split so, where scikit-learn's words would not help."""
+    if by is None:
+        return ""
+    counts = by.value_counts()
+    if how == "group" and len(counts) < 2:
+        return f"all are of the group {counts.index[0]!r} of {by.name!r}, and both parts need one."
+    alone = list(counts.index[counts == 1])
+    if how == "stratified" and alone:
+        more = f" and {len(alone) - 1} others have" if len(alone) > 1 else " has"
+        return (
+            f"the class {alone[0]!r}{more} only one row there, and both parts need one. --random "
+            "does not keep the shares of the classes."
+        )
+    return ""
+
+
+def _times(values: pd.Series[str]) -> pd.Series[float]:
     """The times as numbers that order them."""
-    assert values is not None  # noqa: S101 (the caller's duty)
     found = pd.to_numeric(values, errors="coerce")
     if found.isna().any():
         found = pd.to_datetime(values, errors="coerce", format="mixed", utc=True)
@@ -59,12 +77,14 @@ def _times(values: pd.Series[str] | None) -> pd.Series[float]:
     return found.astype(float)
 
 
-def _latest(times: pd.Series[float], share: float) -> tuple[Rows, Rows]:
+def _latest(by: pd.Series[str], share: float) -> tuple[Rows, Rows]:
+    times = _times(by)
     ordered = np.sort(times.to_numpy())
     first = ordered[round(len(ordered) * (1 - share))]
     is_chosen = times.to_numpy() >= first
     if is_chosen.all():
         raise Invalid(
-            f"The column {times.name!r} has too few times to split by: {first} is the first."
+            f"The column {by.name!r} has too few times to split by: {by.iloc[times.argmin()]!r} "
+            "is the first, and rows of one time stay together."
         )
     return np.flatnonzero(~is_chosen), np.flatnonzero(is_chosen)

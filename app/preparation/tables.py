@@ -27,12 +27,15 @@ def read_table(file: Path) -> pd.DataFrame:
         raise Invalid(f"{file} is not a file: --data takes a CSV or Parquet file.")
     try:
         if file.suffix.lower() in PARQUET:
-            table = _texts(pd.read_parquet(file))
+            table = _texts(_with_index(pd.read_parquet(file)))
         else:
             _require_names(_header(file), file)
             table = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     except (ValueError, OSError, EOFError, pd.errors.ParserError) as error:
-        raise Invalid(f"{file} cannot be read as a table: {error}.") from None
+        why = str(error).strip().rstrip(".")
+        raise Invalid(f"{file} cannot be read as a table: {why}.") from None
+    if not isinstance(table.index, pd.RangeIndex):  # pandas took the first cells for row names
+        raise Invalid(f"{file}: the rows have more cells than the first line has names.")
     _require_names([str(name) for name in table.columns], file)
     if len(table) == 0:
         raise Invalid(f"{file} has no rows.")
@@ -67,6 +70,12 @@ def _require_names(names: list[str], file: Path) -> None:
         raise Invalid(f"{file}: the first line must name every column.")
     if repeated:
         raise Invalid(f"{file}: two columns are called {repeated[0]!r}.")
+
+
+def _with_index(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with the columns that pandas kept as its index, when it wrote the file."""
+    is_named = any(name is not None for name in table.index.names)
+    return table.reset_index(drop=not is_named)
 
 
 def _texts(table: pd.DataFrame) -> pd.DataFrame:

@@ -14,6 +14,7 @@ MAX_NUMERIC_CLASSES = 20  # whole numbers with more values are quantities
 MAX_CLASSES = 1000
 ROWS_PER_CLASS = 5  # on average; a text that seldom repeats is no class
 BOOLEANS = {"true": "1", "false": "0"}
+NO_NUMBERS = ("nan", "na", "n/a", "null", "inf", "+inf", "-inf")  # how tables write no value
 RARE = 0.8  # the share of the largest class from which accuracy says little
 
 
@@ -52,6 +53,7 @@ def propose(values: pd.Series[str], metric: str = "") -> Target:
             f"The target {values.name!r} is empty in {len(missing)} rows, first in row "
             f"{missing[0] + 1}: remove these rows, or fill them."
         )
+    _require_no_lack(values)
     distinct = values.nunique()
     if distinct == 1:
         raise Invalid(f"The target {values.name!r} is {values.iloc[0]!r} in every row.")
@@ -77,13 +79,28 @@ def answers(values: pd.Series[str], target: Target) -> pd.Series[str]:
     """The target as the answers hold it: as 1 and 0 where probabilities are asked."""
     if target.kind != "probability":
         return values
+    ones = _numbered(values).astype(float).astype(int)  # a table may write 1.0
+    return ones.astype(str)
+
+
+def _numbered(values: pd.Series[str]) -> pd.Series[str]:
     return values.map(lambda text: BOOLEANS.get(text.lower(), text))
+
+
+def _require_no_lack(values: pd.Series[str]) -> None:
+    """Refuse numbers with some NaN, which would look like classes."""
+    lacks = values.str.strip().str.lower().isin(NO_NUMBERS)
+    if lacks.any() and not lacks.all() and numbers(_numbered(values[~lacks])) is not None:
+        first = int(np.flatnonzero(lacks)[0])
+        raise Invalid(
+            f"The target {values.name!r} is {values.iloc[first]!r} in row {first + 1}, of "
+            f"{lacks.sum()} such rows, and a number in all others: remove these rows, or fill them."
+        )
 
 
 def _proposal(values: pd.Series[str], distinct: int) -> tuple[Target, tuple[str, ...]]:
     """The proposal, and all kinds that the column could have, the likeliest first."""
-    as_answers = values.map(lambda text: BOOLEANS.get(text.lower(), text))
-    found = numbers(as_answers)
+    found = numbers(_numbered(values))
     if found is not None and set(found) == {0.0, 1.0}:
         return (
             Target("probability", "roc_auc_score", "it has two values, 0 and 1"),

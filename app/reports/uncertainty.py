@@ -14,6 +14,7 @@ from app.services.results.noise.experiment_noise import FinalScore, RateNoise, r
 from app.storage.queries.noise.uncertainties import UncertaintyRecord
 
 MEDALS = ("gold", "silver", "bronze", "none")
+REGRADED = "a regrade gave the score, and the noise is estimated of first grades"
 MEANING = (
     "The noise is that of the test rows: how far scores would differ with other rows like these. "
     "Other seeds of the agent differ more."
@@ -31,7 +32,7 @@ def uncertainty_document(kept: UncertaintyRecord | None) -> dict[str, Any]:
 
 def noise_report(name: str, scores: Sequence[FinalScore]) -> Report:
     """The final scores of an experiment with their noise, and the medals within it."""
-    items = [_fields(one) | uncertainty_document(one.kept) for one in scores]
+    items = [_fields(one) | _noise(one) for one in scores]
     rates = [asdict(one) for one in rate_noise(scores)]
     return noise_report_of({"experiment": name, "items": items, "rates": rates})
 
@@ -75,6 +76,11 @@ scores without a medal is as near to one. Of 1 score the noise is not known.']
     if one.unmeasured:
         text += f" Of {counted(one.unmeasured, 'score')} the noise is not known."
     return [text]
+
+
+def _noise(one: FinalScore) -> dict[str, Any]:
+    found = uncertainty_document(one.kept)
+    return found if one.regrade is None else {**found, "reason": REGRADED}
 
 
 def _fields(one: FinalScore) -> dict[str, Any]:

@@ -79,7 +79,9 @@ def show_competition(
         attempts=shown, suites=suites, regrades=regrades,
         versions=versions,
         more_regrades=more_regrades is not None,
-        near=near_lines(context, {one.submission: one.medal for one in shown if one.submission}),
+        near=near_lines(context, {
+            one.submission: one.medal for one in shown if one.submission and one.regrade is None
+        }),
         table=lambda: competition_report(slug, "not-better", info, attempts).rows,
         facts=lambda: {
             **competition_facts(entry, suites, versions, regrades), "sort": sort,

@@ -101,7 +101,8 @@ def show_submission(request: Request, context: Ctx, caller: Anyone, submission_i
     found = disclose.show(context, caller, submission_id)
     entry = context.catalogue.of_version(found.run.version_id)
     is_admin = caller.role is Role.ADMIN
-    noise = uncertainty.find(context, submission_id).kept if found.state == "graded" else None
+    is_first = found.state == "graded" and found.regrade is None
+    noise = uncertainty.find(context, submission_id).kept if is_first else None
     receipts = [
         one for one in read.of_run(context, caller, found.run.id)
         if one.submission_id == submission_id
@@ -124,5 +125,5 @@ def show_submission(request: Request, context: Ctx, caller: Anyone, submission_i
 
 def _near_lines(context: Context, found: Sequence[Disclosed]) -> frozenset[str]:
     """Which of these are nearer to a medal line than their noise."""
-    graded = [(one.submission.id, one.grade) for one in found]
+    graded = [(one.submission.id, one.grade) for one in found if one.regrade is None]
     return near_lines(context, {each: grade["medal"] for each, grade in graded if grade})

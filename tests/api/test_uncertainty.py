@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.api.conftest import Podium, Run
+from tests.api.test_regrades import apply, regrade, with_wrong_answers
 from tests.factories import good_submission, sample_submission
 from tests.graders.conftest import wait_until
 
@@ -177,3 +178,30 @@ def test_noise_that_was_asked_for_later_changes_no_rates_of_a_past_time(podium: 
 
     assert podium.admin.get(path).text == before
     assert podium.admin.get(path.partition("?")[0]).json()["noise"] != []
+
+
+def test_a_score_that_a_regrade_gave_has_not_the_noise_of_the_first_grade(podium: Podium) -> None:
+    folder, mended = with_wrong_answers(podium)
+    run = podium.run(folder)
+    submission = graded(run, good_submission(mended))
+    name = run.document["experiment"]
+    path = f"/v1/experiments/{name}/uncertainty"
+    assert podium.admin.get(f"/v1/submissions/{submission}/uncertainty").status_code == 200
+    (first,) = podium.admin.get(path).json()["items"]
+    assert first["estimated_at"] is not None
+    podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"})
+    assert podium.send_folder(mended).status_code == 201
+
+    apply(podium, regrade(podium, folder, version=2))
+
+    found = podium.admin.get(path).json()
+    (one,) = found["items"]
+    assert one["score"] < 1e-9 < 0.2 < first["score"]
+    assert (one["standard_error"], one["medals"], one["estimated_at"]) == (None, None, None)
+    assert one["reason"].startswith("a regrade gave the score")
+    assert {(rate["measured"], rate["unmeasured"]) for rate in found["rates"]} == {(0, 1)}
+    page = podium.admin.get(f"/submissions/{submission}", headers={"Accept": "text/html"}).text
+    assert "not known: a regrade gave the score" in page
+    listed = podium.admin.get("/", headers={"Accept": "text/html"})
+    assert name in listed.text
+    assert "within their noise" not in listed.text

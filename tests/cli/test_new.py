@@ -125,11 +125,43 @@ def test_the_same_seed_makes_the_same_folder(tmp_path: Path) -> None:
     assert one["answers.csv"] != three["answers.csv"]
 
 
+@pytest.mark.parametrize(
+    ("targets", "more"),
+    [
+        (["1.0", "0.0", "0.0"] * 20, {}),
+        (["0"] * 48 + ["1", "0"] * 6, {"how": "time", "by": "day"}),  # the model knows one class
+    ],
+)
+def test_a_table_that_scikit_learn_does_not_take_has_a_baseline(
+    tmp_path: Path, targets: list[str], more: dict[str, object]
+) -> None:
+    rows = [f"{n},,{target}" for n, target in enumerate(targets)]  # and an empty column
+    (tmp_path / "t.csv").write_text("\n".join(["day,empty,y", *rows]) + "\n")
+
+    competition = made(tmp_path / "x", tmp_path / "t.csv", "y", with_baseline=True, **more)
+
+    assert competition.target.kind == "probability"
+    assert competition.baseline_score is not None
+    answers = pd.read_csv(tmp_path / "x" / "private" / "answers.csv", dtype=str)
+    assert set(answers["y"]) == {"0", "1"}
+
+
+def test_ids_have_a_name_that_no_column_has(tmp_path: Path) -> None:
+    rows = [f"{n},{n},{n},{n * n % 17 / 3}" for n in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,row_id,podium_id,y", *rows]) + "\n")
+
+    competition = made(tmp_path / "x", tmp_path / "t.csv", "y")
+
+    assert (competition.folder / "public" / "test.csv").read_text().startswith("podium_id_2,id,")
+
+
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     file = tmp_path / "table.csv"
-    rows = [f"k{n},{n % 4},{n},{'' if n % 9 else n},{n * n % 17 / 3}" for n in range(60)]
-    file.write_text("\n".join(["key,city,day,holes,price", *rows]) + "\n")
+    rows = [
+        f"k{n},{n % 4},{n},{'' if n % 9 else n},{n * n % 17 / 3},{n % 23 - 9.5}" for n in range(60)
+    ]
+    file.write_text("\n".join(["key,city,day,holes,price,change", *rows]) + "\n")
     return file
 
 
@@ -177,6 +209,14 @@ def test_the_command_makes_and_checks_a_folder(
         ("x", "price", {"how": "time", "by": "key"}, "is no time in row 1"),
         ("x", "price", {"id": "city"}, "the column 'city' repeats a value"),
         ("x", "holes", {}, "is empty in 53 rows"),
+        ("x", "key", {"id": "key"}, "--id and --target both name 'key'"),
+        ("x", "price", {"how": "group", "by": "holes"}, "'holes' is empty in 53 rows, first in"),
+        (
+            "x",
+            "change",
+            {"metric": "root_mean_squared_log_error", "with_baseline": True},
+            "or with the answers (competition.toml:metric). Choose another by --metric",
+        ),
         ("x", "price", {"test_share": 0.01}, "A random split of 1 rows is not possible"),
     ],
 )

@@ -224,3 +224,18 @@ def test_a_prepare_py_ends_with_the_command_that_started_it(
     assert not child.is_running()
     assert second.returncode == 1
     assert "Another process is preparing" in second.stderr
+
+
+def test_an_import_of_several_names_the_folder_that_changed_and_takes_the_others(
+    podium: Command, made: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "prepared-elsewhere" / "cacti"
+    shutil.copytree(made, other)
+    (other / "manifest.json").unlink()
+    (made / "public" / "train.csv").write_text("id\n")
+
+    done = podium("import", "folder", made, other)
+
+    assert done.returncode == 1
+    assert f"{SLUG}: not imported: public/train.csv: " in done.stderr
+    assert "cacti imported as version 1" in done.stdout

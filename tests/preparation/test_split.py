@@ -56,8 +56,9 @@ def test_the_latest_times_are_chosen_and_one_time_stays_together(style):
     [
         ("time", pd.Series(["2024-01-01", "soon"], name="t"), "no time in row 2 \\('soon'\\)"),
         ("time", pd.Series(["5"] * 2, name="t"), "too few times"),
-        ("stratified", pd.Series(["a", "b"], name="y"), "not possible"),
-        ("group", pd.Series(["a", "a"], name="g"), "not possible"),
+        ("time", pd.Series(["2024-01-02"] * 2, name="t"), "split by: '2024-01-02' is the first"),
+        ("stratified", pd.Series(["a", "b"], name="y"), "class 'a' and 1 others have only one row"),
+        ("group", pd.Series(["a", "a"], name="g"), "not possible: all are of the group 'a' of 'g'"),
     ],
 )
 def test_what_cannot_be_split_is_said(how, by, words):

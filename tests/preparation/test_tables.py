@@ -34,6 +34,20 @@ def test_a_parquet_file_is_read_with_its_types(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("index", "columns"),
+    [(pd.Index(["x", "y"], name="key"), ["key", "n"]), (pd.Index([7, 9]), ["n"])],
+)
+def test_an_index_with_a_name_is_a_column_of_a_parquet_file(tmp_path, index, columns):
+    file = tmp_path / "t.parquet"
+    pd.DataFrame({"n": [1, 2]}, index=index).to_parquet(file)
+
+    table = read_table(file)
+
+    assert list(table.columns) == columns
+    assert list(table.index) == [0, 1]
+
+
+@pytest.mark.parametrize(
     ("data", "words"),
     [
         (b"", "name every column"),
@@ -41,7 +55,8 @@ def test_a_parquet_file_is_read_with_its_types(tmp_path):
         (b"a,,b\n1,2,3\n", "name every column"),
         (b"a,b,a\n1,2,3\n", "two columns are called 'a'"),
         (b"a,b\n\xff\xfe,1\n", "cannot be read"),
-        (b"a,b\n1,2,3\n4\n5,6,7\n8,9,10,11\n", "cannot be read"),
+        (b"a,b\n1,2\n3\n4,5,6\n", "cannot be read as a table: .*saw 3\\.$"),
+        (b"a,b\n1,2,3\n4,5,6\n", "more cells than the first line has names"),
     ],
 )
 def test_what_is_no_table_is_said(tmp_path, data, words):

@@ -19,6 +19,7 @@ def column(*values: object) -> pd.Series:
         (["1.0", "0.0"] * 20, "probability", "roc_auc_score"),
         ([1, 2, 3] * 20, "integer", "accuracy_score"),
         (["cat", "dog"] * 20, "label", "accuracy_score"),
+        (["cat", "NA"] * 20, "label", "accuracy_score"),
         (["cat"] * 90 + ["dog"] * 10, "label", "balanced_accuracy_score"),
         ([n / 7 for n in range(40)], "number", "root_mean_squared_error"),
         (list(range(40)), "number", "root_mean_squared_error"),
@@ -50,6 +51,8 @@ def test_a_chosen_metric_chooses_the_kind(values, metric, kind):
     ("values", "metric", "words"),
     [
         ([1, ""], "", "empty in 1 rows, first in row 2"),
+        ([0.5, "NaN", 7, "NA"] * 9, "", "is 'NaN' in row 2, of 18 such rows, and a number in all"),
+        ([True, "inf", False] * 9, "", "is 'inf' in row 2, of 9 such rows"),
         ([3] * 9, "", "is '3' in every row"),
         ([f"text {n}" for n in range(30)], "", "neither a number nor a class"),
         ([0, 1] * 9, "rmse", "no metric 'rmse'"),
@@ -62,7 +65,8 @@ def test_what_does_not_serve_is_said(values, metric, words):
         propose(column(*values), metric)
 
 
-def test_answers_of_probabilities_are_1_and_0():
-    values = column(*["True", "false"] * 10)
+@pytest.mark.parametrize("cells", [("True", "false"), ("1.0", "0.0"), ("01", "0")])
+def test_answers_of_probabilities_are_1_and_0(cells):
+    values = column(*cells * 10)
 
     assert list(answers(values, propose(values))[:2]) == ["1", "0"]

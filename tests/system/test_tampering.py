@@ -115,6 +115,28 @@ def test_a_removed_grade_is_named(copy: Path, seeded: Seeded) -> None:
     assert f"the grade of submission {seeded.submission} is missing" in found.problem
 
 
+def test_a_submission_whose_file_has_no_digest_is_named(copy: Path, seeded: Seeded) -> None:
+    where = "WHERE id = ?"
+    assert change(copy, f"UPDATE submission SET sha256 = '00' {where}", seeded.submission) == 1
+
+    blob, receipt = damage(copy)
+
+    assert (blob.kind, blob.path) == ("blob", "00")
+    assert "no SHA-256" in blob.problem
+    assert f"submission {seeded.submission}" in blob.needed_by
+    assert "has another file" in receipt.problem
+
+
+def test_a_removed_receipt_is_named_by_its_entry_of_the_log(copy: Path) -> None:
+    [(number,)] = rows(copy, "SELECT number FROM receipt ORDER BY number LIMIT 1")
+    assert change(copy, "DELETE FROM receipt WHERE number = ?", number) == 1
+
+    [found] = damage(copy)
+
+    assert (found.kind, found.path) == ("receipt", f"log entry {number}")
+    assert "its receipt is missing" in found.problem
+
+
 def test_another_file_of_a_submission_is_named(copy: Path, seeded: Seeded) -> None:
     [(sha256,)] = rows(copy, f"SELECT sha256 FROM submission WHERE id = '{seeded.submission}'")
     blob = copy / "blobs" / sha256[:2] / sha256[2:]

@@ -10,6 +10,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.output import AsJson, err, file_progress, out, print_json
+from app.errors import Conflict, Invalid
 from app.services.competitions import import_folder
 from app.services.competitions.import_folder import Imported
 from app.services.runtime.context import Context
@@ -36,10 +37,19 @@ def _import_all(
     run: Callable[[Context, Path, Any], Imported], paths: list[Path], as_json: bool
 ) -> None:
     done = []
+    has_failed = False
     with podium(creates=True) as context:
         for path in paths:
-            with file_progress(path.name, _bytes(path)) as progress:
-                done.append(run(context, path.resolve(), progress))
+            try:
+                with file_progress(path.name, _bytes(path)) as progress:
+                    done.append(run(context, path.resolve(), progress))
+            except (Invalid, Conflict) as error:
+                if len(paths) == 1:
+                    raise
+                has_failed = True  # one with mistakes stops none of the others
+                text = f"{path.name}: not imported: {error.detail}"
+                err.print(text, markup=False, highlight=False, soft_wrap=True)
+                continue
             if not as_json:
                 _print_result(done[-1])
     if as_json:
@@ -47,6 +57,8 @@ def _import_all(
             [{"slug": i.version.slug, "version": i.version.number, "created": i.created,
               "status": i.version.status.value, "lint": i.version.lint} for i in done]
         )  # fmt: skip
+    if has_failed:
+        raise typer.Exit(1)
 
 
 def _bytes(path: Path) -> int | None:

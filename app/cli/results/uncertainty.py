@@ -34,7 +34,11 @@ def uncertainty(
         with there:
             path = f"/v1/experiments/{quote(experiment, safe='')}/uncertainty"
             items = there.get(path, archived=archived)["items"]
-            waiting = [row["submission"] for row in items if row["estimated_at"] is None]
+            waiting = [
+                row["submission"]
+                for row in items
+                if row["estimated_at"] is None and row["reason"] is None
+            ]
             with step_progress() as advance:
                 for one in waiting:
                     with _reported(one):
@@ -61,7 +65,7 @@ def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
 
     with podium() as context:
         scores = final_scores(context, experiment, archived=archived)
-        waiting = [one.submission for one in scores if one.kept is None]
+        waiting = [one.submission for one in scores if one.kept is None and one.regrade is None]
         with step_progress() as advance:
             advance(experiment, 0, len(waiting))  # the first one takes its time, too
             for submission in waiting:

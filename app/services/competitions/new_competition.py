@@ -74,6 +74,7 @@ def new_competition(folder: Path, choices: Choices, grade: Grade) -> Made:
         ("--group or --time", choices.by),
     ):
         _require_column(table, role, column)
+    _require_roles(table, choices)
     target = propose(table[choices.target], choices.metric)
     how: How = choices.how or ("stratified" if target.is_class else "random")
     parts = _split(table, target, how, choices)
@@ -154,8 +155,17 @@ def _baseline_score(
     predicted.to_csv(file, index=False)
     outcome = grade(folder, file)
     if isinstance(outcome, GraderFault | Rejected):
-        raise Invalid(f"{target.metric} cannot score scikit-learn's defaults: {outcome}.")
+        raise Invalid(
+            f"{target.metric} cannot score scikit-learn's defaults: {_cause(outcome)}. Choose "
+            "another by --metric, or --no-baseline; then podium check says if the answers are why."
+        )
     return outcome.score
+
+
+def _cause(outcome: GraderFault | Rejected) -> str:
+    if isinstance(outcome, Rejected):
+        return "; ".join(each.message for each in outcome.verdict.violations)
+    return f"it failed with them or with the answers ({outcome.place or outcome.kind})"
 
 
 def _readme(title: str, choices: Choices, how: How, target: Target, found: list[str]) -> str:
@@ -183,3 +193,15 @@ def _require_column(table: pd.DataFrame, role: str, column: str | None) -> None:
     if column is not None and column not in table.columns:
         names = ", ".join(map(str, table.columns[:20]))
         raise Invalid(f"{role}: there is no column {column!r}; the columns are {names}.")
+
+
+def _require_roles(table: pd.DataFrame, choices: Choices) -> None:
+    if choices.id == choices.target:
+        raise Invalid(f"--id and --target both name {choices.target!r}: name two columns.")
+    if choices.how == "group" and choices.by is not None:
+        empty = np.flatnonzero(table[choices.by] == "")
+        if len(empty):
+            raise Invalid(
+                f"--group: {choices.by!r} is empty in {len(empty)} rows, first in row "
+                f"{empty[0] + 1}: name their groups, or remove these rows."
+            )

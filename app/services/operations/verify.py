@@ -33,6 +33,7 @@ PARALLEL_READS = 4
 SAVE_SECONDS = 2.0
 STATEMENT_SECONDS = 3600.0
 NAMED = 5  # submissions and files of versions in one remedy
+NO_DIGEST = "the database names the file by what is no SHA-256: the row was changed"
 CHANGED_RECORD = (
     "Somebody changed the database. Restore a backup from before (`podium restore`) into a new "
     "PODIUM_DATA_DIR and compare the two; do not go on with this one."
@@ -153,6 +154,8 @@ def _comparison(store: BlobStore) -> Callable[[_Target], tuple[_Target, str | No
                     store.fetch(target.sha256, Path(directory) / "blob")
         except DamagedFile as error:
             return target, str(error)
+        except ValueError:  # a blob has no such name
+            return target, NO_DIGEST
         return target, None
 
     return compare
@@ -163,6 +166,8 @@ def _damage(session: Session, store: BlobStore, target: _Target, problem: str) -
     files = files_in_use.version_files_with(session, target.sha256, NAMED)
     needed_by = [f"submission {one}" for one in sent]
     needed_by += [f"{slug}, version {number}, {path}" for slug, number, path in files]
+    if problem == NO_DIGEST:
+        return Damage("blob", target.sha256, problem, needed_by, CHANGED_RECORD)
     remedies = []
     if files:
         remedies.append(

@@ -26,6 +26,7 @@ from app.storage.queries.overview import competition_counts as counting
 from app.storage.queries.overview import experiments as listing
 from app.storage.queries.overview.competition_counts import CompetitionCounts
 from app.storage.queries.overview.experiments import ListedExperiment
+from app.storage.queries.regrades.in_force import in_force
 
 STORED_SORTS = tuple(listing.SORTS)
 COMPUTED_SORTS = ("any_medal", *COUNTED, "percentile", "seconds", "cost_usd", "runs")
@@ -103,7 +104,8 @@ def _summaries(
             counts[each.experiment].append(each)
         near: Counter[str] = Counter()
         if any(one.has_noise for one in others):
-            finals = uncertainties.of_finals(session, list(counts))
+            regrades = [one.id for one in in_force(session)] if is_regraded else []
+            finals = uncertainties.of_finals(session, list(counts), regrades)
             near.update(name for name, medal, chances in finals if is_near(medal, chances))
         made = summarize(context, [(one, counts[one.experiment.name]) for one in others])
         for one, found_here in zip(others, made, strict=True):

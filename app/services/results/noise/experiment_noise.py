@@ -22,7 +22,11 @@ RATES = ("any_medal", *(medal.value for medal in Medal))
 
 @dataclass(frozen=True, slots=True)
 class FinalScore:
-    """The final score of a run, and its noise; `kept` is None if nobody asked for it yet."""
+    """The final score of a run, and its noise; `kept` is None if nobody asked for it yet.
+
+    `regrade` is the regrade that gave the score. Such a score has no noise: what is kept is that of
+    the first grade, which other answers may have given.
+    """
 
     competition: str
     seed: int
@@ -31,6 +35,7 @@ class FinalScore:
     score: float
     medal: str | None
     kept: UncertaintyRecord | None
+    regrade: str | None = None
 
     def chance(self, rate: str) -> float | None:
         """The share of resamples that count in a rate; None where that is not known."""
@@ -87,7 +92,8 @@ def final_scores(
             and run.score is not None
             and (competitions is None or run.competition in competitions)
         ]
-        kept = uncertainties.of_submissions(session, [run.final for run in runs if run.final])
+        first = [run.final for run in runs if run.final and run.regrade is None]
+        kept = uncertainties.of_submissions(session, first)
     known = {
         submission: one
         for submission, one in kept.items()
@@ -96,7 +102,7 @@ def final_scores(
     found = [
         FinalScore(
             run.competition, run.seed, run.run, run.final, run.score, run.medal,
-            known.get(run.final),
+            known.get(run.final), run.regrade,
         )
         for run in runs
         if run.final is not None and run.score is not None

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, bindparam, func, select
+from sqlalchemy import and_, bindparam, exists, func, select
 from sqlalchemy.orm import Session
 
 from app.storage.database.mapping import one, record, values
 from app.storage.database.models import Grade, Run, Submission
 from app.storage.database.tables.noise import GradeUncertainty
+from app.storage.database.tables.regrades import RegradeOutcome
 from app.storage.database.upsert import insert_if_new
 from app.storage.queries import archive
 from app.storage.queries.regrades.brief_runs import last_graded
@@ -21,6 +22,7 @@ TABLE = GradeUncertainty.__table__
 GRADE = Grade.__table__
 SUBMISSION = Submission.__table__
 RUN = Run.__table__
+OUTCOME = RegradeOutcome.__table__
 OF_GRADE = select(TABLE).where(TABLE.c.grade_id == bindparam("grade_id"))
 AT_ONCE = 500  # ids in a query
 
@@ -75,12 +77,16 @@ def is_any_known(session: Session, experiment: str, as_of: datetime | None = Non
 
 
 def of_finals(
-    session: Session, experiments: Sequence[str]
+    session: Session, experiments: Sequence[str], regrades: Sequence[str]
 ) -> Iterator[tuple[str, str | None, dict[str, float]]]:
     """Each final submission of these experiments' runs whose chances of medals are kept.
 
-    The experiment, the medal that it won, and the chances; of those that are not archived.
+    The experiment, the medal that it won, and the chances; of those that are not archived, and
+    about which none of `regrades` decides.
     """
+    decided = exists().where(
+        OUTCOME.c.submission_id == SUBMISSION.c.id, OUTCOME.c.regrade_id.in_(regrades)
+    )
     query = (
         select(RUN.c.experiment, GRADE.c.medal, TABLE.c.medals)
         .select_from(TABLE)
@@ -92,6 +98,7 @@ def of_finals(
             *archive.is_shown(RUN, experiment_named=True, competition_named=False),
             SUBMISSION.c.id == func.coalesce(RUN.c.selected_id, last_graded()),
             GRADE.c.version_id == RUN.c.version_id,
+            *([~decided] if regrades else []),
         )
     )
     for experiment, medal, medals in session.execute(query):

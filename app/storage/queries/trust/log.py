@@ -118,6 +118,13 @@ def all_entries(session: Session) -> Iterator[LogEntryRecord]:
         yield from (record(LogEntryRecord, row) for row in rows)
 
 
+def numbers_of(session: Session, kind: str) -> Iterator[int]:
+    """The numbers of the entries of a kind."""
+    query = select(ENTRY.c.number).where(ENTRY.c.kind == kind).order_by(ENTRY.c.number)
+    for rows in session.execute(query).partitions(ROWS_PER_INSERT):
+        yield from (number for (number,) in rows)
+
+
 def all_checkpoints(session: Session) -> Iterator[CheckpointRecord]:
     """All checkpoints by size; only some are in memory at a time."""
     query = select(CHECKPOINT).order_by(CHECKPOINT.c.size)
