@@ -30,6 +30,15 @@ class Parts:
     usage: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class About:
+    """What competition.toml says beside the data: where the leaderboard is from, the baseline."""
+
+    title: str
+    leaderboard: str = ""
+    baseline: dict[str, object] | None = None
+
+
 def with_ids(table: pd.DataFrame, own: str | None, seed: int) -> tuple[pd.DataFrame, str]:
     """The table with an id column in front: `own`, or one with shuffled whole numbers."""
     if own is not None:
@@ -43,9 +52,7 @@ def with_ids(table: pd.DataFrame, own: str | None, seed: int) -> tuple[pd.DataFr
     return copy, name
 
 
-def write_folder(
-    folder: Path, title: str, parts: Parts, target: Target, baseline: dict[str, object] | None
-) -> None:
+def write_folder(folder: Path, parts: Parts, target: Target, about: About) -> None:
     """Write all files of the competition but a leaderboard. The folder must be empty."""
     truth = answers(parts.test[parts.column], target)
     ids = parts.test[parts.id]
@@ -58,16 +65,16 @@ def write_folder(
     _write(sample, folder / "public" / "sample_submission.csv")
     held = pd.DataFrame({parts.id: ids, parts.column: truth, "Usage": parts.usage})
     _write(held, folder / "private" / "answers.csv")
-    (folder / TOML).write_text(declaration(title, parts, target, baseline), encoding="utf-8")
-    (folder / "description.md").write_text(description(title, parts, target), encoding="utf-8")
+    (folder / TOML).write_text(declaration(parts, target, about), encoding="utf-8")
+    (folder / "description.md").write_text(
+        description(about.title, parts, target), encoding="utf-8"
+    )
 
 
-def declaration(
-    title: str, parts: Parts, target: Target, baseline: dict[str, object] | None
-) -> str:
+def declaration(parts: Parts, target: Target, about: About) -> str:
     """The text of competition.toml."""
     lines = [
-        f"title = {_quoted(title)}",
+        f"title = {_quoted(about.title)}",
         "version = 1",
         'category = "Tabular"',
         "",
@@ -80,8 +87,11 @@ def declaration(
         "[submission.columns]",
         f"{_quoted(parts.column)} = {{ kind = {_quoted(target.kind)} }}",
     ]
-    if baseline is not None:
-        lines += ["", "[baseline]", *(f"{key} = {_quoted(it)}" for key, it in baseline.items())]
+    if about.leaderboard:
+        lines += ["", "[leaderboard]", f"source = {_quoted(about.leaderboard)}"]
+    if about.baseline is not None:
+        stated = (f"{key} = {_quoted(it)}" for key, it in about.baseline.items())
+        lines += ["", "[baseline]", *stated]
     return "\n".join(lines) + "\n"
 
 

@@ -15,7 +15,7 @@ from sklearn import datasets
 from statsmodels import datasets as statsmodels_data
 from vega_datasets import local_data
 
-from app.errors import PodiumError
+from app.errors import Invalid, PodiumError
 from app.read_settings import read_settings
 from app.services.competitions.new_competition import Choices, Made, new_competition
 from app.services.grading.grade_folder import grade_with_folder
@@ -146,6 +146,49 @@ def test_a_table_that_scikit_learn_does_not_take_has_a_baseline(
     assert set(answers["y"]) == {"0", "1"}
 
 
+@pytest.mark.parametrize(
+    ("how", "by"), [("stratified", None), ("group", "city"), ("time", "day"), ("random", None)]
+)
+def test_rows_to_search_on_are_split_as_the_public_ones(
+    tmp_path: Path, how: str, by: str | None
+) -> None:
+    days = pd.date_range("2026-01-01", periods=600)
+    table = pd.DataFrame({"day": days, "city": [f"c{n % 60}" for n in range(600)]})
+    table["y"] = [int((n // 60 + n % 60) % 3 == 0) for n in range(600)]
+    table.to_csv(tmp_path / "table.csv", index=False)
+
+    competition = made(
+        tmp_path / "searched", tmp_path / "table.csv", "y", how=how, by=by, test_share=0.5,
+        public_share=0.2, search_share=0.25, with_baseline=True,
+    )  # fmt: skip
+
+    rows = {"Public": competition.public_rows, "Search": competition.search_rows,
+            "Private": competition.private_rows}  # fmt: skip
+    if how == "group":  # whole groups, of 10 rows each
+        assert sum(rows.values()) == 300
+        assert min(rows["Public"], rows["Search"]) >= 40
+    else:
+        assert rows == {"Public": 60, "Search": 60, "Private": 180}
+    answers = pd.read_csv(competition.folder / "private" / "answers.csv")
+    assert answers["Usage"].value_counts().to_dict() == rows
+    assert competition.baseline_score is not None
+    test = pd.read_csv(competition.folder / "public" / "test.csv").merge(answers, on="id")
+    if how == "stratified":
+        assert test.groupby("Usage")["y"].mean().to_dict() == dict.fromkeys(rows, 1 / 3)
+    if how == "group":
+        assert test.groupby("city")["Usage"].nunique().max() == 1
+    if how == "time":
+        first, last = (test.groupby("Usage")["day"].agg(which) for which in ("min", "max"))
+        assert last["Public"] < first["Search"] <= last["Search"] < first["Private"]
+
+
+def test_too_few_rows_to_search_on_are_refused(tmp_path: Path) -> None:
+    pd.DataFrame({"x": range(100), "y": range(100)}).to_csv(tmp_path / "table.csv", index=False)
+    with pytest.raises(Invalid, match="--search-share: 2 rows to search on and 12 private ones"):
+        made(tmp_path / "small", tmp_path / "table.csv", "y", search_share=0.1)
+    assert not (tmp_path / "small").exists()
+
+
 def test_ids_have_a_name_that_no_column_has(tmp_path: Path) -> None:
     rows = [f"{n},{n},{n},{n * n % 17 / 3}" for n in range(60)]
     (tmp_path / "t.csv").write_text("\n".join(["id,row_id,podium_id,y", *rows]) + "\n")
@@ -229,6 +272,22 @@ def test_wrong_choices_are_sentences_and_leave_nothing(
         made(tmp_path / name, table, target, **more)
 
     assert sorted(path.name for path in tmp_path.iterdir()) == ["table.csv", "there"]
+
+
+def test_a_leaderboard_is_taken_and_checked(
+    new: Callable[..., Done], table: Path, tmp_path: Path
+) -> None:
+    board = tmp_path / "board.csv"
+    board.write_text("team,score\n" + "".join(f"t{n},{n}.5\n" for n in range(10)))
+    options = ("--data", table, "--target", "price", "--no-baseline", "--leaderboard", board)
+    made = new("prices", *options)
+    assert made.returncode == 0, made.stderr
+    assert (tmp_path / "prices" / "leaderboard.csv").read_bytes() == board.read_bytes()
+
+    board.write_text("team,score\nt1,best\n")
+    wrong = new("others", *options)
+    assert wrong.returncode == 1
+    assert "leaderboard.csv" in wrong.stderr
 
 
 def test_the_command_says_what_is_wrong(new: Callable[..., Done], tmp_path: Path) -> None:

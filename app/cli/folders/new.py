@@ -62,11 +62,19 @@ def new(
     public_share: Annotated[
         float, typer.Option(min=0.01, max=0.9, help="share of these whose score may be public")
     ] = 0.3,
+    search_share: Annotated[
+        float,
+        typer.Option(min=0, max=0.9, help="share of the others that agents may search on"),
+    ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="chooses rows and ids")] = 0,
     title: Annotated[str, typer.Option(help="the title; without: the name in words")] = "",
     baseline: Annotated[
         bool, typer.Option(help="train and grade scikit-learn's defaults as the baseline")
     ] = True,
+    leaderboard: Annotated[
+        Path | None,
+        typer.Option(help="a leaderboard.csv for it", exists=True, dir_okay=False),
+    ] = None,
     into: Annotated[Path, typer.Option(help="where the folder is made")] = Path(),
     as_json: AsJson = False,
 ) -> None:
@@ -105,7 +113,7 @@ def new(
         share = test_share or (KAGGLE_TEST_SHARE if from_kaggle else TEST_SHARE)
         choices = Choices(
             data, target, title, id_column or None, how, group or time or None, share,
-            public_share, metric, seed, baseline, origin,
+            public_share, search_share, metric, seed, baseline, leaderboard, origin,
         )  # fmt: skip
         with working(f"{folder.name}: splitting the table" + ", training the baseline" * baseline):
             made = new_competition(

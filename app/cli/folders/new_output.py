@@ -38,7 +38,8 @@ def _document(
         "target": choices.target, "id": choices.id, "metric": made.target.metric,
         "kind": made.target.kind, "reason": made.target.reason, "split": made.how,
         "train_rows": made.train_rows, "public_rows": made.public_rows,
-        "private_rows": made.private_rows, "baseline": made.baseline_score, "leaks": made.leaks,
+        "search_rows": made.search_rows, "private_rows": made.private_rows,
+        "baseline": made.baseline_score, "leaks": made.leaks,
         "problems": list(problems),
     }  # fmt: skip
 
@@ -53,7 +54,8 @@ def _print(made: Made, choices: Choices, ids_note: str) -> None:
     _line(f"  metric: {made.target.metric} (--metric chooses another)")
     _line(
         f"  rows: {made.train_rows} to train on, {made.public_rows} public, "
-        f"{made.private_rows} private"
+        + (f"{made.search_rows} to search on, " if made.search_rows else "")
+        + f"{made.private_rows} private"
     )
     if made.baseline_score is not None:
         _line(f"  baseline: {made.baseline_score:.6g} by scikit-learn's defaults")

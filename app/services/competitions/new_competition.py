@@ -5,18 +5,20 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from app.domain.competition import SLUG, TOML
+from app.domain.read_leaderboard import FILE as LEADERBOARD
 from app.errors import Conflict, Invalid
 from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.preparation import baseline
 from app.preparation.leaks import leaks
-from app.preparation.new_folder import Parts, declaration, with_ids, write_folder
+from app.preparation.new_folder import About, Parts, declaration, with_ids, write_folder
+from app.preparation.search_rows import LEAST
 from app.preparation.split import How, Rows, choose
 from app.preparation.tables import read_table
 from app.preparation.target import Target, propose
@@ -27,7 +29,10 @@ Grade = Callable[[Path, Path], GradingResult]  # grades a file with a competitio
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the admin chose. `by` is the column of groups or times; `id` a column of the table."""
+    """What the admin chose. `by` is the column of groups or times; `id` a column of the table.
+
+    `public_share` is that of the test set, `search_share` that of the other rows of the test set.
+    """
 
     data: Path
     target: str
@@ -37,9 +42,11 @@ class Choices:
     by: str | None = None
     test_share: float = 0.2
     public_share: float = 0.3
+    search_share: float = 0.0
     metric: str = ""
     seed: int = 0
     with_baseline: bool = True
+    leaderboard: Path | None = None
     origin: str = ""  # where the table is from, for the README; without: its file's name
 
 
@@ -52,6 +59,7 @@ class Made:
     how: How
     train_rows: int
     public_rows: int
+    search_rows: int
     private_rows: int
     baseline_score: float | None
     leaks: list[str]
@@ -85,20 +93,22 @@ def new_competition(folder: Path, choices: Choices, grade: Grade) -> Made:
         made = partial / folder.name
         made.mkdir()
         title = choices.title or folder.name.replace("-", " ").capitalize()
-        write_folder(made, title, parts, target, None)
+        about = About(title)
+        if choices.leaderboard is not None:
+            shutil.copyfile(choices.leaderboard, made / LEADERBOARD)
+            about = replace(about, leaderboard=f"{choices.leaderboard.name}, as given")
+        write_folder(made, parts, target, about)
         score = _baseline_score(grade, made, parts, target, choices)
         if score is not None:
             source = f"{baseline.described(target)}, seed {choices.seed}"
-            text = declaration(title, parts, target, {"score": score, "source": source})
-            (made / TOML).write_text(text, encoding="utf-8")
+            about = replace(about, baseline={"score": score, "source": source})
+            (made / TOML).write_text(declaration(parts, target, about), encoding="utf-8")
         (made / "README.md").write_text(_readme(title, choices, how, target, found), "utf-8")
         made.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
-    public = parts.usage.count("Public")
-    return Made(
-        folder, target, how, len(parts.train), public, len(parts.usage) - public, score, found
-    )
+    public, searched, private = map(parts.usage.count, ("Public", "Search", "Private"))
+    return Made(folder, target, how, len(parts.train), public, searched, private, score, found)
 
 
 def require_new(folder: Path) -> None:
@@ -126,6 +136,8 @@ def _split(table: pd.DataFrame, target: Target, how: How, choices: Choices) -> P
         raise Invalid("The test set is too small to have public and private rows.")
     usage = np.full(len(chosen), "Private", dtype=object)
     usage[public] = "Public"
+    if choices.search_share:
+        usage[_search(how, within, private, choices)] = "Search"
     order = np.random.default_rng(choices.seed + 1).permutation(len(chosen))
     test = table.iloc[chosen[order]]
     return Parts(table.iloc[stay], test, id_column, choices.target, list(usage[order]))
@@ -137,6 +149,22 @@ def _usage(how: How, by: pd.Series[str] | None, rows: int, choices: Choices) -> 
         public, private = choose(how, by, rows, 1 - choices.public_share, choices.seed)
         return private, public
     return choose(how, by, rows, choices.public_share, choices.seed)
+
+
+def _search(how: How, by: pd.Series[str] | None, private: Rows, choices: Choices) -> Rows:
+    """The places of rows to search on, among those of private rows; by time they come first."""
+    within = None if by is None else by.iloc[private]
+    rows, share, seed = len(private), choices.search_share, choices.seed + 2
+    if how == "time":
+        found, rest = choose(how, within, rows, 1 - share, seed)
+    else:
+        rest, found = choose(how, within, rows, share, seed)
+    if min(len(found), len(rest)) < LEAST:
+        raise Invalid(
+            f"--search-share: {len(found)} rows to search on and {len(rest)} private ones; both "
+            f"need at least {LEAST}."
+        )
+    return private[found]
 
 
 def _baseline_score(
@@ -170,10 +198,11 @@ def _cause(outcome: GraderFault | Rejected) -> str:
 
 def _readme(title: str, choices: Choices, how: How, target: Target, found: list[str]) -> str:
     by = f" by `{choices.by}`" if choices.by else ""
+    searched = f", {choices.search_share:g} of the others to search on"
     origin = (
         f"Made by `podium new` from {choices.origin or choices.data.name}: a {how} split{by}, "
         f"seed {choices.seed}, {choices.test_share:g} of the rows in the test set, "
-        f"{choices.public_share:g} of these public."
+        f"{choices.public_share:g} of these public{searched if choices.search_share else ''}."
     )
     why = f"The metric is `{target.metric}`; of the target `{choices.target}`: {target.reason}."
     lines = [f"# {title}", "", origin, "", why]
