@@ -81,9 +81,7 @@ def _board_rows(board: Board) -> list[Mapping[str, Any]]:
 
     Its column `not_counted` says why.
     """
-    rows: list[Mapping[str, Any]] = [
-        {**line, "not_counted": None} for row in board.rows for line in rates_rows(*row)
-    ]
+    rows: list[Mapping[str, Any]] = [line for row in board.rows for line in rates_rows(*row)]
     if board.next_cursor is not None:
         return rows
     names = list(rows[0]) if rows else ["experiment", "not_counted"]
@@ -198,6 +196,7 @@ def rates_rows(context: ResultContext, groups: Mapping[str, GroupRates]) -> list
                     **ends("bounds", one.bounds),
                     "missing_in_group": group.missing,
                     **context_columns(context),
+                    "not_counted": None,
                 }
             )
     return rows

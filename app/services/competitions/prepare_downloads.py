@@ -32,6 +32,7 @@ from app.services.competitions.prepare import (
     prepared_place,
     require_prepare,
 )
+from app.services.competitions.prepared_folder import remove_interrupted
 from app.services.competitions.run_prepare import PREPARE
 from app.settings import Settings
 
@@ -131,6 +132,7 @@ class PrepareDownloads:
         require_prepare(folder, grading_only=self._choices.grading_only)
         if not self._choices.again and self._is_prepared(folder):
             place = prepared_place(self._settings.data_dir, folder.name)
+            remove_interrupted(place)
             return Outcome(folder.name, "present", f"is in {place}, as it would be made now")
         download = self._opened(folder.name)
         try:

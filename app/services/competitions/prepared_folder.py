@@ -60,6 +60,14 @@ def partial_folder(target: Path) -> Iterator[Path]:
         os.close(lock)
 
 
+def remove_interrupted(target: Path) -> None:
+    """Remove what an interrupted preparation left beside a folder that is complete, if anything."""
+    places = (target.with_name(target.name + ending) for ending in (PARTIAL, OLD))
+    if any(place.exists() for place in places):
+        with contextlib.suppress(Conflict), partial_folder(target):
+            pass
+
+
 def complete(
     made: Path,
     target: Path,
