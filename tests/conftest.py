@@ -76,13 +76,11 @@ def migrated_postgres(postgres: Postgres) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def migrated_sqlite() -> Path:
     """A migrated SQLite file to copy."""
-    from app.storage.database import migrations
+    from tests.migrated import migrated_sqlite
 
-    path = tmp_path_factory.mktemp("sqlite") / "migrated.db"
-    migrations.upgrade(f"sqlite:///{path}")
-    return path
+    return migrated_sqlite()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

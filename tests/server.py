@@ -14,16 +14,23 @@ from typing import Any, Self
 import httpx
 
 from tests.forkserver import PodiumProcess
+from tests.migrated import make_data_directory
 
 KEY = re.compile(r"pod_admin_\S+")
 START_SECONDS = 90
 
 
 class PodiumServer:
-    """`podium serve` on a free port. It can be killed, and started again on the same data."""
+    """`podium serve` on a free port. It can be killed, and started again on the same data.
 
-    def __init__(self, data_dir: Path, database_url: str = "", **settings: Any) -> None:
+    It finds a migrated database; with `migrates`, none, as on a first start.
+    """
+
+    def __init__(
+        self, data_dir: Path, database_url: str = "", *, migrates: bool = False, **settings: Any
+    ) -> None:
         self.data_dir = data_dir
+        self.migrates = migrates
         self.key = ""
         self.port = free_port()
         self.log = data_dir.parent / f"{data_dir.name}.log"
@@ -51,6 +58,8 @@ class PodiumServer:
     def start(self) -> Self:
         if self._process is not None:  # a test ended it by a signal of its own
             self._close_pipe()
+        if not (self.migrates or self.data_dir.exists() or self.environment["PODIUM_DATABASE_URL"]):
+            make_data_directory(self.data_dir)
         with self.log.open("ab") as log:
             self._process = PodiumProcess(
                 ["serve", "--port", str(self.port)],

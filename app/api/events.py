@@ -15,7 +15,7 @@ from app.api import serializers
 from app.api.dependencies import Anyone, Ctx, Id, Key
 from app.api.http.event_stream import HEARTBEAT, PER_RUN_KEY, EventStreamResponse, StreamLimit
 from app.api.http.problems import responses
-from app.api.http.threads import run_in_thread
+from app.api.http.threads import read_events
 from app.api.schemas.runs import RunOut
 from app.api.schemas.submissions import SubmissionOut
 from app.errors import NotFound, RunArchived, Unauthorized, Unavailable
@@ -98,7 +98,7 @@ async def _events(
         while not notifications.is_closed:
             changed.clear()
             try:
-                found, text = await run_in_thread(_next_page, context, caller, run_events)
+                found, text = await read_events(_next_page, context, caller, run_events)
             except (Unavailable, Unauthorized, RunArchived, NotFound) as error:
                 if not begun:
                     raise

@@ -47,7 +47,7 @@ class GraderPool:
     Competitions with a metric.py are graded in processes of their own, which start on demand. With
     `requires_isolation` they are refused where this machine lacks a wall of `Isolation`, by a fault
     that names the wall. `shows_texts` is for commands of an admin who has the answers: faults of a
-    metric.py then have the exception's text.
+    metric.py then have the exception's text. A command may give a `template` that it has launched.
     """
 
     def __init__(
@@ -61,13 +61,14 @@ class GraderPool:
         validation_seconds: float | None = None,
         requires_isolation: bool = False,
         shows_texts: bool = False,
+        template: GraderTemplate | None = None,
     ) -> None:
         self._closed = threading.Event()
         self._grading: Tasks = queue.SimpleQueue()
         self._validating: Tasks = queue.SimpleQueue()
         self._resampling: Tasks = queue.SimpleQueue()
         limits = GraderLimits(seconds, memory_mb, cache_mb, requires_isolation, shows_texts)
-        template = GraderTemplate()
+        template = template or GraderTemplate()
         self._slots = [
             GraderSlot(
                 "grade", self._grading, self._closed, limits, template, on_demand=processes == 0

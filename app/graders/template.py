@@ -17,8 +17,9 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import app
 from app.graders.messages.framing import TooLargeMessage, receive_before
@@ -34,8 +35,8 @@ class StartFailed(Exception):
 class GraderTemplate:
     """Starts and ends graders, from any thread.
 
-    Its process starts with the first grader and ends with the last. If it dies, its graders die
-    too, and the next start makes another.
+    Its process starts with the first grader, or with `launch`, and ends with the last. If it dies,
+    its graders die too, and the next start makes another.
     """
 
     def __init__(self) -> None:
@@ -43,6 +44,23 @@ class GraderTemplate:
         self._process: subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         self._graders: set[int] = set()
+        self._is_ready = False
+
+    @contextlib.contextmanager
+    def launch(self) -> Iterator[Self]:
+        """Let the process load the libraries while the caller does something else.
+
+        The process ends with this context, if no grader started or the last one has ended.
+        """
+        with self._lock:
+            if self._process is None:
+                self._launch()
+        try:
+            yield self
+        finally:
+            with self._lock:
+                if not self._graders:
+                    self._end()
 
     def start(self, arguments: dict[str, Any], channel: socket.socket) -> int:
         """Start a grader, which gets the arguments and the channel. Returns its process id.
@@ -53,7 +71,9 @@ class GraderTemplate:
         with self._lock:
             if self._process is None or self._process.poll() is not None:
                 self._end()
-                self._begin()
+                self._launch()
+            if not self._is_ready:
+                self._await_ready()
             answer = self._ask({"start": {**arguments, "server": os.getpid()}}, channel)
             if "pid" not in answer:
                 if not self._graders:
@@ -74,7 +94,7 @@ class GraderTemplate:
                 self._end()
             return int(answer.get("status", -signal.SIGKILL))
 
-    def _begin(self) -> None:
+    def _launch(self) -> None:
         ours, theirs = socket.socketpair()
         with theirs, contextlib.ExitStack() as if_it_fails:
             if_it_fails.callback(ours.close)
@@ -88,10 +108,13 @@ class GraderTemplate:
             )  # fmt: skip
             if_it_fails.pop_all()
         self._channel = ours
+
+    def _await_ready(self) -> None:
         ready = self._answer()
         if "ready" not in ready:
             status = self._end()
             raise StartFailed(str(ready.get("error", f"exit status {status}")))
+        self._is_ready = True
 
     def _ask(self, request: dict[str, Any], passed: socket.socket | None = None) -> dict[str, Any]:
         """Send a request, with a socket that the template gets; {} if there is no answer."""
@@ -120,6 +143,7 @@ class GraderTemplate:
         """Kill the template; the kernel then kills its graders. Returns its exit status."""
         process, self._process = self._process, None
         channel, self._channel = self._channel, None
+        self._is_ready = False
         self._graders.clear()
         if channel is not None:
             channel.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import inspect
 import json
@@ -11,15 +12,19 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+
+from app.graders.runtime_env import COMMON_CODE, ONE_THREAD
 
 ROOT = Path(__file__).parents[2]
 PR_SET_CHILD_SUBREAPER = 36
 LOAD_SECONDS = 300.0  # importing everything takes 6 s of processor time
 FORK_SECONDS = 60.0
 # Python and its libraries read these at their start, so a fork would not see another value.
+# What the numbers of a grader depend on, for its template is forked from here too.
+GRADERS = COMMON_CODE | ONE_THREAD | {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 LANGUAGE = ("LANG", "LC_")
 READ_AT_START = ("PYTHON", "LD_", "OPENBLAS_", "OMP_", "MALLOC_", "ARROW_", *LANGUAGE)
 EXECUTE_CHILD = inspect.signature(subprocess.Popen._execute_child)  # type: ignore[attr-defined]
@@ -52,13 +57,10 @@ class ForkServer:
         with self._lock:
             if self._process is None:
                 self._begin()
-            _prctl(PR_SET_CHILD_SUBREAPER, 1)
-            try:
+            with reaping_orphans():
                 sources = list(descriptors.values())
                 socket.send_fds(self._channel, [json.dumps(request).encode()], sources)
                 answer = self._channel.recv(64)
-            finally:
-                _prctl(PR_SET_CHILD_SUBREAPER, 0)
         assert answer, "the fork server has ended; its standard error says why"
         return int(answer)
 
@@ -68,7 +70,7 @@ class ForkServer:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.forkserver.program", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()], cwd=ROOT, stdin=subprocess.DEVNULL,
-                env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+                env={**os.environ, **GRADERS},
             )  # fmt: skip
         atexit.register(self._end)
         self._channel.settimeout(LOAD_SECONDS)
@@ -147,6 +149,16 @@ def check_environment(environment: dict[str, str]) -> None:
         if environment.get(name) != os.environ.get(name)
     )
     assert not other, f"start the command itself: a fork does not read {', '.join(other)} anew"
+
+
+@contextlib.contextmanager
+def reaping_orphans() -> Iterator[None]:
+    """Become the parent of processes below this one whose parent ends meanwhile."""
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        yield
+    finally:
+        _prctl(PR_SET_CHILD_SUBREAPER, 0)
 
 
 def _prctl(option: int, value: int) -> None:

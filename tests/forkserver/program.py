@@ -1,22 +1,19 @@
 """The fork server: loads the modules of `podium`, then forks for each command it is asked to run.
 
 Requests are datagrams of JSON with the descriptors that the new process gets; the answer is its
-process id. The process is not this one's child but the asker's: see `start`.
+process id. The process is not this one's child but the asker's: see `fork_orphan`.
 """
 
 from __future__ import annotations
 
-import array
 import atexit
 import contextlib
 import gc
 import importlib
 import io
 import itertools
-import json
 import os
 import pkgutil
-import random
 import runpy
 import signal
 import socket
@@ -27,8 +24,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-MAX_REQUEST = 1 << 20  # bytes; an environment and arguments have some thousands
-MAX_FDS = 16
+from tests.forkserver import template
+from tests.forkserver.forking import fork_orphan, receive, reseed
+
 # What commands and the server load when they run, beside the modules of `app`.
 LOADED_LATER = (
     "alembic.command", "alembic.autogenerate", "alembic.ddl.postgresql", "alembic.ddl.sqlite",
@@ -61,8 +59,9 @@ def main(channel: socket.socket) -> None:
         request, descriptors = receive(channel)
         if not request:
             sys.exit(0)
-        pid = start(channel, request, descriptors)
+        pid = fork_orphan()
         if pid is None:
+            become(request, descriptors)
             return
         for descriptor in descriptors:
             os.close(descriptor)
@@ -84,40 +83,7 @@ def load() -> None:
             importlib.import_module(module.name)
     for name in LOADED_LATER:
         importlib.import_module(name)
-
-
-def receive(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
-    """The next request with its descriptors; an empty one if the asker has closed its end."""
-    found = array.array("i")
-    room = socket.CMSG_LEN(MAX_FDS * found.itemsize)
-    data, ancillary, flags, _ = channel.recvmsg(MAX_REQUEST, room)
-    assert not flags & (socket.MSG_TRUNC | socket.MSG_CTRUNC), "the request is too long"
-    for level, kind, content in ancillary:
-        if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-            found.frombytes(content)
-    return (json.loads(data) if data else {}), found.tolist()
-
-
-def start(channel: socket.socket, request: dict[str, Any], descriptors: list[int]) -> int | None:
-    """Fork the new process and say its id; in that process, become the command and say None.
-
-    A process between the two forks ends at once, so that the kernel gives the new process to the
-    asker, which has made itself the reaper of orphans until it has its answer.
-    """
-    reading, writing = os.pipe()
-    between = os.fork()
-    if between == 0:
-        child = os.fork()
-        if child:
-            os.write(writing, str(child).encode())
-            os._exit(0)
-        become(request, descriptors)
-        return None
-    os.close(writing)
-    os.waitpid(between, 0)
-    pid = int(os.read(reading, 32))
-    os.close(reading)
-    return pid
+    template.load()
 
 
 def become(request: dict[str, Any], descriptors: list[int]) -> None:
@@ -143,6 +109,8 @@ def become(request: dict[str, Any], descriptors: list[int]) -> None:
     reseed()
     sys.path[0] = request["cwd"]
     sys.argv = ["podium", *request["words"]]
+    if template.COMMANDS.intersection(request["words"][:1]):
+        template.prepare()
 
 
 def open_streams(*, unbuffered: bool) -> None:
@@ -159,14 +127,6 @@ def open_streams(*, unbuffered: bool) -> None:
             stream.reconfigure(line_buffering=True)
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
-
-
-def reseed() -> None:
-    """Give the process random numbers of its own."""
-    import numpy as np
-
-    random.seed()
-    np.random.seed()
 
 
 def run() -> int:

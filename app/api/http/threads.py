@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import ParamSpec, TypeVar
 
 Arguments = ParamSpec("Arguments")
@@ -14,6 +15,9 @@ Result = TypeVar("Result")
 # Few threads: with CPython's lock more of them only slow each other down. They wait for a disk or
 # a database, and not for long.
 _threads = ThreadPoolExecutor(16, thread_name_prefix="http")
+# Event streams read in threads of their own, so that whoever follows a run from its start, page
+# after page, delays other streams and no submission.
+_reading_events = ThreadPoolExecutor(2, thread_name_prefix="events")
 
 
 def run_in_thread(
@@ -27,3 +31,11 @@ def run_in_thread(
     context = contextvars.copy_context()
     run = lambda: context.run(function, *args, **kwargs)  # noqa: E731 (as short as can be)
     return asyncio.get_running_loop().run_in_executor(_threads, run)
+
+
+def read_events(
+    function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Awaitable[Result]:
+    """The same, in a thread that reads for event streams only."""
+    run = partial(contextvars.copy_context().run, function, *args, **kwargs)
+    return asyncio.get_running_loop().run_in_executor(_reading_events, run)

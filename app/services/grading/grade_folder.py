@@ -10,12 +10,13 @@ from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, TakesNoSubmissions
 from app.graders.messages.results import GradingResult
 from app.graders.pool import GraderPool
+from app.graders.template import GraderTemplate
 from app.graders.version_folder import VersionFolder
 from app.importers.folder import stage_for_grading
 from app.settings import Settings
 
 
-def local_graders(settings: Settings) -> GraderPool:
+def local_graders(settings: Settings, template: GraderTemplate | None = None) -> GraderPool:
     """One grader for a command of an admin who has the answers: it shows texts of exceptions."""
     return GraderPool(
         processes=1,
@@ -25,11 +26,12 @@ def local_graders(settings: Settings) -> GraderPool:
         validators=0,
         requires_isolation=settings.require_isolation,
         shows_texts=True,
+        template=template,
     )
 
 
 def grade_with_folder(
-    settings: Settings, folder: Path, file: Path
+    settings: Settings, folder: Path, file: Path, template: GraderTemplate | None = None
 ) -> tuple[Competition, GradingResult]:
     """Grade `file` against the answers in `folder`. Returns the competition and the outcome.
 
@@ -39,7 +41,7 @@ def grade_with_folder(
         TakesNoSubmissions: the competition's results are measured.
     """
     with (
-        local_graders(settings) as graders,  # it starts while files are copied
+        local_graders(settings, template) as graders,  # it starts while files are copied
         tempfile.TemporaryDirectory(prefix="podium-grade-") as scratch,
     ):
         staging = Path(scratch, "version")

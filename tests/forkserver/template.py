@@ -1,0 +1,94 @@
+"""The template of a forked command's graders: a fork too, for loading its libraries takes 1.3 s.
+
+Before a forked command reads anything, it forks a process that only waits. When the command starts
+the program of the template, that process forks, and the fork becomes the template: a child of the
+command, with the environment and the channel that the command gives, and nothing else of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import signal
+import socket
+import subprocess
+from typing import Any
+
+from tests.forkserver.forking import fork_orphan, receive, reseed
+from tests.forkserver.process import EXECUTE_CHILD, PIPES, reaping_orphans
+
+PROGRAM = "app.graders.program.template_main"
+# The modules that the template loads at its start, and those that graders load when they start.
+LOADED = (PROGRAM, "app.graders.program.custom_grader", "app.graders.program.request_handler",
+          "app.graders.program.tasks", "app.graders.program.job_process")  # fmt: skip
+# Commands that start graders. Others would fork for nothing.
+COMMANDS = {"serve", "worker", "grade", "check", "new", "prepare", "import"}
+
+
+def load() -> None:
+    """Import what templates and graders load; importing it starts nothing."""
+    for name in LOADED:
+        importlib.import_module(name)
+
+
+def prepare() -> None:
+    """Fork the waiting process, and let subprocess.Popen ask it for templates."""
+    channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() == 0:
+        channel.close()
+        wait_and_fork(theirs)
+    theirs.close()
+    execute_child = subprocess.Popen._execute_child  # type: ignore[attr-defined]
+
+    def start(popen: Any, *given: Any) -> None:
+        named = EXECUTE_CHILD.bind(popen, *given).arguments
+        if PROGRAM not in named["args"]:
+            execute_child(popen, *given)
+            return
+        (descriptor,) = named["pass_fds"]
+        with reaping_orphans():
+            request = json.dumps({"environment": named["env"], "cwd": named["cwd"]}).encode()
+            socket.send_fds(channel, [request], [descriptor])
+            popen.pid = int(channel.recv(64))
+        popen._child_created = True
+        popen._close_pipe_fds(*(named[name] for name in PIPES))
+
+    subprocess.Popen._execute_child = start  # type: ignore[attr-defined]
+
+
+def wait_and_fork(channel: socket.socket) -> None:
+    """Fork a template for each request, until the command ends; never returns."""
+    os.setsid()  # a signal to the command's group is not for its template
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    kept = os.dup2(channel.fileno(), 3) if channel.fileno() != 3 else 3
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    channel.detach()
+    channel = socket.socket(fileno=kept)
+    while True:
+        request, descriptors = receive(channel)
+        if not request:
+            os._exit(0)
+        pid = fork_orphan()
+        if pid is None:
+            channel.close()
+            become(request, *descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        channel.send(str(pid).encode())
+
+
+def become(request: dict[str, Any], descriptor: int) -> None:
+    """Run the program of the template; never returns."""
+    os.setsid()
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    reseed()
+    try:
+        importlib.import_module(PROGRAM).main(descriptor)
+    finally:
+        os._exit(0)
