@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from tests.api.test_results import add_run, close, podium  # noqa: F401
 from tests.api.test_sensitivity import FLAG
 from tests.factories import good_submission
 from tests.grading_reports import random_report, suites
+from tests.server import PodiumServer
 
 ANSWERS = (
     "/v1/experiments/{0}/medals-over-time?", "/v1/experiments/{0}/medal-rates?",
@@ -44,9 +47,36 @@ def basis(document: dict) -> list[dict]:
     return [*several, *pair] or [document]
 
 
+Pair = tuple[list[str], list[str]]
+
+
+@pytest.fixture(scope="module")
+def pairs() -> dict[PodiumServer, Pair]:
+    """The pair of each server: tests share it, and leave it as it was."""
+    return {}
+
+
 @pytest.fixture
-def pair(podium: Podium) -> tuple[list[str], list[str]]:  # noqa: F811
+def pair(podium: Podium, pairs: dict[PodiumServer, Pair]) -> Pair:  # noqa: F811
     """Two experiments with two seeds at three competitions, the first flagged; the slugs."""
+    if podium.server not in pairs:
+        pairs[podium.server] = make_pair(podium)
+    return pairs[podium.server]
+
+
+@contextmanager
+def archived(podium: Podium, slug: str) -> Iterator[None]:  # noqa: F811
+    """The competition is archived meanwhile."""
+    place = f"/v1/competitions/{slug}"
+    assert podium.admin.post(f"{place}/archive", json={"reason": "leaked"}).status_code == 200
+    try:
+        yield
+    finally:
+        restored = podium.admin.post(f"{place}/restore", json={"reason": "not leaked"})
+        assert restored.status_code == 200
+
+
+def make_pair(podium: Podium) -> Pair:  # noqa: F811
     folders = [podium.competition(toml=FLAG.format("leaky")), podium.competition(),
                podium.competition()]  # fmt: skip
     names = [podium.experiment(), podium.experiment()]
@@ -62,7 +92,7 @@ def pair(podium: Podium) -> tuple[list[str], list[str]]:  # noqa: F811
 
 @pytest.mark.parametrize("path", ANSWERS)
 def test_answers_name_flagged_competitions_that_they_exclude(
-    podium: Podium, pair: tuple[list[str], list[str]], path: str  # noqa: F811
+    podium: Podium, pair: Pair, path: str  # noqa: F811
 ) -> None:  # fmt: skip
     names, slugs = pair
     path = path.format(*names)
@@ -80,7 +110,7 @@ def test_answers_name_flagged_competitions_that_they_exclude(
 
 @pytest.mark.parametrize("path", ANSWERS)
 def test_answers_name_archived_competitions_that_they_leave_out(
-    podium: Podium, pair: tuple[list[str], list[str]], path: str  # noqa: F811
+    podium: Podium, pair: Pair, path: str  # noqa: F811
 ) -> None:  # fmt: skip
     names, slugs = pair
     path = path.format(*names)
@@ -88,42 +118,41 @@ def test_answers_name_archived_competitions_that_they_leave_out(
     before = [one["archived_competitions"] for one in basis(podium.admin.get(path).json())]
     assert not any(before)
     assert note not in text_of(podium, path)
-    archived = podium.admin.post(f"/v1/competitions/{slugs[1]}/archive", json={"reason": "leaked"})
-    assert archived.status_code == 200
 
-    for each in basis(podium.admin.get(path).json()):
-        assert each["archived_competitions"] == [slugs[1]]
-        assert each["competitions"] == 2
-    assert note in text_of(podium, path)
-    row = rows_of(podium, path)[0]
-    assert slugs[1] in (row.get("archived_competitions"), row.get("a_archived_competitions"))
-    for each in basis(podium.admin.get(f"{path}archived=true").json()):
-        assert (each["archived_competitions"], each["competitions"]) == ([], 3)
+    with archived(podium, slugs[1]):
+        for each in basis(podium.admin.get(path).json()):
+            assert each["archived_competitions"] == [slugs[1]]
+            assert each["competitions"] == 2
+        assert note in text_of(podium, path)
+        row = rows_of(podium, path)[0]
+        assert slugs[1] in (row.get("archived_competitions"), row.get("a_archived_competitions"))
+        for each in basis(podium.admin.get(f"{path}archived=true").json()):
+            assert (each["archived_competitions"], each["competitions"]) == ([], 3)
 
 
 def test_an_archived_competition_of_a_suite_is_named(
-    podium: Podium, pair: tuple[list[str], list[str]]  # noqa: F811
+    podium: Podium, pair: Pair  # noqa: F811
 ) -> None:  # fmt: skip
     names, slugs = pair
     file = Path(podium.server.environment["PODIUM_COMPETITIONS_DIR"]) / "suites.toml"
     file.write_text(file.read_text() + f"\n[suites.mine]\ntitle = 'M'\ncompetitions = {slugs}\n")
     before = datetime.now(UTC)
-    podium.admin.post(f"/v1/competitions/{slugs[2]}/archive", json={"reason": "leaked"})
-
     path = f"/v1/experiments/{names[0]}/medal-rates?suite=mine"
-    found = podium.admin.get(path).json()
-    assert (found["archived_competitions"], found["competitions"]) == ([slugs[2]], 2)
-    assert f"Left out because they are archived: {slugs[2]}." in text_of(podium, path)
-    then = podium.admin.get(path, params={"suite": "mine", "as_of": before.isoformat()}).json()
-    assert (then["archived_competitions"], then["competitions"]) == ([], 3)
-    items = podium.admin.get("/v1/suites/mine/items").json()
-    assert items["archived_competitions"] == [slugs[2]]
-    board = podium.admin.get("/v1/medal-rates?suite=mine").json()["items"]
-    assert [one["archived_competitions"] for one in board] == [[slugs[2]]] * 2
+
+    with archived(podium, slugs[2]):
+        found = podium.admin.get(path).json()
+        assert (found["archived_competitions"], found["competitions"]) == ([slugs[2]], 2)
+        assert f"Left out because they are archived: {slugs[2]}." in text_of(podium, path)
+        then = podium.admin.get(path, params={"suite": "mine", "as_of": before.isoformat()}).json()
+        assert (then["archived_competitions"], then["competitions"]) == ([], 3)
+        items = podium.admin.get("/v1/suites/mine/items").json()
+        assert items["archived_competitions"] == [slugs[2]]
+        board = podium.admin.get("/v1/medal-rates?suite=mine").json()["items"]
+        assert [one["archived_competitions"] for one in board] == [[slugs[2]]] * 2
 
 
 def test_an_experiment_at_an_archived_competition_only_is_told_why_it_has_no_result(
-    podium: Podium, pair: tuple[list[str], list[str]]  # noqa: F811
+    podium: Podium, pair: Pair  # noqa: F811
 ) -> None:  # fmt: skip
     names, _ = pair
     folder, only = podium.competition(), podium.experiment()
@@ -186,7 +215,7 @@ def test_curves_say_that_imported_results_have_no_times(podium: Podium) -> None:
 
 @pytest.mark.parametrize("path", [path for path in ANSWERS if "{1}" in path])
 def test_what_experiments_have_in_common_stands_once(
-    podium: Podium, pair: tuple[list[str], list[str]], path: str  # noqa: F811
+    podium: Podium, pair: Pair, path: str  # noqa: F811
 ) -> None:  # fmt: skip
     names, slugs = pair
     now = (datetime.now(UTC) + timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%SZ")

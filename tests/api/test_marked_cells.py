@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.api.conftest import Podium
 from tests.api.test_results import add_run, close, podium  # noqa: F401
 from tests.factories import good_submission
 from tests.grading_reports import random_report, suites
+from tests.server import PodiumServer
 
 MARK = re.compile(r"\d \[a\]|\) \[a\]")
 PATHS = (
@@ -34,9 +36,23 @@ COUNTS = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def once() -> dict[tuple[str, PodiumServer], Any]:
+    """What the fixtures below made on a server. No test changes it."""
+    return {}
+
+
 @pytest.fixture
-def names(podium: Podium) -> list[str]:  # noqa: F811
+def names(podium: Podium, once: dict[tuple[str, PodiumServer], Any]) -> list[str]:  # noqa: F811
     """Two experiments, of which the first has no result at one competition."""
+    key = ("names", podium.server)
+    if key not in once:
+        once[key] = make_names(podium)
+    made: list[str] = once[key]
+    return made
+
+
+def make_names(podium: Podium) -> list[str]:  # noqa: F811
     slugs = suites()["mle-bench-dev"]
     made = []
     for number, wanted in enumerate([slugs[1:], slugs]):
@@ -71,11 +87,21 @@ def test_a_measured_number_has_none(podium: Podium, names: list[str], kind: str)
 
 
 @pytest.fixture
-def measured(podium: Podium) -> tuple[list[str], list[str]]:  # noqa: F811
+def measured(
+    podium: Podium, once: dict[tuple[str, PodiumServer], Any]  # noqa: F811
+) -> tuple[list[str], list[str]]:  # fmt: skip
     """Two experiments with runs at three competitions, and the slugs.
 
     A run of the first experiment at the first competition has no result.
     """
+    key = ("measured", podium.server)
+    if key not in once:
+        once[key] = make_measured(podium)
+    made: tuple[list[str], list[str]] = once[key]
+    return made
+
+
+def make_measured(podium: Podium) -> tuple[list[str], list[str]]:  # noqa: F811
     folders = [podium.competition() for _ in range(3)]
     made = [podium.experiment(), podium.experiment()]
     for name in made:

@@ -7,7 +7,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.factories import good_submission, write_competition
+from tests.forkserver import PodiumProcess, run_podium
 from tests.importers.test_submission_folder import line, write_list
 from tests.server import PodiumServer
 
@@ -36,14 +36,10 @@ class Home:
         (tmp_path / "none").mkdir()
         self("import", "folder", *self.folders)
 
-    def command(self, *words: object) -> list[str]:
-        return [sys.executable, "-m", "app.cli", *map(str, words)]
-
     def __call__(self, *words: object, status: int = 0) -> str:
-        done = subprocess.run(
-            self.command(*words), env=self.environment, capture_output=True, text=True,
-            check=False, timeout=300,
-        )  # fmt: skip
+        done = run_podium(
+            words, env=self.environment, capture_output=True, text=True, check=False, timeout=300
+        )
         assert done.returncode == status, done.stderr
         return done.stdout + done.stderr
 
@@ -100,8 +96,8 @@ def test_killed_in_the_middle_it_goes_on_and_doubles_nothing(home: Home) -> None
     outputs = raw_outputs(home, 40)
     kills = 0
     for most in (2, 25, 60):
-        process = subprocess.Popen(
-            home.command("import", "submissions", "mine", outputs),
+        process = PodiumProcess(
+            ["import", "submissions", "mine", outputs],
             env=home.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         until = time.monotonic() + 120

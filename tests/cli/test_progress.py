@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.factories import write_competition
+from tests.forkserver import run_podium
 
 BEGIN = "\x1b[?25l"  # hides the cursor: a bar is drawn
 TABLE = "x,y\n" + "".join(f"{n % 7},{n % 5}\n" for n in range(60))
@@ -47,11 +48,10 @@ def environment(home: Path) -> dict[str, str]:
     }  # fmt: skip
 
 
-def run(home: Path, words: tuple[Any, ...], **streams: Any) -> subprocess.CompletedProcess[str]:
-    streams = streams or {"stderr": subprocess.PIPE}
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", *map(str, words)], env=environment(home), cwd=home,
-        stdout=subprocess.PIPE, text=True, check=False, timeout=120, **streams,
+def run(home: Path, words: tuple[Any, ...]) -> subprocess.CompletedProcess[str]:
+    return run_podium(
+        words, env=environment(home), cwd=home, capture_output=True, text=True, check=False,
+        timeout=120,
     )  # fmt: skip
 
 
@@ -73,7 +73,10 @@ def run_in_terminal(home: Path, words: tuple[Any, ...]) -> tuple[int, str]:
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        done = run(home, words, stderr=theirs)
+        done = subprocess.run(  # the command itself: it looks at its terminal when it starts
+            [sys.executable, "-m", "app.cli", *map(str, words)], env=environment(home), cwd=home,
+            stdout=subprocess.PIPE, stderr=theirs, text=True, check=False, timeout=120,
+        )  # fmt: skip
     finally:
         os.close(theirs)
         reader.join()

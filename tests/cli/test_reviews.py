@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from tests.api.conftest import packed
 from tests.factories import good_submission, write_competition
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
 SLUG = "reviewed"
@@ -48,8 +48,8 @@ def reviewed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PodiumS
 
 def podium(server: PodiumServer, *arguments: str, there: bool) -> subprocess.CompletedProcess[str]:
     remote = {"PODIUM_URL": server.url, "PODIUM_KEY": server.key} if there else {}
-    return subprocess.run(
-        [sys.executable, "-m", "app.cli", "reviews", *arguments],
+    return run_podium(
+        ["reviews", *arguments],
         env={**server.environment, **remote},
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from tests.api.conftest import packed
 from tests.api.test_selection import halves
 from tests.distributed.cluster import is_settled, wait_until
 from tests.factories import write_competition
+from tests.forkserver import run_podium
 from tests.server import PodiumServer
 
 
@@ -32,10 +31,9 @@ def test_what_choosing_cost_is_printed(tmp_path: Path) -> None:
     server.stop()
 
     def podium(*words: str) -> str:
-        return subprocess.run(
-            [sys.executable, "-m", "app.cli", *words], env=server.environment, check=True,
-            capture_output=True, text=True, timeout=120,
-        ).stdout  # fmt: skip
+        return run_podium(
+            words, env=server.environment, check=True, capture_output=True, text=True, timeout=120
+        ).stdout
 
     found = json.loads(podium("selection", "e", "--format", "json"))
     assert [one["medals"]["regret"] for one in found["choices"]] == [100.0, 100.0, 100.0]
