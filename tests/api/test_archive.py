@@ -199,3 +199,15 @@ def test_a_reason_is_needed_and_the_name_must_be_known(podium: Podium, run: Run)
     assert podium.admin.post(f"{path}/archive", json={"reason": ""}).status_code == 422
     assert podium.admin.post("/v1/runs/run_none/archive", json=WHY).status_code == 404
     assert podium.admin.post("/v1/competitions/none/archive", json=WHY).status_code == 404
+
+
+@pytest.mark.parametrize("verb", ["archive", "restore"])
+@pytest.mark.parametrize("kind", ["run", "experiment", "competition"])
+def test_a_blank_reason_is_refused(podium: Podium, run: Run, kind: str, verb: str) -> None:
+    if verb == "restore":
+        archive(podium, run, kind)
+
+    refused = podium.admin.post(f"{address(run, kind)}/{verb}", json={"reason": " \u00a0 "})
+
+    assert refused.status_code == 422
+    assert "say why" in refused.json()["detail"]

@@ -284,6 +284,9 @@ def test_who_may_and_what_is_refused(podium: Podium, tiny: Path) -> None:
     assert researcher.post(f"{at}/apply", json={"reason": WHY}).status_code == 403
     assert podium.admin.post(f"{at}/apply", json={}).status_code == 422
     assert podium.admin.post(f"{at}/apply", json={"reason": ""}).status_code == 422
+    for verb in ("apply", "cancel"):
+        refused = podium.admin.post(f"{at}/{verb}", json={"reason": " "})
+        assert (refused.status_code, "say why" in refused.text) == (422, True)
     assert podium.admin.get(f"{at}?cursor=x").status_code == 422
     assert podium.admin.get("/v1/regrades/rgr_x").status_code == 404
 

@@ -12,6 +12,7 @@ from app.domain.states import AmendmentKind
 from app.errors import Invalid, NotFound
 from app.services.experiments import experiments
 from app.services.public_log.append import append_log_entry
+from app.services.public_log.reasons import refuse_blank_reason
 from app.services.runtime.context import Context
 from app.storage.queries import amendments
 from app.storage.queries import experiments as stored_experiments
@@ -35,7 +36,7 @@ def amend(
         Invalid: nothing would change, the reason is blank, or the agent or the model would be
             printed as something else.
     """
-    _refuse_blank(reason)
+    refuse_blank_reason(reason)
     for field in ("agent", "model"):
         if changes.get(field) is not None:
             experiments.refuse_misleading_text(field, changes[field])
@@ -87,7 +88,7 @@ def withdraw_imports(
         NotFound: the experiment does not exist, or has no such imported result.
         Invalid: the reason is blank.
     """
-    _refuse_blank(reason)
+    refuse_blank_reason(reason)
 
     def record(session: Session) -> AmendmentRecord:
         if stored_experiments.get(session, name) is None:
@@ -112,12 +113,6 @@ def withdraw_imports(
         )
 
     return context.database.write(record)
-
-
-def _refuse_blank(reason: str) -> None:
-    """Refuse a reason that tells nobody anything."""
-    if not reason.strip():
-        raise Invalid("reason: it is empty; say why, for whoever looks later.")
 
 
 def _add(context: Context, session: Session, new: AmendmentRecord) -> AmendmentRecord:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import ArchivalKind
 from app.errors import Conflict, NotFound
 from app.services.public_log.append import append_log_entry
+from app.services.public_log.reasons import refuse_blank_reason
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
 from app.storage.queries import archive as archivals
@@ -31,7 +32,9 @@ def archive(
     Raises:
         NotFound: it does not exist.
         Conflict: it is archived already.
+        Invalid: the reason is blank.
     """
+    refuse_blank_reason(reason)
 
     def record(session: Session) -> ArchivalRecord:
         _require(session, kind, name)
@@ -54,7 +57,9 @@ def restore(
     Raises:
         NotFound: it does not exist.
         Conflict: it is not archived.
+        Invalid: the reason is blank.
     """
+    refuse_blank_reason(reason)
 
     def record(session: Session) -> None:
         _require(session, kind, name)

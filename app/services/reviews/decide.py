@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import ReviewDecision
 from app.errors import Conflict, Invalid, NotFound
 from app.services.public_log.append import append_log_entry
+from app.services.public_log.reasons import refuse_blank_reason
 from app.services.reviews.compute import leak_finding
 from app.services.runtime.context import Context
 from app.storage.queries import competitions, runs
@@ -37,7 +38,9 @@ def decide(
     Raises:
         NotFound: the run does not exist.
         Conflict: this decision, with this reason, holds already.
+        Invalid: the reason is blank.
     """
+    refuse_blank_reason(reason)
 
     def record(session: Session) -> ReviewRecord:
         run = runs.get_run(session, run_id)

@@ -1,0 +1,15 @@
+"""The reasons of decisions, which the public log keeps for whoever looks later."""
+
+from __future__ import annotations
+
+from app.errors import Invalid
+
+
+def refuse_blank_reason(reason: str) -> None:
+    """Refuse a reason that tells nobody anything.
+
+    Raises:
+        Invalid: it has no character but blanks.
+    """
+    if not reason.strip():
+        raise Invalid("reason: it is empty; say why, for whoever looks later.")
