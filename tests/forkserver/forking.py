@@ -25,6 +25,24 @@ def receive(channel: socket.socket) -> tuple[dict[str, Any], list[int]]:
     return (json.loads(data) if data else {}), found.tolist()
 
 
+def fork_for_requests(channel: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
+    """Fork for each request, and tell the asker the id of the new process.
+
+    Returns the request with its descriptors in the new process; None in this one, once the asker
+    has closed its end.
+    """
+    while True:
+        request, descriptors = receive(channel)
+        if not request:
+            return None
+        pid = fork_orphan()
+        if pid is None:
+            return request, descriptors
+        for descriptor in descriptors:
+            os.close(descriptor)
+        channel.send(str(pid).encode())
+
+
 def fork_orphan() -> int | None:
     """Fork a new process and return its id; return None in that process.
 

@@ -1,7 +1,7 @@
 """The fork server: loads the modules of `podium`, then forks for each command it is asked to run.
 
 Requests are datagrams of JSON with the descriptors that the new process gets; the answer is its
-process id. The process is not this one's child but the asker's: see `fork_orphan`.
+process id. The process is not this one's child but the asker's: see `forking`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.forkserver import template
-from tests.forkserver.forking import fork_orphan, receive, reseed
+from tests.forkserver.forking import fork_for_requests, reseed
 
 # What commands and the server load when they run, beside the modules of `app`.
 LOADED_LATER = (
@@ -55,17 +55,10 @@ def main(channel: socket.socket) -> None:
     assert not others, f"a fork would copy locks of threads that it does not copy: {others}"
     assert sys.stdout.encoding.upper() == "UTF-8", "tests need a language with UTF-8"
     channel.send(b"ready")
-    while True:
-        request, descriptors = receive(channel)
-        if not request:
-            sys.exit(0)
-        pid = fork_orphan()
-        if pid is None:
-            become(request, descriptors)
-            return
-        for descriptor in descriptors:
-            os.close(descriptor)
-        channel.send(str(pid).encode())
+    asked = fork_for_requests(channel)
+    if asked is None:
+        sys.exit(0)
+    become(*asked)
 
 
 def names_of_threads() -> list[str]:

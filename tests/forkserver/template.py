@@ -1,4 +1,4 @@
-"""The template of a forked command's graders: a fork too, for loading its libraries takes 1.3 s.
+"""The template of a forked command's graders: a fork too, so that it loads no libraries.
 
 Before a forked command reads anything, it forks a process that only waits. When the command starts
 the program of the template, that process forks, and the fork becomes the template: a child of the
@@ -10,12 +10,11 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import signal
 import socket
 import subprocess
 from typing import Any
 
-from tests.forkserver.forking import fork_orphan, receive, reseed
+from tests.forkserver.forking import fork_for_requests, reseed
 from tests.forkserver.process import EXECUTE_CHILD, PIPES, reaping_orphans
 
 PROGRAM = "app.graders.program.template_main"
@@ -60,7 +59,6 @@ def prepare() -> None:
 def wait_and_fork(channel: socket.socket) -> None:
     """Fork a template for each request, until the command ends; never returns."""
     os.setsid()  # a signal to the command's group is not for its template
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
@@ -68,17 +66,12 @@ def wait_and_fork(channel: socket.socket) -> None:
     os.closerange(4, os.sysconf("SC_OPEN_MAX"))
     channel.detach()
     channel = socket.socket(fileno=kept)
-    while True:
-        request, descriptors = receive(channel)
-        if not request:
-            os._exit(0)
-        pid = fork_orphan()
-        if pid is None:
-            channel.close()
-            become(request, *descriptors)
-        for descriptor in descriptors:
-            os.close(descriptor)
-        channel.send(str(pid).encode())
+    asked = fork_for_requests(channel)
+    if asked is None:
+        os._exit(0)
+    channel.close()
+    request, (descriptor,) = asked
+    become(request, descriptor)
 
 
 def become(request: dict[str, Any], descriptor: int) -> None:
