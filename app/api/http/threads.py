@@ -36,6 +36,6 @@ def run_in_thread(
 def read_events(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Awaitable[Result]:
-    """The same, in a thread that reads for event streams only."""
+    """Do as `run_in_thread`, in one of the threads that read for event streams only."""
     run = partial(contextvars.copy_context().run, function, *args, **kwargs)
     return asyncio.get_running_loop().run_in_executor(_reading_events, run)
