@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from tests.server import PodiumServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 
 @contextlib.contextmanager
@@ -42,3 +42,10 @@ def log_in(page: Page, key: str) -> None:
     page.get_by_label("Key of a researcher or an admin").fill(key)
     page.get_by_role("main").get_by_role("button", name="Log in").click()
     page.wait_for_url("**/")
+
+
+def click_and_load(page: Page, what: Locator) -> None:
+    """Click a link or a button, and wait until all of the page that it leads to is there."""
+    # A click only waits for the first bytes: what is read right after it may be half a page.
+    with page.expect_event("load"):
+        what.click()

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.server import PodiumServer
-from tests.web.browser import log_in, reader
+from tests.web.browser import click_and_load, log_in, reader
 from tests.web.conftest import caller, visitor
 from tests.web.dataset import EVIL_COMPETITION, EVIL_NAME, Filled
 from tests.web.test_imports import archive, confirmed, settled
@@ -119,12 +119,12 @@ def test_sort_and_filter(chromium: Browser, filled: Filled) -> None:
     with reader(chromium, filled.server, java_script_enabled=False) as page:
         log_in(page, filled.researcher)
 
-        page.get_by_role("link", name="Any medal").click()
+        click_and_load(page, page.get_by_role("link", name="Any medal"))
         down = rates(page)
-        page.get_by_role("link", name="Any medal").click()
+        click_and_load(page, page.get_by_role("link", name="Any medal"))
         up = rates(page)
         page.get_by_label("Name, agent or model").fill("QUICK agent")
-        page.get_by_role("button", name="Filter").click()
+        click_and_load(page, page.get_by_role("button", name="Filter"))
 
         assert down == sorted(down, reverse=True)
         assert up == down[::-1]
@@ -143,11 +143,11 @@ def test_from_the_board_to_a_submission_by_links_and_without_scripts(
 ) -> None:
     with reader(chromium, filled.server, java_script_enabled=False) as page:
         log_in(page, filled.researcher)
-        page.get_by_role("link", name="Boards").click()
-        page.get_by_role("link", name="Board of tiny").click()
-        page.get_by_role("link", name="careful-agent").click()
-        page.locator("a.cell.gold, a.cell.silver, a.cell.bronze").first.click()
-        page.locator("tbody th a").last.click()
+        click_and_load(page, page.get_by_role("link", name="Boards"))
+        click_and_load(page, page.get_by_role("link", name="Board of tiny"))
+        click_and_load(page, page.get_by_role("link", name="careful-agent"))
+        click_and_load(page, page.locator("a.cell.gold, a.cell.silver, a.cell.bronze").first)
+        click_and_load(page, page.locator("tbody th a").last)
 
         assert page.locator("main").get_by_text("place").first.is_visible()
         assert urlsplit(page.url).path.startswith("/submissions/sub_")
