@@ -15,7 +15,7 @@ from app.api import serializers
 from app.api.dependencies import Anyone, Ctx, Id, Key
 from app.api.http.event_stream import HEARTBEAT, PER_RUN_KEY, EventStreamResponse, StreamLimit
 from app.api.http.problems import responses
-from app.api.http.threads import read_events
+from app.api.http.threads import read_events, read_history
 from app.api.schemas.runs import RunOut
 from app.api.schemas.submissions import SubmissionOut
 from app.errors import NotFound, RunArchived, Unauthorized, Unavailable
@@ -93,12 +93,12 @@ async def _events(
     begun, loop = False, asyncio.get_running_loop()
     heartbeat = context.settings.event_heartbeat_seconds
     heartbeat_at = loop.time() + heartbeat
-    wait = heartbeat
+    wait, read = heartbeat, read_events
     with streams.slot(caller.key_id, most), notifications.subscribe(run_id) as changed:
         while not notifications.is_closed:
             changed.clear()
             try:
-                found, text = await read_events(_next_page, context, caller, run_events)
+                found, text = await read(_next_page, context, caller, run_events)
             except (Unavailable, Unauthorized, RunArchived, NotFound) as error:
                 if not begun:
                     raise
@@ -113,6 +113,7 @@ async def _events(
                 begun = True
                 if found.finished:
                     return
+                read = read_events if found.complete else read_history
                 if not found.complete:
                     continue
                 wait = _seconds_until(found.next_at, heartbeat)

@@ -15,9 +15,11 @@ Result = TypeVar("Result")
 # Few threads: with CPython's lock more of them only slow each other down. They wait for a disk or
 # a database, and not for long.
 _threads = ThreadPoolExecutor(16, thread_name_prefix="http")
-# Event streams read in threads of their own, so that whoever follows a run from its start, page
-# after page, delays other streams and no submission.
+# Event streams read in threads of their own, so that they delay no submission. A stream that reads
+# a long run from its start takes its pages after the first in a thread that all such streams share.
+# So it delays no stream that begins, and none that waits for what is new.
 _reading_events = ThreadPoolExecutor(2, thread_name_prefix="events")
+_reading_history = ThreadPoolExecutor(1, thread_name_prefix="history")
 
 
 def run_in_thread(
@@ -36,6 +38,14 @@ def run_in_thread(
 def read_events(
     function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
 ) -> Awaitable[Result]:
-    """Do as `run_in_thread`, in one of the threads that read for event streams only."""
+    """Do as `run_in_thread`, in a thread for streams that begin or have sent all there is."""
     run = partial(contextvars.copy_context().run, function, *args, **kwargs)
     return asyncio.get_running_loop().run_in_executor(_reading_events, run)
+
+
+def read_history(
+    function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Awaitable[Result]:
+    """Do as `run_in_thread`, in the thread for streams that have more to send at once."""
+    run = partial(contextvars.copy_context().run, function, *args, **kwargs)
+    return asyncio.get_running_loop().run_in_executor(_reading_history, run)

@@ -24,7 +24,7 @@ from app.services.submissions.disclose import RECEIVED, Disclosed, show_all, sta
 from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord
 from app.storage.queries import submissions
 
-PAGE_SIZE = 200  # submissions read by one query
+PAGE_SIZE = 100  # submissions read by one query
 RECHECKED = 32  # latest final submissions that are compared again, to find late commits among them
 FINAL_STATES = frozenset({*SETTLED, RECEIVED})
 CURSOR_PATTERN = re.compile(r"(\d{1,9})\.([a-z0-9_]{0,64})\.(open|closed)")
