@@ -99,7 +99,7 @@ def database_url(
         yield f"sqlite:///{tmp_path / 'podium.db'}"
         return
     server = request.getfixturevalue("postgres")
-    with server.database(request.getfixturevalue("migrated_postgres")) as name:
+    with server.emptied(request.getfixturevalue("migrated_postgres")) as name:
         yield server.url(name)
 
 
