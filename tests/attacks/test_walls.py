@@ -215,6 +215,34 @@ def test_memory_is_bounded_as_a_whole(pool, competition):
         assert getattr(fault, "kind", "") in {"memory", "metric"}, fault
 
 
+THREADS = """
+import _thread, threading, time
+
+threading.stack_size(32768)
+
+def many(most):
+    for _ in range(most):
+        _thread.start_new_thread(time.sleep, (99,))
+"""
+
+
+def test_threads_are_bounded(pool, competition):
+    """Small stacks pass every limit of memory; each thread takes the kernel's, and a process id."""
+    for before, body in (
+        (THREADS, "many(12_000); time.sleep(5); return 1.0"),
+        (THREADS + "many(12_000); time.sleep(5)\n", "return 1.0"),
+    ):
+        folder, file = competition(metric(body, before), leaderboard=None, usage=None)
+        fault = pool.grade(folder, file).result(60)
+        assert (fault.kind, fault.place) == ("crashed", "more than 256 threads")
+        checked = pool.check_competition(folder).result(60)
+        assert (checked.kind, checked.place) == ("crashed", "more than 256 threads")
+    folder, file = competition(
+        metric("many(200); return 1.0", THREADS), leaderboard=None, usage=None
+    )
+    assert pool.grade(folder, file).result(60).score == 1.0
+
+
 def test_a_job_has_no_capabilities_and_few_open_files(pool):
     pid = pool.pids("grade")[0]
     status = dict(

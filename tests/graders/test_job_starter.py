@@ -116,7 +116,7 @@ def fill_memory_and_wait(channel: socket.socket) -> None:
 
 
 def a_process_that_waits_too_long_is_ended() -> None:
-    job_starter.LOADING_MILLISECONDS = job_starter.SPARE_MILLISECONDS = 200
+    job_starter.LOADING_SECONDS = job_starter.SPARE_SECONDS = 0.2
     starter = JobStarter(tell_and_wait, ())
     with starter.take() as channel:
         first = int(channel.recv(10))
@@ -133,7 +133,7 @@ def test_a_process_that_waits_too_long_is_ended():
 
 
 def a_process_that_keeps_much_memory_does_not_wait() -> None:
-    job_starter.LOADING_MILLISECONDS = 300
+    job_starter.LOADING_SECONDS = 0.3
     starter = JobStarter(fill_memory_and_wait, ())
     with starter.take() as channel:
         first = int(channel.recv(10))

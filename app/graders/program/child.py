@@ -16,10 +16,14 @@ ENDING_SECONDS = 1.0
 
 @dataclass
 class Child:
-    """A process that this one started. It ends when this process ends."""
+    """A process that this one started. It ends when this process ends.
+
+    `reason` says why this process killed it, if that is worth telling.
+    """
 
     pid: int
     status: int | None = None
+    reason: str = ""
 
     def end(self) -> str:
         """Kill it with all its threads. Returns how it ended, as text for a fault."""
@@ -45,6 +49,8 @@ class Child:
 
     def _ending(self) -> str:
         assert self.status is not None  # noqa: S101 (it was reaped just now)
+        if self.reason:
+            return self.reason
         return f"signal {-self.status}" if self.status < 0 else f"exit status {self.status}"
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pickle
+import select
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ from app.graders.program.competition_check import check_competition
 from app.graders.program.faults import answer_for, answer_of
 from app.graders.program.job_frames import receive_frames, send_frames
 from app.graders.program.job_starter import JobStarter
+from app.graders.program.thread_limit import WATCH_MILLISECONDS, end_if_too_many_threads
 from app.graders.program.version_loader import LoadedCompetition, make_scorer
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.sandbox import JobWalls
@@ -183,6 +185,10 @@ def _result_of(
         finally:
             os.close(writer)
         try:
+            waiting = select.poll()
+            waiting.register(reader, select.POLLIN)
+            while not waiting.poll(WATCH_MILLISECONDS):
+                end_if_too_many_threads(child)
             message = protocol.read(JobResult, read_from_pipe(reader)).message
             return message.result() if isinstance(message, FaultModel) else message
         except ProtocolError as error:

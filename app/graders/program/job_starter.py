@@ -11,16 +11,22 @@ import contextlib
 import os
 import select
 import socket
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.graders.messages.framing import receive, send
 from app.graders.program.child import Child, start_child
+from app.graders.program.thread_limit import (
+    WATCH_MILLISECONDS,
+    end_if_too_many_threads,
+    has_too_many_threads,
+)
 
 # Without a job, the process of the next job is ended after this time, and after the first second if
 # it has taken more memory than this: its metric.py is loaded, and may keep memory and run threads.
-LOADING_MILLISECONDS, SPARE_MILLISECONDS = 1_000, 20_000
+LOADING_SECONDS, SPARE_SECONDS = 1.0, 20.0
 SPARE_BYTES = 64 * 1024 * 1024
 _TAKE, _END, _ENDING = b"t", b"e", b"w"
 
@@ -89,6 +95,7 @@ class _Process:
 
     child: Child
     channel: socket.socket
+    started: float = field(default_factory=time.monotonic)
 
     def end(self) -> None:
         self.channel.close()
@@ -102,13 +109,12 @@ def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> N
     waiting = select.poll()
     waiting.register(commands, select.POLLIN)
     while True:
-        if (
-            spare is not None
-            and not waiting.poll(LOADING_MILLISECONDS)
-            and (_own_bytes(spare) > SPARE_BYTES or not waiting.poll(SPARE_MILLISECONDS))
-        ):
-            spare.end()
-            spare = None
+        while not waiting.poll(None if spare is taken is None else WATCH_MILLISECONDS):
+            if spare is not None and _is_too_much(spare):
+                spare.end()
+                spare = None
+            if taken is not None and taken.child.status is None:
+                end_if_too_many_threads(taken.child)
         command = commands.recv(1)
         if command == _TAKE:
             taken, spare = spare or _start(job, descriptors), None
@@ -123,6 +129,16 @@ def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> N
                 spare = _start(job, descriptors)
         else:
             return
+
+
+def _is_too_much(spare: _Process) -> bool:
+    """Whether a process that waits for its job has waited too long, or has taken too much."""
+    waited = time.monotonic() - spare.started
+    return (
+        waited > SPARE_SECONDS
+        or (waited > LOADING_SECONDS and _own_bytes(spare) > SPARE_BYTES)
+        or has_too_many_threads(spare.child)
+    )
 
 
 def _own_bytes(process: _Process) -> int:
