@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from math import isfinite
 
 from app.domain.competition import Competition
@@ -15,6 +16,8 @@ from app.errors import BadCompetition
 FILE = "leaderboard.csv"
 SCORE = "score"
 MOST_ROWS = 1_000_000  # the largest boards of Kaggle have fewer than 20,000
+LONGEST_LINE = 10_000  # characters; each cell of a row takes forty times its bytes
+TOO_LONG = re.compile(rf"[^\r\n]{{{LONGEST_LINE + 1}}}")
 MANY_TEAMS = 100
 LEAST_OF_MANY, LEAST_SURE, MOST_DECIMALS = 2, 4, 9
 SHOWN_ROWS = 5
@@ -102,34 +105,41 @@ def read_score_texts(csv_text: str) -> list[str]:
     # Counted before they are read: a row takes fifty times its bytes.
     if csv_text.count("\n") + csv_text.count("\r") > 2 * (MOST_ROWS + 1):
         raise _bad_leaderboard("", f"has more than {MOST_ROWS} rows")
+    if TOO_LONG.search(csv_text):
+        raise _bad_leaderboard("", f"has a line of more than {LONGEST_LINE} characters")
     lines = io.StringIO(csv_text.removeprefix("\ufeff"), newline="")
+    rows = (row for row in csv.reader(lines, strict=True) if row)
     try:
-        rows = [row for row in csv.reader(lines, strict=True) if row]
+        return _scores_of(next(rows, []), rows)
     except csv.Error as error:
         raise _bad_leaderboard("", f"is not CSV: {error}") from None
-    if not rows or rows[0].count(SCORE) != 1:
-        alike = [name for name in (rows[0] if rows else []) if name.strip().lower() == SCORE]
+
+
+def _scores_of(header: list[str], rows: Iterator[list[str]]) -> list[str]:
+    """The scores of the rows below the first one. One row is in memory at a time."""
+    if header.count(SCORE) != 1:
+        alike = [name for name in header if name.strip().lower() == SCORE]
         hint = f" (there is {alike[0]!r}: names must agree in case and spaces)" if alike else ""
         hint = "" if SCORE in alike else hint
         raise _bad_leaderboard(SCORE, f"the first line must name one column {SCORE}{hint}")
-    if len(rows) == 1:
-        raise _bad_leaderboard(SCORE, "there is no row")
-    column = rows[0].index(SCORE)
+    column = header.index(SCORE)
     scores: list[str] = []
     wrong: list[str] = []
-    for number, row in enumerate(rows[1:], start=1):
-        cell = row[column] if len(row) == len(rows[0]) else ",".join(row)
+    for number, row in enumerate(rows, start=1):
+        cell = row[column] if len(row) == len(header) else ",".join(row)
         try:
             # float() also accepts 1_000; NaN and infinities are rejected below.
             score = float(cell) if "_" not in cell else float("nan")
         except ValueError:
             score = float("nan")
-        if isfinite(score) and len(row) == len(rows[0]):
+        if isfinite(score) and len(row) == len(header):
             scores.append(cell)
         else:
             wrong.append(f"row {number} ({cell[:SHOWN_CHARACTERS]!r})")
     if wrong:
         raise _bad_leaderboard(SCORE, f"not a finite score: {first_few(wrong, SHOWN_ROWS)}")
+    if not scores:
+        raise _bad_leaderboard(SCORE, "there is no row")
     return scores
 
 
