@@ -14,7 +14,6 @@ import json
 import os
 import select
 import socket
-import sys
 import traceback
 from pathlib import Path
 from typing import Any
@@ -92,11 +91,10 @@ def _handler(role: str, cache_mb: int, memory_mb: int, *, is_required: bool) -> 
 def _with_notes(isolation: Isolation, notes: list[str]) -> Isolation:
     """The walls of a job, with those of the grader itself."""
     failed = {note.partition(":")[0] for note in notes}
-    is_linux = sys.platform == "linux"
     return dataclasses.replace(
         isolation,
-        memory=is_linux and not any(note.startswith("memory: rlimit") for note in notes),
-        orphans=is_linux and "orphans" not in failed,
+        memory=isolation.memory and not any(note.startswith("memory: rlimit") for note in notes),
+        orphans=isolation.orphans and "orphans" not in failed,
         notes=tuple(dict.fromkeys((*isolation.notes, *notes))),
     )
 
