@@ -10,11 +10,9 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import Any
 
 from fastapi import FastAPI
 from fastapi.concurrency import run_in_threadpool
-from fastapi.openapi.utils import get_openapi
 
 from app import __version__
 from app.api import (
@@ -40,6 +38,7 @@ from app.api.http import problems
 from app.api.http.body_limit import BodyLimit
 from app.api.http.event_stream import StreamLimit
 from app.api.http.head_requests import HeadRequests
+from app.api.http.openapi import openapi_document
 from app.api.http.request_log import RequestRecorder
 from app.api.http.security_headers import SecurityHeaders
 from app.api.imports import grading_reports, mlagentbench_results
@@ -191,7 +190,7 @@ def create_app(
     app.add_middleware(HeadRequests)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestRecorder)
-    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
     return app
 
 
@@ -222,17 +221,3 @@ def _stop_grading(context: Context) -> None:
         recovery.give_back_all(context)
     except PodiumError as error:  # the next start counts these gradings as cut short by a death
         log.warning("cannot take gradings back", extra={"error": type(error).__name__})
-
-
-def _openapi(app: FastAPI) -> dict[str, Any]:
-    """FastAPI's OpenAPI document, with Podium's problem documents instead of FastAPI's errors."""
-    if app.openapi_schema is None:
-        document = get_openapi(
-            title=app.title, version=app.version, description=app.description, routes=app.routes
-        )
-        schemas = document.setdefault("components", {}).setdefault("schemas", {})
-        schemas["Problem"] = problems.SCHEMA
-        schemas.pop("HTTPValidationError", None)
-        schemas.pop("ValidationError", None)
-        app.openapi_schema = document
-    return app.openapi_schema

@@ -46,7 +46,7 @@ FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file", "content": BYTES},
     206: {"description": "The requested range", "content": BYTES},
     304: {"description": "The client has this file"},
-    **responses(400, 401, 404, 409, 416, 422),
+    **responses(400, 401, 403, 404, 409, 416, 422),
 }
 Word = Annotated[str | None, Query(max_length=100, pattern=r"^[^\x00]*$")]
 ARCHIVE_BODY: dict[str, Any] = {
@@ -65,7 +65,7 @@ ARCHIVE_BODY: dict[str, Any] = {
 }
 
 
-@router.get("", response_model=Page[CompetitionOut], responses=responses(401, 404, 422))
+@router.get("", response_model=Page[CompetitionOut], responses=responses(401, 403, 404, 422))
 def list_competitions(
     context: Ctx,
     caller: Anyone,
@@ -122,7 +122,7 @@ def _archived(context: Context, slug: str) -> ArchivalRecord | None:
     return archival.archived(context, ArchivalKind.COMPETITION, [slug]).get(slug)
 
 
-@router.get("/{slug}", response_model=CompetitionOut, responses=responses(401, 404, 422))
+@router.get("/{slug}", response_model=CompetitionOut, responses=responses(401, 403, 404, 422))
 def show_competition(context: Ctx, caller: Anyone, slug: Slug) -> Any:
     """One competition."""
     entry, run = queries.find(context, caller, slug)
@@ -134,7 +134,7 @@ def show_competition(context: Ctx, caller: Anyone, slug: Slug) -> Any:
     response_class=PlainTextResponse,
     responses={
         200: {"content": {"text/markdown": {"schema": {"type": "string"}}}},
-        **responses(401, 404, 422),
+        **responses(401, 403, 404, 422),
     },
 )
 def show_description(context: Ctx, caller: Anyone, slug: Slug) -> Response:
@@ -142,7 +142,7 @@ def show_description(context: Ctx, caller: Anyone, slug: Slug) -> Response:
     return PlainTextResponse(queries.description(context, caller, slug), media_type="text/markdown")
 
 
-@router.get("/{slug}/files", response_model=Page[FileOut], responses=responses(401, 404, 422))
+@router.get("/{slug}/files", response_model=Page[FileOut], responses=responses(401, 403, 404, 422))
 def list_files(context: Ctx, caller: Anyone, slug: Slug) -> Any:
     """The public files."""
     entry, _ = queries.find(context, caller, slug)

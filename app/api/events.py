@@ -59,7 +59,7 @@ LastEventId = Annotated[
             "content": {"text/event-stream": {"schema": EVENT}},
         },
         204: {"description": "All events were sent, and no more can come: do not reconnect"},
-        **responses(400, 401, 404, 422, 429),
+        **responses(400, 401, 403, 404, 422, 429),
     },
 )
 def follow_run(

@@ -59,7 +59,7 @@ def create_run(context: Ctx, caller: AlsoHarness, body: RunIn) -> Any:
     return {**serializers.run(context, run, ExternalInfo(0, None, None, {})), "key": key}
 
 
-@router.get("", response_model=Page[RunOut], responses=responses(401, 422))
+@router.get("", response_model=Page[RunOut], responses=responses(401, 403, 422))
 def list_runs(
     context: Ctx,
     caller: Anyone,
@@ -132,7 +132,7 @@ def change_run(context: Ctx, caller: Anyone, run_id: Id, body: RunChange) -> Any
     "/{run_id}/exposure",
     response_model=ExposureOut,
     response_model_exclude_unset=True,
-    responses=responses(400, 401, 404, 422),
+    responses=responses(400, 401, 403, 404, 422),
 )
 def show_exposure(
     context: Ctx,

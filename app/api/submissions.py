@@ -53,7 +53,7 @@ def show_submission(context: Ctx, caller: AlsoHarness, submission_id: Id) -> Any
     responses={
         200: {"content": {"text/csv": {"schema": {"type": "string"}}}},
         206: {"content": {"text/csv": {"schema": {"type": "string"}}}},
-        **responses(401, 404, 416, 422),
+        **responses(401, 403, 404, 416, 422),
     },
 )
 def submission_file(
@@ -95,7 +95,7 @@ async def validate_file(request: Request, context: Ctx, caller: AlsoHarness, run
 @router.put(
     "/runs/{run_id}/selected",
     response_model=RunOut,
-    responses=responses(401, 404, 409, 422),
+    responses=responses(401, 403, 404, 409, 422),
 )
 def select_submission(context: Ctx, caller: Anyone, run_id: Id, body: Selection) -> Any:
     """Select the run's final submission; otherwise the last valid one is final."""

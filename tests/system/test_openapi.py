@@ -26,24 +26,85 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-EXAMPLES = 12
+EXAMPLES = 10
+ROLES = ["admin", "researcher", "harness", "run", "nobody"]
+DEEP = b"[" * 60_000
+BODIES = {
+    "not UTF-8": b'{"name": "\xff\xfe"}',
+    "not JSON": b"{",
+    "nothing": b"",
+    "null": b"null",
+    "a number of 5,000 digits": b'{"seed": ' + b"9" * 5000 + b"}",
+    "nested 60,000 deep": DEEP,
+    "a lone surrogate": rb'{"name": "\ud800"}',
+    "a key twice": b'{"name": "a", "name": "b"}',
+    "larger than 256 KiB": b'{"notes": "' + b"x" * 300_000 + b'"}',
+}
+TYPES = ["application/json", "application/json; charset=utf-16", "text/csv", "x/y; q=\xff"]
+PARTS = "multipart/form-data; boundary=b"
+MULTIPARTS = {
+    "cut off": b'--b\r\nContent-Disposition: form-data; name="file"',
+    "no part": b"--b--\r\n",
+    "a part without a name": b"--b\r\n\r\nx\r\n--b--\r\n",
+    "a text where a file belongs": b'--b\r\nContent-Disposition: form-data; name="archive"\r\n\r\n'
+    b"\xff\r\n--b--\r\n",
+}
 
 
-@pytest.mark.parametrize("role", ["admin", "researcher", "run", "nobody"])
+@pytest.mark.parametrize("role", ROLES)
 def test_the_document_tells_the_truth(podium: Podium, tiny: Path, role: str) -> None:
+    key, known = what_exists(podium, tiny, role)
+    secrets = answer_values(tiny)
+    for operation in operations(podium.server.url):
+        try_operation(operation, key, known, secrets)
+
+
+@pytest.mark.parametrize("role", ["admin", "run", "nobody"])
+def test_a_body_that_cannot_be_read_gets_a_declared_answer(
+    podium: Podium, tiny: Path, role: str
+) -> None:
+    key, known = what_exists(podium, tiny, role)
+    client = podium.client(key)
+    document = client.get("/openapi.json").json()
+    tried = 0
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            if "requestBody" not in operation:
+                continue
+            bodies = [(kind, body) for kind in TYPES for body in BODIES.values()]
+            bodies += [(PARTS, body) for body in (*MULTIPARTS.values(), *BODIES.values())]
+            for kind, body in bodies:
+                answer = client.request(
+                    method, path.format_map(Unknown(known)), content=body,
+                    headers={"Content-Type": kind.encode("latin-1")},
+                )  # fmt: skip
+                where = f"{method} {path} {kind} {body[:40]!r}: {answer.status_code} {answer.text}"
+                assert str(answer.status_code) in operation["responses"], where[:500]
+                assert answer.status_code < 500, where[:500]
+                tried += 1
+    assert tried > 500
+
+
+class Unknown(dict[str, str]):
+    """Names for the parameters of a path: those of things that exist, else one of nothing."""
+
+    def __missing__(self, name: str) -> str:
+        return "nothing"
+
+
+def what_exists(podium: Podium, tiny: Path, role: str) -> tuple[str, dict[str, str]]:
+    """A key of the role, and the names of a run, its competition and its experiment."""
     run = podium.run(tiny, feedback="validity")
     run.submit(good_submission(tiny))
-    secrets = answer_values(tiny)
     keys = {
-        "admin": podium.server.key,
-        "researcher": podium.researcher_key(),
-        "run": run.document["key"],
-        "nobody": "",
+        "admin": lambda: podium.server.key,
+        "researcher": podium.researcher_key,
+        "harness": lambda: podium.harness_key(run.document["experiment"]),
+        "run": lambda: run.document["key"],
+        "nobody": lambda: "",
     }
-
-    for operation in operations(podium.server.url):
-        known = {"run_id": run.id, "slug": tiny.name, "name": run.document["experiment"]}
-        try_operation(operation, keys[role], known, secrets)
+    known = {"run_id": run.id, "slug": tiny.name, "name": run.document["experiment"]}
+    return keys[role](), known
 
 
 @functools.cache

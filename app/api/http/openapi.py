@@ -1,0 +1,38 @@
+"""The OpenAPI document of this Podium."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from app.api.http import problems
+
+# What may come of any body before an endpoint sees it: it cannot be read, or is too large.
+OF_BODIES = problems.responses(400, 413)
+
+
+def openapi_document(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's document, with Podium's problem documents instead of FastAPI's errors."""
+    if app.openapi_schema is None:
+        document = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas["Problem"] = problems.SCHEMA
+        schemas.pop("HTTPValidationError", None)
+        schemas.pop("ValidationError", None)
+        for path in document["paths"].values():
+            for operation in path.values():
+                if "requestBody" in operation:
+                    _add_answers_to_bodies(operation)
+        app.openapi_schema = document
+    return app.openapi_schema
+
+
+def _add_answers_to_bodies(operation: dict[str, Any]) -> None:
+    described = operation["responses"]
+    for status, response in OF_BODIES.items():
+        described.setdefault(str(status), response)
+    operation["responses"] = dict(sorted(described.items()))
