@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import resource
 import shutil
@@ -118,6 +119,14 @@ def test_an_archive_is_counted_unpacked(podium: Podium) -> None:
     status, text = send_zip(podium, {"large/public/zeros.csv": bytes(17 * MEGABYTE)})
     assert status == 422, text
     assert f"unpacks to more than {16 * MEGABYTE} bytes" in text
+
+
+def test_compressed_members_of_an_archive_are_counted_unpacked(podium: Podium) -> None:
+    folder = podium.folder()
+    (folder / "public" / "zeros.csv.gz").write_bytes(gzip.compress(bytes(17 * MEGABYTE)))
+    assert "public/zeros.csv" in problem_of(podium, folder)
+    (folder / "public" / "zeros.csv.gz").write_bytes(gzip.compress(bytes(15 * MEGABYTE)))
+    assert podium.send_folder(folder).status_code == 201
 
 
 @pytest.mark.parametrize("size", [0, 300 * 1024])

@@ -39,6 +39,7 @@ LOADED_LATER = (
 )  # fmt: skip
 # They act when they are loaded, or are programs that other processes run.
 NOT_LOADED = ("__main__", "app.graders.program", "app.cli.demo.agent", "app.cli.harbor.verifier")
+ENDING_SECONDS = 5.0  # for a thread that a library needed only while it was loaded
 FORK_AWARE = ("jemalloc_bg_thd",)  # Arrow's allocator, which starts its thread again after a fork
 
 
@@ -51,7 +52,11 @@ def main(channel: socket.socket) -> None:
     load()
     gc.collect()
     gc.freeze()  # a collection in a forked process must not copy the pages of all these objects
-    others = [name for name in names_of_threads()[1:] if name not in FORK_AWARE]
+    others = other_threads()
+    deadline = time.monotonic() + ENDING_SECONDS
+    while others and time.monotonic() < deadline:
+        time.sleep(0.01)
+        others = other_threads()
     assert not others, f"a fork would copy locks of threads that it does not copy: {others}"
     assert sys.stdout.encoding.upper() == "UTF-8", "tests need a language with UTF-8"
     channel.send(b"ready")
@@ -59,6 +64,11 @@ def main(channel: socket.socket) -> None:
     if asked is None:
         sys.exit(0)
     become(*asked)
+
+
+def other_threads() -> list[str]:
+    """The names of threads that a fork would not copy, though what they do may hold locks."""
+    return [name for name in names_of_threads()[1:] if name not in FORK_AWARE]
 
 
 def names_of_threads() -> list[str]:

@@ -123,7 +123,8 @@ def import_archive(context: Context, archive: Path, progress: Progress | None = 
             max_bytes=context.settings.max_upload_bytes, max_files=MAX_ARCHIVED_FILES,
             progress=progress,
         )  # fmt: skip
-        return import_folder(context, folder, progress)
+        # Its compressed members count unpacked as well.
+        return import_folder(context, folder, progress, max_bytes=context.settings.max_upload_bytes)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
