@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from app.graders.messages.framing import receive, send
-from app.graders.walls import sandbox, self_test
+from app.graders.walls import sandbox
 from app.graders.walls.isolation import Isolation
 from app.graders.walls.syscalls import give_back_memory
 
@@ -31,20 +31,20 @@ def serve(
     channel: socket.socket,
     *,
     role: str,
-    server: int,
     memory_mb: int,
     cache_mb: int,
     requires_isolation: bool,
     shows_texts: bool,
+    isolation: Isolation,
 ) -> None:
-    """Become a grader of this role, and do the jobs of `server` until it closes the channel.
+    """Become a grader of this role, and do jobs until the server closes the channel.
 
-    With `requires_isolation`, jobs whose process cannot be isolated completely are refused. With
-    `shows_texts`, faults of a metric.py have the exception's text.
+    `isolation` are the walls that the template found. With `requires_isolation`, jobs whose process
+    cannot be isolated completely are refused. With `shows_texts`, faults of a metric.py have the
+    exception's text.
     """
     take_name(f"podium-{role}")
     try:
-        isolation = self_test.isolation(server)
         notes = sandbox.confine(os.getppid(), starts_processes=role == "custom")
         importlib.import_module("app.graders.program.tasks").warm_up()
         if shows_texts:

@@ -7,6 +7,7 @@ themselves before they get a job. It ends when the server closes the channel.
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
 import importlib
 import json
@@ -20,6 +21,8 @@ from typing import Any
 from app.graders.messages.framing import send
 from app.graders.program.child import start_child
 from app.graders.program.grader_main import serve, take_name
+from app.graders.walls import self_test
+from app.graders.walls.isolation import Isolation
 
 LARGEST_REQUEST = 4096
 LONGEST_ERROR = 4000  # characters of the reason why the template does not start
@@ -52,18 +55,26 @@ def _do(request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
     if "end" in request:
         return {"status": _end(request["end"])}
     (descriptor,) = descriptors
-    arguments = request["start"]
+    arguments = dict(request["start"])
+    server = arguments.pop("server")
 
     def grade() -> None:
         os.setsid()
-        serve(socket.socket(fileno=descriptor), **arguments)
+        serve(socket.socket(fileno=descriptor), **arguments, isolation=isolation)
 
     try:
+        isolation = _isolation(server)
         return {"pid": start_child(grade, (descriptor,)).pid}
     except OSError as error:
         return {"error": f"fork: {error}"}
     finally:
         os.close(descriptor)
+
+
+@functools.cache
+def _isolation(server: int) -> Isolation:
+    """The walls that this machine puts around a job. All graders are copies of this process."""
+    return self_test.isolation(server)
 
 
 def _end(pid: int) -> int:
