@@ -67,7 +67,11 @@ def identify(context: Context, key: str | None) -> Caller:
 
 
 def authenticate(session: Session, key: str | None) -> Caller:
-    """The caller that a key belongs to. This is the only place that authenticates requests.
+    """The caller that a key belongs to.
+
+    Every request with a key comes here. Logins of browsers (`authenticate_login`) and signed URLs
+    (`require_live_key`) name a key instead; `_live` decides for all three whether it is valid.
+    Only PODIUM_METRICS_KEY, which is no key of the database, is compared elsewhere.
 
     A function that calls it has to start the clock of `waiting_run` when its session is over.
 
@@ -98,7 +102,7 @@ def authenticate_login(session: Session, key_id: str) -> Caller:
 
 
 def _live(holder: KeyHolder) -> Caller:
-    """The holder of a key, if the key is still valid."""
+    """The holder of a key, if the key is still valid: the one place that decides it."""
     record = holder.key
     if record.revoked_at is not None:
         raise Unauthorized("This key was revoked. Ask whoever runs this Podium for a new one.")
@@ -113,22 +117,19 @@ def _live(holder: KeyHolder) -> Caller:
 
 
 def require_live_key(session: Session, key_id: str) -> None:
-    """Let an address pass whose key is still valid.
+    """Let a signed URL pass whose key is still valid.
 
     Raises:
         Forbidden: the key is unknown, expired or revoked, or its run is archived.
     """
     holder = keys.get_key(session, key_id)
-    record = None if holder is None else holder.key
-    is_over = (
-        holder is None
-        or record is None
-        or holder.archived is not None
-        or record.revoked_at is not None
-        or (record.expires_at is not None and record.expires_at <= datetime.now(UTC))
-    )
-    if is_over:
-        raise Forbidden("The key that this address was given to is not valid any more.")
+    refusal = Forbidden("This signed URL's key is no longer valid.")
+    if holder is None:
+        raise refusal
+    try:
+        _live(holder)
+    except (Unauthorized, RunArchived):
+        raise refusal from None
 
 
 def require_researcher(caller: Caller) -> None:

@@ -17,7 +17,7 @@ from app.errors import Conflict, PodiumError, Unavailable
 from app.queue.consumer import Consumer, ConsumerConfig
 from app.queue.sizes import QUEUES, SMALL, share
 from app.services.grading import recovery
-from app.services.regrades.take_submissions import finish_all
+from app.services.regrades.add_submissions import finish_all
 from app.services.runtime import environment
 from app.services.runtime.blob_store import require_store
 from app.services.runtime.context import Context, open_context

@@ -11,9 +11,9 @@ from app.domain.states import SubmissionState
 from app.graders.messages.results import GraderFault
 from app.grading_version import grading_version
 from app.queue import jobs, tables
+from app.services.grading.claim_jobs import DeliveredJob, claim_jobs
+from app.services.grading.write_outcomes import FinishedGrading, write_outcomes
 from app.services.runtime import environment
-from app.services.runtime.claim_jobs import DeliveredJob, claim
-from app.services.runtime.write_outcomes import FinishedGrading, write_outcomes
 from app.storage.database import migrations, revisions
 from app.storage.queries import claims, submissions
 from app.storage.queries.operation import environments, faults
@@ -39,7 +39,7 @@ def queued(world):
 
 def deliver(world, submission, job=1, token="a", attempts=3):
     given = [DeliveredJob(job, submission.id, token)]
-    (taken,) = world.database.write(lambda s: claim(s, given, max_attempts=attempts))
+    (taken,) = world.database.write(lambda s: claim_jobs(s, given, max_attempts=attempts))
     if isinstance(taken, Exception):
         raise taken
     return taken

@@ -17,7 +17,6 @@ from app.errors import Conflict, Invalid, NeedsData, NotFound
 from app.importers.submission_folder import SubmissionFolder, SubmittedFile
 from app.services.imports.grading_reports import create_if_new
 from app.services.runtime.archival import refuse_archived
-from app.services.runtime.claim_jobs import defer
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import insert_submissions
 from app.services.runtime.run_limits import refuse_measured
@@ -210,9 +209,7 @@ def _close(
             bytes=blob.bytes, sha256=blob.sha256, received_at=now, run_seconds=0.0,
             file_name=file.name,
         )  # fmt: skip
-        stored = insert_submissions(
-            session, [submission], defer=defer if context.settings.queues else None
-        )
+        stored = insert_submissions(session, [submission], queues=context.settings.queues)
         if isinstance(stored[0], Exception):
             raise stored[0]
     runs.update_run(session, run.id, state=RunState.CLOSED, closed_at=now)

@@ -11,8 +11,8 @@ from app.domain.wording import counted
 from app.errors import Conflict, NotFound
 from app.services.public_log.append import append_log_entry
 from app.services.public_log.reasons import refuse_blank_reason
+from app.services.regrades.add_submissions import add_submissions
 from app.services.regrades.difference import summary
-from app.services.regrades.take_submissions import take_submissions
 from app.services.runtime.context import Context
 from app.storage.queries.regrades import outcomes, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
@@ -114,7 +114,7 @@ def _takes_more(context: Context, found: RegradeRecord) -> bool:
         if not outcomes.count_missing(session, own):
             return False
         regrades.change(session, own.id, state=RegradeState.RUNNING, ready_at=None)
-        while take_submissions(session, own, queues=context.settings.queues):
+        while add_submissions(session, own, queues=context.settings.queues):
             pass
         return True
 

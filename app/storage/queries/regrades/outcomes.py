@@ -30,10 +30,10 @@ SETTLE = update(TABLE).where(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedRegrading:
-    """A submission that is to be graded anew; `attempts` includes this attempt."""
+    """The submission `id` that is to be graded anew; `attempts` includes this attempt."""
 
     regrade_id: str
-    submission_id: str
+    id: str
     version_id: int
     competition: str
     sha256: str
@@ -155,7 +155,7 @@ def begin(
     query = (
         select(
             TABLE.c.regrade_id,
-            TABLE.c.submission_id,
+            TABLE.c.submission_id.label("id"),
             TABLE.c.version_id,
             REGRADE.c.competition,
             SUBMISSION.c.sha256,
@@ -174,12 +174,12 @@ def begin(
 
 
 def give_back(session: Session, claimed: ClaimedRegrading) -> None:
-    """Let an attempt not count that decided nothing."""
+    """Undo the count of an attempt without an outcome."""
     session.execute(
         update(TABLE)
         .where(
             TABLE.c.regrade_id == claimed.regrade_id,
-            TABLE.c.submission_id == claimed.submission_id,
+            TABLE.c.submission_id == claimed.id,
             IS_QUEUED,
         )
         .values(attempts=TABLE.c.attempts - 1)

@@ -11,7 +11,7 @@ from app.domain.states import SubmissionState
 from app.queue import jobs
 from app.services.runtime.environment import refusal, this_environment
 from app.storage.database import notify
-from app.storage.database.records import ClaimRecord, SettledRecord, SubmissionRecord
+from app.storage.database.records import ClaimRecord, SettledRecord
 from app.storage.queries import claims, submissions
 from app.storage.queries.claims import ClaimCandidate
 from app.storage.queries.operation import environments, faults
@@ -47,12 +47,7 @@ def delivered_job(job: int, submission: str) -> DeliveredJob:
     return DeliveredJob(job, submission, uuid4().hex)
 
 
-def defer(session: Session, stored: list[SubmissionRecord]) -> None:
-    """Queue submissions in the transaction that stores them."""
-    jobs.defer(session, ((submission.id, submission.bytes) for submission in stored))
-
-
-def claim(
+def claim_jobs(
     session: Session, delivered: list[DeliveredJob], *, max_attempts: int
 ) -> list[ClaimedJob | Exception]:
     """Claim the submissions of deliveries, unless they are settled or another job has them.
