@@ -31,9 +31,9 @@ from app.reports.medal_rates import medal_rates_report
 from app.reports.medals_over_time import curves_report
 from app.services.results import board, competition_results, experiment_results, medals_over_time
 from app.services.results.experiment_results import GroupBy
+from app.services.results.inputs.scope import Excluded, ResultFilter, Reviews
 from app.services.results.medals_over_time import Axis
 from app.services.results.noise.experiment_noise import noise_of
-from app.services.results.scope import Excluded, ResultFilter, Reviews
 from app.statistics.attempts import Padding
 from app.storage.queries.regrades.in_force import Basis, in_range
 

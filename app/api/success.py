@@ -14,7 +14,7 @@ from app.api.schemas.success import OutcomesOut, SuccessRatesOut, TrajectoryOut
 from app.reports.run_outcomes import outcomes_report, trajectory_report
 from app.reports.success_rates import success_report
 from app.services.results import run_outcomes, success_rates, trajectory
-from app.services.results.scope import Excluded, ResultFilter
+from app.services.results.inputs.scope import Excluded, ResultFilter
 from app.services.results.success_rates import Baselines, SuccessGroupBy, SuccessScope
 from app.statistics.attempts import Padding
 

@@ -17,7 +17,7 @@ from app.reports.result_context import (
     shared_notes,
 )
 from app.reports.tables import interval_cell
-from app.services.results.scope import ResultContext
+from app.services.results.inputs.scope import ResultContext
 from app.services.results.scores.score_summaries import Scored
 from app.statistics.percentiles import PERCENTILE, PERCENTILES, SCALES
 from app.statistics.scores.score_estimates import ProfilePoint, ScoreEstimate

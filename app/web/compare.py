@@ -18,8 +18,8 @@ from app.reports.result_context import EFFECTS
 from app.services.experiments import experiments
 from app.services.experiments.archived_parts import archived_of_experiments
 from app.services.results import board, medals_over_time
+from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.results.medals_over_time import Axis
-from app.services.results.scope import ResultContext, ResultFilter
 from app.statistics.attempts import RATES, Padding
 from app.web.boards import HowMissing
 from app.web.experiments import ExperimentPath, Suite

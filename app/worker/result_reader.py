@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Hashable
 
-from app.services.results.kept_results import read_ahead, result_versions
+from app.services.results.inputs.kept_results import read_ahead, result_versions
 from app.services.runtime.context import Context
 
 PAUSE_SECONDS = 5.0

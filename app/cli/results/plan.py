@@ -19,8 +19,8 @@ from app.cli.results.statistics import (
 )
 from app.errors import Invalid
 from app.reports.planning import plan_report
+from app.services.results.inputs.scope import Excluded
 from app.services.results.planning import from_experiments, from_spread
-from app.services.results.scope import Excluded
 from app.statistics.attempts import Padding
 from app.statistics.planning import Spread
 

@@ -18,8 +18,8 @@ from app.reports.medal_rates import board_report, medal_rates_report
 from app.reports.success_rates import success_report
 from app.services.results import board, experiment_results, success_rates
 from app.services.results.experiment_results import GroupBy
+from app.services.results.inputs.scope import Excluded, ResultFilter
 from app.services.results.noise.experiment_noise import noise_of
-from app.services.results.scope import Excluded, ResultFilter
 from app.services.results.success_rates import (
     Baselines,
     SuccessGroupBy,

@@ -17,7 +17,7 @@ from app.cli.results.statistics import (
 )
 from app.reports.selection import selection_report
 from app.services.results.choice import selection as choices
-from app.services.results.scope import Excluded
+from app.services.results.inputs.scope import Excluded
 from app.statistics.attempts import Padding
 
 

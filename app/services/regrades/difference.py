@@ -8,7 +8,7 @@ from typing import Any
 
 from app.domain.states import SubmissionState
 from app.errors import Conflict
-from app.services.results.scope import ResultFilter, result_context
+from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.attempts import RATES, Padding
 from app.storage.queries import results

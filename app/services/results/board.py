@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from app.errors import Invalid
 from app.services.experiments import experiments
 from app.services.results.experiment_results import GroupBy, groups_of
-from app.services.results.scope import ResultContext, ResultFilter
-from app.services.results.several import Absent, Several, several
+from app.services.results.inputs.scope import ResultContext, ResultFilter
+from app.services.results.inputs.several import Absent, Several, several
 from app.services.runtime.context import Context
 from app.statistics.comparison import Comparison
 from app.statistics.comparison import compare as compare_grids

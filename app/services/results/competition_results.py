@@ -8,7 +8,7 @@ from datetime import datetime
 
 from app.domain.medals import Medal
 from app.errors import NotFound
-from app.services.results.attempts import (
+from app.services.results.inputs.attempts import (
     CompetitionInfo,
     attempt_of_import,
     attempt_of_run,

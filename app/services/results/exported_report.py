@@ -10,7 +10,7 @@ from app.domain.medals import Medal
 from app.errors import NotFound
 from app.importers.grading_report import THRESHOLDS, TOTALS, flags_of
 from app.services.experiments import experiments
-from app.services.results.attempts import attempt_of_run
+from app.services.results.inputs.attempts import attempt_of_run
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
 from app.storage.queries import imported_grades, results

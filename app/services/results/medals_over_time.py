@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.errors import Conflict
 from app.services.results.choice.histories import Axis, MissingResult, histories_of
-from app.services.results.scope import ResultContext, ResultFilter
+from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.runtime.context import Context
 from app.statistics.attempts import Padding
 from app.statistics.medals_over_time import Choice, Point, medals_over

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.errors import Invalid
-from app.services.results.scope import ResultContext, ResultFilter
-from app.services.results.several import several
+from app.services.results.inputs.scope import ResultContext, ResultFilter
+from app.services.results.inputs.several import several
 from app.services.runtime.context import Context
 from app.statistics.planning import PlannedSize, Spread, plan, spread_of
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 
 from app.errors import Conflict
-from app.services.results.scope import ResultContext, ResultFilter, result_context
+from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.attempts import RATES, Grid, Padding
 from app.statistics.estimates import Interval

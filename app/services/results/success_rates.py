@@ -10,7 +10,8 @@ from enum import StrEnum
 from app.domain.baseline import Baseline
 from app.errors import Conflict
 from app.services.experiments import experiments
-from app.services.results.attempts import EXCLUDED, CompetitionInfo, competition_info, gather
+from app.services.results.inputs.attempts import EXCLUDED, CompetitionInfo, competition_info, gather
+from app.services.results.inputs.scope import Excluded, ResultFilter, refuse_unknown_flags
 from app.services.results.missing_results import (
     NO_RUN,
     Missing,
@@ -24,7 +25,6 @@ from app.services.results.run_outcomes import (
     outcomes_of,
     starter_baselines,
 )
-from app.services.results.scope import Excluded, ResultFilter, refuse_unknown_flags
 from app.services.runtime.archival import archived_competitions, suite_slugs
 from app.services.runtime.context import Context
 from app.statistics.attempts import Padding

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from app.domain.medals import Medal
-from app.services.results.scope import ResultContext, ResultFilter, result_context
+from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.medals_over_time import RunHistory, TimedSubmission
 from app.statistics.percentiles import percentile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.services.results.scope import ResultContext
+from app.services.results.inputs.scope import ResultContext
 from app.services.runtime.context import Context
 from app.statistics.attempts import RATES
 from app.statistics.chosen_by_public import ChosenAtK, Scored, chosen_by_public

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from app.domain.medals import Medal
 from app.services.experiments import experiments
-from app.services.results.scope import ResultContext
+from app.services.results.inputs.scope import ResultContext
 from app.services.runtime.context import Context
 from app.storage.queries import results
 from app.storage.queries.noise import uncertainties

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from app.domain.wording import first_few
 from app.errors import AttemptsMissing, Invalid
-from app.services.results.scope import ResultContext, ResultFilter
+from app.services.results.inputs.scope import ResultContext, ResultFilter
+from app.services.results.inputs.several import several
 from app.services.results.scores.score_values import NO_VALUE, REMEDY, Key, values
-from app.services.results.several import several
 from app.services.runtime.context import Context
 from app.statistics.attempts import Padding
 from app.statistics.percentiles import PERCENTILE, SCALES

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.domain.leaderboard import Leaderboard
-from app.services.results.attempts import attempt_of_import, attempt_of_run
-from app.services.results.scope import ResultContext
+from app.services.results.inputs.attempts import attempt_of_import, attempt_of_run
+from app.services.results.inputs.scope import ResultContext
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt

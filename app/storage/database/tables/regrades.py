@@ -9,8 +9,8 @@ from sqlalchemy import Double, ForeignKey, Index, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.states import RegradeState, SubmissionState
-from app.storage.database.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
-from app.storage.database.models import Base
+from app.storage.database.tables.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
+from app.storage.database.tables.declarative import Base
 
 
 class Regrade(Base):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from app.services.results.attempts import (
+from app.services.results.inputs.attempts import (
     ExperimentResults,
     add_graded,
     add_import,

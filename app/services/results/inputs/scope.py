@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.errors import AttemptsMissing, Invalid, NoResults
 from app.services.experiments import experiments
 from app.services.public_log.freezes import Freeze, freezes_of
-from app.services.results.attempts import (
+from app.services.results.inputs.attempts import (
     CompetitionInfo,
     ExperimentResults,
     competition_info,

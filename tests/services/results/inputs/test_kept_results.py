@@ -18,8 +18,8 @@ from sqlalchemy import Engine, event, func, insert, select, update
 from app.domain.states import ArchivalKind, RunState, SubmissionState
 from app.services.experiments import archiving
 from app.services.results import overview
-from app.services.results.attempts import ExperimentResults, gather
-from app.services.results.kept_results import disclosures_of_all, gather_many
+from app.services.results.inputs.attempts import ExperimentResults, gather
+from app.services.results.inputs.kept_results import disclosures_of_all, gather_many
 from app.services.runtime import archival
 from app.services.runtime.context import Context, open_context
 from app.services.runtime.kept_values import KeptValues

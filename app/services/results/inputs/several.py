@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from app.domain.wording import first_few
 from app.errors import Conflict, Invalid, NoResults, NotFound
 from app.services.public_log.freezes import freezes_of
-from app.services.results.attempts import (
+from app.services.results.inputs.attempts import (
     CompetitionInfo,
     ExperimentResults,
     competition_info,
     gather,
 )
-from app.services.results.kept_results import Gathered, disclosures_of_all, gather_many
-from app.services.results.scope import (
+from app.services.results.inputs.kept_results import Gathered, disclosures_of_all, gather_many
+from app.services.results.inputs.scope import (
     ResultContext,
     ResultFilter,
     as_they_were,
