@@ -9,8 +9,9 @@ import typer
 from app.cli.context import require_podium
 from app.cli.output import AsJson, out, print_json, working
 from app.services.operations import collect_garbage
-from app.settings import MEGABYTE, Settings
+from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
+from app.units import MEGABYTE
 
 LISTED = 20
 

@@ -13,7 +13,8 @@ from app.cli.output import AsJson, err, out, print_json, step_progress
 from app.cli.receipts.check import Asked, check, print_checked
 from app.services.operations.verify import verify as compare_files
 from app.services.operations.verify_progress import Progress, saved
-from app.settings import MEGABYTE, Settings
+from app.settings import Settings
+from app.units import MEGABYTE
 
 STATE = "verify.json"  # in the data directory, while a comparison is interrupted
 

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from app.logs import configure_logs
-from app.queue.sizes import MEDIUM_BELOW, MEGABYTE, QUEUES, SMALL_BELOW
+from app.queue.sizes import MEDIUM_BELOW, QUEUES, SMALL_BELOW
 from app.read_settings import read_settings
+from app.units import MEGABYTE
 from app.worker.remote import WorkerConfig, run_worker
 
 SIZES = (
