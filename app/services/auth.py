@@ -116,13 +116,14 @@ def _live(holder: KeyHolder) -> Caller:
     return Caller(record.role, record.id, record.run_id, holder.run_waits, record.experiment)
 
 
-def require_live_key(session: Session, key_id: str) -> None:
+def require_live_key(context: Context, key_id: str) -> None:
     """Let a signed URL pass whose key is still valid.
 
     Raises:
         Forbidden: the key is unknown, expired or revoked, or its run is archived.
     """
-    holder = keys.get_key(session, key_id)
+    with context.database.read() as session:
+        holder = keys.get_key(session, key_id)
     refusal = Forbidden("This signed URL's key is no longer valid.")
     if holder is None:
         raise refusal

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import Conflict, Invalid, NotFound
 from app.services.runtime.context import Context
+from app.services.runtime.pages import one_more, page_of
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import experiments
 
@@ -121,9 +122,11 @@ def find(context: Context, name: str) -> ExperimentRecord:
 
 
 def page(
-    context: Context, after: str | None, limit: int, *, archived: bool = False
+    context: Context, after: str | None, limit: int | None, *, archived: bool = False
 ) -> tuple[list[ExperimentRecord], str | None]:
     """Experiments by name, and the next cursor; archived ones only with `archived`."""
     with context.database.read() as session:
-        found = experiments.list_page(session, archived=archived, after=after, limit=limit + 1)
-    return found[:limit], found[limit - 1].name if len(found) > limit else None
+        found = experiments.list_page(
+            session, archived=archived, after=after, limit=one_more(limit)
+        )
+    return page_of(found, limit, lambda one: one.name)

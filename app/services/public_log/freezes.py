@@ -18,8 +18,6 @@ from app.storage.queries import archive, results, runs
 from app.storage.queries.trust import receipts
 from app.storage.queries.trust.receipts import ReceiptRecord
 
-ALL = 10**9
-
 
 @dataclass(frozen=True, slots=True)
 class Freeze:
@@ -74,7 +72,7 @@ def freeze_of(
 def _departures(
     session: Session, name: str, plan: Plan, present: Plan, frozen: ReceiptRecord
 ) -> list[dict[str, str]]:
-    found = runs.list_runs(session, experiment=name, archived=True, limit=ALL)
+    found = runs.list_runs(session, experiment=name, archived=True, limit=None)
     outcomes = {
         each.run: each for each in results.run_results(session, experiments=[name], archived=True)
     }

@@ -90,6 +90,13 @@ def _open_run(context: Context, session: Session, caller: Caller, run_id: str) -
     return run
 
 
+def sent_before(context: Context, run: RunRecord, idempotency_key: str) -> str | None:
+    """The submission of the run with this Idempotency-Key. A client may repeat a lost request."""
+    with context.database.read() as session:
+        known = submissions.by_idempotency_key(session, run.id, idempotency_key)
+    return known.id if known else None
+
+
 def store(
     context: Context, run: RunRecord, submission_id: str, blob: Blob, meta: SubmissionMeta
 ) -> Future[InsertedSubmission]:

@@ -50,7 +50,7 @@ def add(session: Session, new: AmendmentRecord) -> AmendmentRecord:
 
 
 def of_experiment(
-    session: Session, experiment: str, *, after: int, limit: int
+    session: Session, experiment: str, *, after: int, limit: int | None
 ) -> list[AmendmentRecord]:
     """The amendments of an experiment in their order, after the one with this id."""
     query = (

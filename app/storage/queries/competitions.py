@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select
@@ -115,7 +116,7 @@ def list_current(
     slugs: Collection[str] | None = None,
     archived: bool = True,
     after: str | None = None,
-    limit: int,
+    limit: int | None,
     as_of: datetime | None = None,
 ) -> list[VersionRecord]:
     """Current versions by slug, at most `limit` after the slug `after`.
@@ -139,13 +140,7 @@ def list_current(
         .join(last, (TABLE.c.slug == last.c.slug) & (TABLE.c.number == last.c.number))
         .order_by(TABLE.c.slug)
     )
-    found: list[VersionRecord] = []
-    if limit > 0:
-        for version in _matching(session.execute(query).mappings(), q, tag):
-            found.append(version)
-            if len(found) == limit:
-                break
-    return found
+    return list(islice(_matching(session.execute(query).mappings(), q, tag), limit))
 
 
 def _matching(rows: Any, q: str | None, tag: str | None) -> Iterator[VersionRecord]:

@@ -37,7 +37,7 @@ def list_page(
     *,
     archived: bool = False,
     after: str | None = None,
-    limit: int,
+    limit: int | None,
     as_of: datetime | None = None,
 ) -> list[ExperimentRecord]:
     """Experiments by name, at most `limit` after the name `after`; with `archived`, all of them.

@@ -79,7 +79,7 @@ def list_runs(
     state: RunState | None = None,
     archived: bool = False,
     after: str | None = None,
-    limit: int,
+    limit: int | None,
 ) -> list[RunRecord]:
     """Runs, oldest first, at most `limit` after the id `after`.
 

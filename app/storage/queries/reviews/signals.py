@@ -93,7 +93,7 @@ def queue(
     experiment: str | None,
     competition: str | None,
     before: int | None,
-    limit: int,
+    limit: int | None,
 ) -> list[QueuedRun]:
     """Runs with signals, latest signal first, before the one with this id.
 

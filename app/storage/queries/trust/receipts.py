@@ -88,7 +88,7 @@ def of_run(session: Session, run_id: str) -> list[ReceiptRecord]:
 
 
 def of_experiment(
-    session: Session, experiment: str, *, kind: ReceiptKind | None, after: str, limit: int
+    session: Session, experiment: str, *, kind: ReceiptKind | None, after: str, limit: int | None
 ) -> list[ReceiptRecord]:
     """Receipts of an experiment and its runs, oldest first, after the one with this id."""
     query = select(TABLE).where(TABLE.c.experiment == experiment, TABLE.c.id > after)
