@@ -57,11 +57,13 @@ from app.services.submissions.batch_receiver import open_batch_receiver
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
 from app.web import routers as pages
-from app.worker.late_receipts import run_late_receipts
+from app.worker.background import (
+    run_garbage_collector,
+    run_late_receipts,
+    run_result_reader,
+    run_reviewer,
+)
 from app.worker.loop import NoWorker, Worker, regrading_loop
-from app.worker.result_reader import run_result_reader
-from app.worker.reviewer import run_reviewer
-from app.worker.sweeper import run_sweeper
 
 log = logging.getLogger("podium")
 DESCRIPTION = """The referee for AI agents that do machine-learning engineering: submissions are
@@ -111,9 +113,10 @@ def create_app(
                 target=regrading.run, args=(lambda idle: stopping.is_set(),), name="regrading"
             )
             threads.append(run)
-        sweeper = threading.Thread(target=run_sweeper, args=(context, stopping), name="sweeper")
         background = [
-            sweeper,
+            threading.Thread(
+                target=run_garbage_collector, args=(context, stopping), name="garbage-collector"
+            ),
             threading.Thread(
                 target=run_late_receipts, args=(context, stopping), name="late-receipts"
             ),

@@ -13,8 +13,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import Role
 from app.errors import Forbidden, NotFound, RunArchived, Unauthorized
 from app.services.runtime.context import Context
-from app.services.runtime.run_clock import start_clocks
-from app.services.runtime.run_lookup import existing_run, no_run
+from app.services.runtime.run_limits import existing_run, no_run, start_clocks
 from app.storage.database.records import KeyHolder, KeyRecord, RunRecord
 from app.storage.queries import keys
 from app.storage.queries.ids import new_id
@@ -62,7 +61,7 @@ def identify(context: Context, key: str | None) -> Caller:
     """
     with context.database.read() as session:
         caller = authenticate(session, key)
-    start_clocks(context, [caller.waiting_run])
+    start_clocks(context.database, [caller.waiting_run])
     return caller
 
 

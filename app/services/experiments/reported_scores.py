@@ -15,7 +15,7 @@ from app.domain.states import ArchivalKind, ReportedScoreKind
 from app.errors import Conflict
 from app.services.auth import Caller, require_researcher
 from app.services.runtime.context import Context
-from app.services.runtime.run_lookup import existing_run
+from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import RunRecord
 from app.storage.queries import archive, imported_runs, reported_scores, runs, submission_counts
 from app.storage.queries.archive import ArchivalRecord

@@ -31,10 +31,10 @@ class SubmissionClaims:
         self._are_others = are_others
         attempts = context.settings.grading_attempts
         self._job_claims: Batch[DeliveredJob, ClaimedJob] = Batch(
-            context.database, partial(claim_jobs, max_attempts=attempts)
+            context.database.writer, partial(claim_jobs, max_attempts=attempts)
         )
         self._finished: Batch[FinishedGrading, SubmissionState | None] = Batch(
-            context.database, partial(write_outcomes, max_attempts=attempts)
+            context.database.writer, partial(write_outcomes, max_attempts=attempts)
         )
 
     def claim(self, limit: int, busy: Collection[ClaimRecord] = ()) -> list[ClaimRecord] | None:

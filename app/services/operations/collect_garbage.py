@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app.prometheus_metrics import GC_BYTES, GC_FILES, GC_LAST
-from app.services.operations.store_owner import require_own_store
+from app.services.operations.start_checks import require_own_store
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.context import Context
 from app.services.runtime.version_files import directory_of

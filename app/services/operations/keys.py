@@ -14,7 +14,7 @@ from app.services.auth import new_key
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
 from app.services.runtime.pages import one_more, page_of
-from app.services.runtime.run_lookup import existing_run
+from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import KeyRecord
 from app.storage.queries import experiments, keys
 

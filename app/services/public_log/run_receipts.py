@@ -14,7 +14,7 @@ from app.receipts.statements import Facts, ReceiptKind, score_text, utc
 from app.services.public_log.competition_facts import competition_facts
 from app.services.public_log.issue import issue
 from app.services.runtime.context import Context
-from app.services.runtime.run_lookup import existing_run
+from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import (
     DISCLOSURE_KINDS,
     HARNESS_KINDS,

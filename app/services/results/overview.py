@@ -19,7 +19,7 @@ from app.services.results.experiment_summary import (
     spent,
     summarize,
 )
-from app.services.results.noise.near_lines import is_near
+from app.services.results.noise.experiment_noise import is_near
 from app.services.runtime.context import Context
 from app.storage.queries.noise import uncertainties
 from app.storage.queries.overview import competition_counts as counting

@@ -10,11 +10,11 @@ from sqlalchemy.orm import Session
 from app.errors import PodiumError
 from app.queue import jobs
 from app.services.runtime.run_limits import (
+    no_run,
     refuse_closed,
     refuse_other_file,
     refuse_over_quota,
 )
-from app.services.runtime.run_lookup import no_run
 from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import runs, submissions
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 from app.errors import BadSettings, DamagedFile
 from app.file_digest import file_digest
-from app.storage.blobs.disk_old_files import DiskOldFiles
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.lease import Lease
-from app.storage.blobs.removal import renew
+from app.storage.blobs.removal import DiskOldFiles, renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool, translate_disk_full
 

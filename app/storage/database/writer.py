@@ -28,7 +28,6 @@ from app.storage.database.write_jobs import (
     JobGroup,
     WriteJob,
     call_alone,
-    call_in_group,
     resolve,
 )
 
@@ -157,9 +156,12 @@ class Writer:
         """Run the functions and commit. With `one_by_one`, each can fail without the others."""
         if self._keeps_receipts and not self._has_receipt:
             self._create_receipt()
-        call = call_alone if one_by_one else call_in_group
         with Session(self._engine) as session:
-            outcomes = [call(job.function, session) for job in group.jobs]
+            # Not one by one, an error ends the transaction of the group.
+            outcomes = [
+                call_alone(job.function, session) if one_by_one else job.function(session)
+                for job in group.jobs
+            ]
             if self._keeps_receipts:
                 self._number += 1
                 commit_receipts.stamp(session, self._name, self._number)

@@ -11,8 +11,8 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import AmendmentKind
-from app.storage.database.mapping import record, values
 from app.storage.database.models import Experiment
+from app.storage.database.rows import record, values
 from app.storage.database.tables.acts import Amendment
 from app.storage.database.tables.results_elsewhere import ImportedGrade
 from app.storage.queries.imported_grades import ImportedGradeRecord

@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, Table, and_, delete, insert, or_, select, 
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind
-from app.storage.database.mapping import one, values
 from app.storage.database.models import ApiKey, Run
+from app.storage.database.rows import one, values
 from app.storage.database.tables.acts import Archival
 from app.storage.database.tables.results_elsewhere import ImportedGrade
 

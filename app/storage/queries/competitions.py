@@ -11,11 +11,10 @@ from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, CompetitionStatus
-from app.storage.database.mapping import one
 from app.storage.database.models import CompetitionVersion
 from app.storage.database.records import VersionRecord
+from app.storage.database.rows import insert_if_new, one
 from app.storage.database.tables.sample_scores import SampleScore
-from app.storage.database.upsert import insert_if_new
 from app.storage.queries import archive
 
 TABLE = CompetitionVersion.__table__

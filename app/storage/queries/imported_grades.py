@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.mapping import record, values
 from app.storage.database.models import Run
+from app.storage.database.rows import record, values
 from app.storage.database.tables.results_elsewhere import ImportedGrade
 
 TABLE = ImportedGrade.__table__

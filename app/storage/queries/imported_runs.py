@@ -10,8 +10,8 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from app.storage.database.mapping import one, record, values
 from app.storage.database.models import Run
+from app.storage.database.rows import one, record, values
 from app.storage.database.tables.results_elsewhere import ImportedRun
 
 TABLE = ImportedRun.__table__

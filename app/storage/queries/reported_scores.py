@@ -11,8 +11,8 @@ from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import ReportedScoreKind
-from app.storage.database.mapping import record, values
 from app.storage.database.models import Run
+from app.storage.database.rows import record, values
 from app.storage.database.tables.results_elsewhere import ReportedScore
 
 TABLE = ReportedScore.__table__

@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RegradeState, SubmissionState
-from app.storage.database.mapping import values
 from app.storage.database.models import Run, Submission
+from app.storage.database.rows import values
 from app.storage.database.tables.regrades import Regrade, RegradeOutcome
 from app.storage.queries.regrades.regrades import RegradeRecord
 

@@ -10,7 +10,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import RegradeState
-from app.storage.database.mapping import one, record, values
+from app.storage.database.rows import one, record, values
 from app.storage.database.tables.regrades import Regrade
 
 PREFIX = "rgr"  # of ids

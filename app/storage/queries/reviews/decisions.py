@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import ReviewDecision
-from app.storage.database.mapping import record, values
 from app.storage.database.models import Run
+from app.storage.database.rows import record, values
 from app.storage.database.tables.reviews import RunReview
 
 TABLE = RunReview.__table__

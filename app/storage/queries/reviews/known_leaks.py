@@ -8,10 +8,9 @@ from datetime import datetime
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.mapping import record, values
 from app.storage.database.models import Run, Submission
+from app.storage.database.rows import insert_if_new, record, values
 from app.storage.database.tables.reviews import KnownLeak
-from app.storage.database.upsert import insert_if_new
 
 TABLE = KnownLeak.__table__
 RUN = Run.__table__

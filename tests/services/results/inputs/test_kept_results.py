@@ -28,7 +28,7 @@ from app.storage.database.models import Disclosure, Run, Submission
 from app.storage.database.records import GradeRecord
 from app.storage.database.tables.results_elsewhere import ImportedGrade, ReportedScore
 from app.storage.queries import experiments, results
-from app.worker.result_reader import ResultReader, run_result_reader
+from app.worker.background import ResultReader, run_result_reader
 from tests.storage.make import (
     NOON,
     add_grade,

@@ -1,12 +1,13 @@
-"""Read a run's exposure ledger, whole or in pages."""
+"""Disclosures of a run, to its agent and to harnesses: its exposure ledger and their totals."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.errors import BadRequest
-from app.services.auth import Caller
+from app.services.auth import Caller, require_researcher
 from app.services.experiments.runs import find
 from app.services.runtime.context import Context
 from app.storage.database.records import (
@@ -65,3 +66,44 @@ def ledger(
     if limit is None or len(found) <= limit:
         return Ledger(run, found, totals, to_harness, None)
     return Ledger(run, found[:limit], totals, to_harness, str(offset + limit))
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosures:
+    """Disclosures to one reader: `totals` by kind for the run, and the kinds by submission."""
+
+    totals: Mapping[str, int]
+    by_submission: Mapping[str, Sequence[str]]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was disclosed."""
+        return not any(self.totals.values())
+
+
+def disclosures_of(
+    context: Context, caller: Caller, run_id: str, submission_ids: Sequence[str]
+) -> tuple[Disclosures, Disclosures]:
+    """Disclosures to the agent, and those to harnesses; for researchers.
+
+    The kinds have the same names for both. Validations belong to no submission.
+
+    Raises:
+        Forbidden: the caller is no researcher.
+    """
+    require_researcher(caller)
+    with context.database.read() as session:
+        counted = exposure.totals(session, run_id)
+        numbers = exposure.numbers_disclosed(session, run_id, submission_ids)
+    return _disclosures(counted, numbers, ""), _disclosures(counted, numbers, HARNESS)
+
+
+def _disclosures(
+    counted: Mapping[str, int], numbers: Sequence[tuple[str, str]], prefix: str
+) -> Disclosures:
+    names = {prefix + kind: kind for kind in DISCLOSURE_KINDS}
+    found: dict[str, list[str]] = {}
+    for submission_id, kind in numbers:
+        if kind in names:
+            found.setdefault(submission_id, []).append(names[kind])
+    return Disclosures({name: counted[kind] for kind, name in names.items()}, found)
