@@ -17,12 +17,11 @@ from pathlib import Path
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from app.domain.result_choices import GroupBy, Padding
 from app.services.results import board, experiment_results
-from app.services.results.experiment_results import GroupBy
 from app.services.results.inputs.scope import ResultFilter
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
-from app.statistics.attempts import Padding
 from app.statistics.estimates import resampling_counts
 from app.storage.database import migrations
 from app.storage.database.models import CompetitionVersion, Experiment, Grade, Run, Submission

@@ -11,12 +11,12 @@ from app.api.http.negotiation import NON_JSON_RESPONSES, answer
 from app.api.http.problems import responses
 from app.api.results import scope
 from app.api.schemas.success import OutcomesOut, SuccessRatesOut, TrajectoryOut
+from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
 from app.reports.run_outcomes import outcomes_report, trajectory_report
 from app.reports.success_rates import success_report
 from app.services.results import run_outcomes, success_rates, trajectory
-from app.services.results.inputs.scope import Excluded, ResultFilter
-from app.services.results.success_rates import Baselines, SuccessGroupBy, SuccessScope
-from app.statistics.attempts import Padding
+from app.services.results.inputs.scope import ResultFilter
+from app.services.results.success_rates import SuccessScope
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
 ANSWERS: dict[int | str, dict[str, Any]] = {

@@ -10,6 +10,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.output import working
+from app.domain.result_choices import Axis, Padding
 from app.domain.wording import counted
 from app.errors import Invalid, NotFound
 from app.pictures import kinds
@@ -19,9 +20,7 @@ from app.reports.comparison_sentence import comparison_sentence
 from app.services.competitions import queries
 from app.services.results import board, cells, competition_results, medals_over_time, overview
 from app.services.results.inputs.scope import ResultFilter
-from app.services.results.medals_over_time import Axis
 from app.services.runtime.context import Context
-from app.statistics.attempts import Padding
 
 NEWEST = 100  # experiments in the picture of costs
 

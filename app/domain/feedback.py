@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from app.domain.competition import Flag
+if TYPE_CHECKING:
+    from app.domain.competition import Flag  # it loads pydantic, which commands need only to run
 
 
 class Feedback(StrEnum):
@@ -61,6 +63,7 @@ def visible_flags(flags: Sequence[Flag], policy: Feedback | None) -> list[dict[s
     The notes are written for readers of results. Some say where labels can be found, so a run's key
     sees no note: under `full` it sees the codes, otherwise nothing.
 
+    >>> from app.domain.competition import Flag
     >>> flags = [Flag(code="labels_public", note="The labels are in ...")]
     >>> visible_flags(flags, Feedback.FULL), visible_flags(flags, Feedback.VALIDITY)
     ([{'code': 'labels_public', 'note': ''}], [])

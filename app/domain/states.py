@@ -109,3 +109,11 @@ class Failure(StrEnum):
 
 # Failures that are not the agent's fault: such runs say nothing about the agent.
 INFRASTRUCTURE = frozenset({Failure.OUT_OF_MEMORY, Failure.CONNECTION})
+
+
+class QueueState(StrEnum):
+    """Which runs with signals are asked for."""
+
+    OPEN = "open"  # nobody has decided since the last signal
+    DECIDED = "decided"
+    ALL = "all"

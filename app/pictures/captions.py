@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from app.domain.result_choices import Padding
 from app.domain.wording import counted
 from app.reports.result_context import EFFECTS
-from app.statistics.attempts import Padding
 
 
 def seeds_each(numbers: Sequence[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from app.domain.result_choices import RATES, Padding
 from app.domain.wording import counted
 from app.pictures.captions import are, missing, seeds_each
 from app.pictures.outcomes import OUTCOMES
@@ -17,7 +18,6 @@ from app.services.results.experiment_summary import ExperimentSummary
 from app.services.results.inputs.scope import ResultContext
 from app.services.results.medals_over_time import Curves
 from app.services.runtime.catalogue import CatalogueEntry
-from app.statistics.attempts import RATES, Padding
 from app.statistics.comparison import Comparison
 from app.statistics.medals_over_time import Choice
 

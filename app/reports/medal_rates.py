@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
+from app.domain.result_choices import RATES
 from app.domain.wording import counted
 from app.reports.board.columns import (
     Column,
@@ -29,7 +30,6 @@ from app.reports.uncertainty import noise_notes
 from app.services.results.board import Board
 from app.services.results.inputs.scope import ResultContext
 from app.services.results.noise.experiment_noise import RateNoise
-from app.statistics.attempts import RATES
 from app.statistics.estimates import Estimate, Interval
 from app.statistics.rates import GroupRates
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from app.domain.result_choices import Padding
 from app.domain.wording import counted
 from app.reports.document.page import Marked
 from app.services.results.inputs.scope import ResultContext
-from app.statistics.attempts import Padding
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS, HARNESS_KINDS
 from app.storage.queries.regrades.in_force import InForce
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from app.domain.result_choices import Padding
 from app.reports.document.page import Page, Table
 from app.reports.medal_rates import ends
 from app.reports.report import Report
@@ -16,7 +17,6 @@ from app.reports.result_context import (
 )
 from app.reports.tables import interval_cell
 from app.services.results.sensitivity import Choice, Sensitivity
-from app.statistics.attempts import Padding
 
 WORDS = {
     Choice.FLAG: "without the flag {}",

@@ -4,35 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.domain.result_choices import RATES, Padding
 from app.domain.wording import first_few
 from app.errors import AttemptsMissing, NoResults
 from app.statistics.attempt_columns import KINDS, Attempt, Attempts, attempt_of
 
-RATES = (
-    "any_medal",
-    "gold",
-    "silver",
-    "bronze",
-    "above_median",
-    "valid_submission",
-    "made_submission",
-)
 COUNTS = np.array([attempt_of("", "", 0, each).outcomes for each in range(KINDS)], dtype=np.uint8)
-
-
-class Padding(StrEnum):
-    """How a (competition, seed) without a result counts."""
-
-    NONE = "none"  # the statistic is refused, and the missing results are listed
-    FAIL = "fail"  # it counts as a failure: no submission was made
-    COMPLETE = "complete"  # a seed that misses any competition is left out
-    AVAILABLE = "available"  # each competition counts with the results that it has
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr, nctdtr, stdtr, stdtrit
 
-from app.statistics.attempts import RATES, Grid
+from app.domain.result_choices import RATES
+from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem, t_interval
 from app.statistics.intervals import over_runs
 

@@ -10,7 +10,8 @@ from math import atanh, isnan, sqrt, tanh
 import numpy as np
 from scipy.special import ndtri
 
-from app.statistics.attempts import RATES, Grid
+from app.domain.result_choices import RATES
+from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval
 from app.statistics.rasch import Slopes, fit_rasch, slopes
 

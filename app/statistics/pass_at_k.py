@@ -19,9 +19,10 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from app.domain.result_choices import RATES
 from app.domain.wording import counted
 from app.errors import Invalid
-from app.statistics.attempts import RATES, Grid
+from app.statistics.attempts import Grid
 from app.statistics.estimates import Array, Interval, cluster_bootstrap
 from app.statistics.intervals import UNSEEN_DISAGREEMENT, of_squared_error, over_competitions
 

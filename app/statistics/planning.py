@@ -14,8 +14,9 @@ from math import sqrt
 
 import numpy as np
 
+from app.domain.result_choices import RATES
 from app.errors import Invalid
-from app.statistics.attempts import RATES, Grid
+from app.statistics.attempts import Grid
 from app.statistics.comparison import LEVEL, POWER, detectable_difference
 
 PERCENT = 100.0

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from app.statistics.attempts import RATES, Grid
+from app.domain.result_choices import RATES
+from app.statistics.attempts import Grid
 from app.statistics.estimates import (
     RESAMPLES,
     SEED,

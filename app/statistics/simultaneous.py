@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from app.statistics.attempts import RATES, Grid
+from app.domain.result_choices import RATES
+from app.statistics.attempts import Grid
 from app.statistics.comparison import within_range
 from app.statistics.estimates import SEED, Interval
 

@@ -12,6 +12,7 @@ from fastapi.responses import HTMLResponse
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Key, any_caller
 from app.api.http.query_names import refuse_ignored_parameters
 from app.api.results import Rate
+from app.domain.result_choices import RATES, GroupBy, Padding
 from app.errors import Forbidden, NotFound, Unauthorized
 from app.reports.board.columns import board_groups
 from app.reports.items import items_report
@@ -19,10 +20,8 @@ from app.reports.medal_rates import board_report
 from app.reports.result_context import EFFECTS
 from app.services.auth import Caller, require_researcher
 from app.services.results import board
-from app.services.results.experiment_results import GroupBy
 from app.services.results.inputs.scope import ResultFilter
 from app.services.results.inputs.several import Absent
-from app.statistics.attempts import RATES, Padding
 from app.statistics.rasch import FEWEST
 from app.web.rendering import page
 from app.web.twins.formats import TWINS

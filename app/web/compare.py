@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx
 from app.api.results import Rate
+from app.domain.result_choices import RATES, Axis, Padding
 from app.errors import PodiumError
 from app.reports.comparison_sentence import comparison_sentence
 from app.reports.medals_over_time import curves_report
@@ -19,8 +20,6 @@ from app.services.experiments import experiments
 from app.services.experiments.archiving import archived_of_experiments
 from app.services.results import board, medals_over_time
 from app.services.results.inputs.scope import ResultContext, ResultFilter
-from app.services.results.medals_over_time import Axis
-from app.statistics.attempts import RATES, Padding
 from app.web.boards import HowMissing
 from app.web.experiments import ExperimentPath, Suite
 from app.web.rendering import page

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Slug
 from app.api.results import Rate
+from app.domain.result_choices import Axis, Padding
 from app.errors import NotFound
 from app.pictures import kinds
 from app.pictures.picture import Picture
@@ -16,8 +17,6 @@ from app.reports.comparison_sentence import comparison_sentence
 from app.services.competitions import queries
 from app.services.results import board, cells, competition_results, medals_over_time, overview
 from app.services.results.inputs.scope import ResultFilter
-from app.services.results.medals_over_time import Axis
-from app.statistics.attempts import Padding
 from app.web.boards import ROWS, HowMissing, SuiteName
 from app.web.compare import Name
 from app.web.experiments import PAGE, ExperimentPath, Suite

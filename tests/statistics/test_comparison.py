@@ -10,7 +10,8 @@ from scipy import stats
 from statsmodels.stats.descriptivestats import sign_test as independent_sign_test
 from statsmodels.stats.power import TTestPower
 
-from app.statistics.attempts import RATES, Grid, Padding, make_grid
+from app.domain.result_choices import RATES, Padding
+from app.statistics.attempts import Grid, make_grid
 from app.statistics.comparison import compare, difference_over_runs
 from tests.statistics.make import attempt, random_attempts
 

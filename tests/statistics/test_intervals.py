@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+from app.domain.result_choices import RATES, Padding
 from app.errors import AttemptsMissing
-from app.statistics.attempts import RATES, Padding, make_grid
+from app.statistics.attempts import make_grid
 from app.statistics.intervals import over_competitions, over_runs
 from app.statistics.rates import medal_rates
 from tests.statistics.make import attempt, random_attempts

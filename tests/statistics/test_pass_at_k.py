@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from app.domain.result_choices import Padding
 from app.errors import Invalid
-from app.statistics.attempts import Padding, make_grid
+from app.statistics.attempts import make_grid
 from app.statistics.pass_at_k import interval_over_runs, pass_at_k, passes
 from app.statistics.rates import medal_rates
 from tests.statistics.make import attempt, random_attempts

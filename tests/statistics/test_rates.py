@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
+from app.domain.result_choices import RATES, Padding
 from app.errors import AttemptsMissing, Conflict
-from app.statistics.attempts import RATES, Padding, make_grid
+from app.statistics.attempts import make_grid
 from app.statistics.rates import medal_rates
 from tests.statistics.make import attempt, random_attempts
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from app.api.schemas.requests import Body, RunLimits
 from app.domain.feedback import Feedback
+from app.domain.result_choices import Padding
 from app.receipts.statements import ReceiptKind
-from app.statistics.attempts import Padding
 
 Slug = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9-]+$")]
 Seed = Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)]

@@ -21,11 +21,12 @@ from app.api.schemas.reviews import (
     ReviewOut,
 )
 from app.api.schemas.runs import Page
+from app.domain.states import QueueState
 from app.reports.reviews import queued_document, review_document
 from app.review.signals import Level, Signal
 from app.services.reviews import decide as deciding
 from app.services.reviews import show
-from app.services.reviews.show import QueueFilter, QueueState
+from app.services.reviews.show import QueueFilter
 
 router = APIRouter(prefix="/v1", tags=["reviews"])
 ANSWERS: dict[int | str, dict[str, Any]] = responses(401, 403, 404, 422)

@@ -10,10 +10,10 @@ from app.cli.context import podium
 from app.cli.output import AsJson, print_json
 from app.cli.remote import Key, Url, remote
 from app.cli.tables import print_table
-from app.domain.states import ReviewDecision
+from app.domain.states import QueueState, ReviewDecision
 from app.errors import Invalid
 from app.review.signals import Level, Signal
-from app.services.reviews.show import QueueFilter, QueueState
+from app.services.reviews.show import QueueFilter
 
 app = typer.Typer(no_args_is_help=True, help="Look at runs with signals, and decide about them.")
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="the id of the run")]

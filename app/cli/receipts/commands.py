@@ -14,6 +14,7 @@ from app.cli.output import AsJson, print_json, step_progress
 from app.cli.receipts.keys import app as keys
 from app.cli.remote import Document, Key, Refused, Remote, Url, remote
 from app.cli.tables import moment, print_table
+from app.domain.result_choices import Padding
 from app.domain.states import Role
 from app.errors import Conflict
 from app.services.auth import Caller
@@ -21,7 +22,6 @@ from app.services.experiments import runs
 from app.services.public_log.run_receipts import NoReceipt, issue_for_run
 from app.services.receipts import log_view, read
 from app.services.receipts.experiment_receipts import issue_for_experiment
-from app.statistics.attempts import Padding
 from app.storage.queries.trust.receipts import ReceiptRecord
 
 app = typer.Typer(help="Issue, list and save signed receipts.", no_args_is_help=True)

@@ -17,11 +17,10 @@ from app.cli.results.statistics import (
     scope_of,
     whole_numbers,
 )
+from app.domain.result_choices import Excluded, Padding
 from app.errors import Invalid
 from app.reports.planning import plan_report
-from app.services.results.inputs.scope import Excluded
 from app.services.results.planning import from_experiments, from_spread
-from app.statistics.attempts import Padding
 from app.statistics.planning import Spread
 
 

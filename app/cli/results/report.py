@@ -12,21 +12,15 @@ from app.cli.context import podium
 from app.cli.output import AsJson
 from app.cli.results.forms import Csv, Form, FormOption, Out, Parquet, moment_of, print_report
 from app.cli.results.success import KnownBaselines, Starter, Threshold
+from app.domain.result_choices import RATES, Baselines, Excluded, GroupBy, Padding, SuccessGroupBy
 from app.errors import Invalid
 from app.reports.comparisons import comparison_report, simultaneous_report
 from app.reports.medal_rates import board_report, medal_rates_report
 from app.reports.success_rates import success_report
 from app.services.results import board, experiment_results, success_rates
-from app.services.results.experiment_results import GroupBy
-from app.services.results.inputs.scope import Excluded, ResultFilter
+from app.services.results.inputs.scope import ResultFilter
 from app.services.results.noise.experiment_noise import noise_of
-from app.services.results.success_rates import (
-    Baselines,
-    SuccessGroupBy,
-    SuccessScope,
-    has_only_baselines,
-)
-from app.statistics.attempts import RATES, Padding
+from app.services.results.success_rates import SuccessScope, has_only_baselines
 from app.storage.queries.regrades.in_force import Basis
 
 AsOf = Annotated[

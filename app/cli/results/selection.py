@@ -15,10 +15,9 @@ from app.cli.results.statistics import (
     Suite,
     scope_of,
 )
+from app.domain.result_choices import Excluded, Padding
 from app.reports.selection import selection_report
 from app.services.results.choice import selection as choices
-from app.services.results.inputs.scope import Excluded
-from app.statistics.attempts import Padding
 
 
 def selection(

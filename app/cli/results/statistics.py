@@ -10,6 +10,7 @@ import typer
 from app.cli.context import podium
 from app.cli.output import AsJson
 from app.cli.results.forms import Csv, FormOption, Out, Parquet, print_report
+from app.domain.result_choices import RATES, Axis, Excluded, Padding
 from app.errors import Invalid
 from app.reports.comparisons import pass_at_k_report
 from app.reports.items import items_report
@@ -18,10 +19,8 @@ from app.reports.score_summaries import scores_report
 from app.reports.sensitivity import sensitivity_report
 from app.services.results import board, experiment_results, medals_over_time
 from app.services.results import sensitivity as sensitivities
-from app.services.results.inputs.scope import Excluded, ResultFilter
-from app.services.results.medals_over_time import Axis
+from app.services.results.inputs.scope import ResultFilter
 from app.services.results.scores import score_summaries
-from app.statistics.attempts import RATES, Padding
 from app.statistics.percentiles import PERCENTILES, SCALES
 
 LONGEST_NUMBER = 6  # digits

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from app.services.results.success_rates import Baselines
+from app.domain.result_choices import Baselines
 
 Threshold = Annotated[
     float | None,

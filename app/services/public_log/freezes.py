@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
+from app.domain.result_choices import Padding
 from app.domain.states import ArchivalKind, SubmissionState
 from app.receipts.departures import Plan, RunMade, departures, plan_of
 from app.receipts.statements import ReceiptKind, read_statement
 from app.services.public_log.issue import last_freeze
 from app.services.runtime.context import Context
-from app.statistics.attempts import Padding
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import archive, results, runs
 from app.storage.queries.trust import receipts

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from app.domain.result_choices import Padding
 from app.domain.states import ArchivalKind, SubmissionState
 from app.receipts.departures import suite_document
 from app.receipts.statements import Facts, ReceiptKind, score_text, utc
@@ -14,7 +15,6 @@ from app.services.public_log.freezes import freeze_of
 from app.services.public_log.issue import issue
 from app.services.public_log.run_receipts import outcome_of
 from app.services.runtime.context import Context
-from app.statistics.attempts import Padding
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments, archive, results
 from app.storage.queries.regrades.counted_runs import RunResult

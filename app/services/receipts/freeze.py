@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
+from app.domain.result_choices import Padding
 from app.errors import Conflict, Invalid, NotFound
 from app.receipts.departures import Plan
 from app.receipts.statements import Facts, ReceiptKind
@@ -15,7 +16,6 @@ from app.services.experiments import experiments
 from app.services.public_log.freezes import Freeze, freeze_of
 from app.services.public_log.issue import issue, last_freeze
 from app.services.runtime.context import Context
-from app.statistics.attempts import Padding
 from app.storage.queries import competitions, results, runs
 from app.storage.queries.trust import log
 from app.storage.queries.trust.receipts import ReceiptRecord

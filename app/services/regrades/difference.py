@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from app.domain.result_choices import RATES, Padding
 from app.domain.states import SubmissionState
 from app.errors import Conflict
 from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.runtime.context import Context
-from app.statistics.attempts import RATES, Padding
 from app.storage.queries import results
 from app.storage.queries.regrades import differences, regrades
 from app.storage.queries.regrades.counted_runs import RunResult

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.result_choices import GroupBy
 from app.errors import Invalid
 from app.services.experiments import experiments
-from app.services.results.experiment_results import GroupBy, groups_of
+from app.services.results.experiment_results import groups_of
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.results.inputs.several import Absent, Several, several
 from app.services.runtime.context import Context

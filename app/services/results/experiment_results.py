@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from typing import Any
 
+from app.domain.result_choices import GroupBy
 from app.services.results.choice.public_choice import PublicChoice, public_choice
 from app.services.results.inputs.attempts import COMPLEXITIES, CompetitionInfo
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
@@ -13,15 +13,6 @@ from app.services.runtime.context import Context
 from app.statistics.pass_at_k import PassAtK, passes
 from app.statistics.rates import GroupRates
 from app.statistics.rates import medal_rates as rates_of
-
-
-class GroupBy(StrEnum):
-    """The property by which competitions are grouped."""
-
-    COMPLEXITY = "complexity"
-    CATEGORY = "category"
-    TAG = "tag"
-    RESOURCES = "resources"
 
 
 def medal_rates(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.domain.result_choices import Axis, Padding
 from app.errors import Conflict
-from app.services.results.choice.histories import Axis, MissingResult, histories_of
+from app.services.results.choice.histories import MissingResult, histories_of
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.runtime.context import Context
-from app.statistics.attempts import Padding
 from app.statistics.medals_over_time import Choice, Point, medals_over
 from app.statistics.selection import Regret, selection_regret
 
 DEFAULT_POINTS = 24
-__all__ = ["Axis", "Curves", "MissingResult", "curves"]
+__all__ = ["Curves", "MissingResult", "curves"]
 
 
 @dataclass(frozen=True, slots=True)

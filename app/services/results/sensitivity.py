@@ -8,10 +8,11 @@ from enum import StrEnum
 
 import numpy as np
 
+from app.domain.result_choices import RATES, Padding
 from app.errors import Conflict
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
-from app.statistics.attempts import RATES, Grid, Padding
+from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval
 from app.statistics.intervals import Uncertainty, over_competitions, over_runs
 

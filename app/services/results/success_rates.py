@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 
 from app.domain.baseline import Baseline
+from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
 from app.errors import Conflict
 from app.services.experiments import experiments
 from app.services.results.inputs.attempts import EXCLUDED, CompetitionInfo, competition_info, gather
-from app.services.results.inputs.scope import Excluded, ResultFilter, refuse_unknown_flags
+from app.services.results.inputs.scope import ResultFilter, refuse_unknown_flags
 from app.services.results.missing_results import (
     NO_RUN,
     Missing,
@@ -27,26 +27,10 @@ from app.services.results.run_outcomes import (
 )
 from app.services.runtime.archival import archived_competitions, suite_slugs
 from app.services.runtime.context import Context
-from app.statistics.attempts import Padding
 from app.statistics.success import ALL, GroupSuccess, SuccessOutcome, success_rates
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import competitions
 from app.storage.queries.regrades.in_force import InForce, in_force
-
-
-class SuccessGroupBy(StrEnum):
-    """The property by which success rates are grouped."""
-
-    COMPETITION = "competition"
-    CATEGORY = "category"
-    TAG = "tag"
-
-
-class Baselines(StrEnum):
-    """The treatment of runs at competitions without a known baseline."""
-
-    REQUIRED = "required"  # the statistic is refused, and they are listed
-    KNOWN = "known"  # they are left out, and listed
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
+from app.domain.states import QueueState
 from app.errors import Invalid, NotFound
 from app.review.signals import Level, Signal
 from app.services.runtime.context import Context
@@ -15,14 +15,6 @@ from app.storage.queries.reviews import decisions, known_leaks, signals
 from app.storage.queries.reviews.decisions import ReviewRecord
 from app.storage.queries.reviews.known_leaks import KnownLeakRecord
 from app.storage.queries.reviews.signals import QueuedRun, SignalRecord
-
-
-class QueueState(StrEnum):
-    """Which runs with signals are asked for."""
-
-    OPEN = "open"  # nobody has decided since the last signal
-    DECIDED = "decided"
-    ALL = "all"
 
 
 @dataclass(frozen=True, slots=True)

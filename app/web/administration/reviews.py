@@ -8,12 +8,12 @@ from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from app.api.dependencies import FOR_ADMINS, Anyone, Ctx, Cursor, Id
-from app.domain.states import ReviewDecision
+from app.domain.states import QueueState, ReviewDecision
 from app.errors import Invalid
 from app.review.signals import Level
 from app.services.reviews import show
 from app.services.reviews.decide import decide
-from app.services.reviews.show import QueueFilter, QueueState
+from app.services.reviews.show import QueueFilter
 from app.web.forms import ADMIN_FORM, FormCaller, form_token
 from app.web.rendering import page
 from app.web.twins.formats import TWINS

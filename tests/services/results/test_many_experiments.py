@@ -11,8 +11,8 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
+from app.domain.result_choices import GroupBy
 from app.services.results import board
-from app.services.results.experiment_results import GroupBy
 from app.services.results.inputs.scope import ResultFilter
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings

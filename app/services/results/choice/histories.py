@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from app.domain.medals import Medal
+from app.domain.result_choices import Axis
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.medals_over_time import RunHistory, TimedSubmission
@@ -18,14 +18,6 @@ from app.storage.queries.results import GradedSubmission
 
 HOUR = 3600.0
 DEFAULT_CONVENTION = "mid-rank"
-
-
-class Axis(StrEnum):
-    """The quantity on the horizontal axis."""
-
-    HOURS = "hours"
-    TOKENS = "tokens"
-    DOLLARS = "dollars"
 
 
 @dataclass(frozen=True, slots=True)

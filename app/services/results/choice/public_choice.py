@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.domain.result_choices import RATES
 from app.services.results.inputs.scope import ResultContext
 from app.services.runtime.context import Context
-from app.statistics.attempts import RATES
 from app.statistics.chosen_by_public import ChosenAtK, Scored, chosen_by_public
 from app.storage.queries import results
 

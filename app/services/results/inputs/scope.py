@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from enum import StrEnum
 
 from sqlalchemy.orm import Session
 
+from app.domain.result_choices import RATES, Excluded, Padding, Reviews
 from app.errors import AttemptsMissing, Invalid, NoResults
 from app.services.experiments import experiments
 from app.services.public_log.freezes import Freeze, freezes_of
@@ -23,26 +23,12 @@ from app.services.results.inputs.attempts import (
 from app.services.runtime.archival import archived_competitions, archived_note, suite_slugs
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempts
-from app.statistics.attempts import RATES, Grid, Padding, make_grid
+from app.statistics.attempts import Grid, make_grid
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments, competitions, results
 from app.storage.queries.regrades.in_force import NOW, Basis, InForce, in_force
 
 MOST_COMPETITIONS = 100_000
-
-
-class Excluded(StrEnum):
-    """The treatment of attempts at competitions with an excluded flag."""
-
-    DROP = "drop"  # the competition is left out
-    FAIL = "fail"  # its attempts count as failures
-
-
-class Reviews(StrEnum):
-    """Whether runs that reviews exclude count."""
-
-    APPLY = "apply"  # they have no result
-    IGNORE = "ignore"  # they count like all others
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from app.domain.result_choices import Padding
 from app.domain.wording import first_few
 from app.errors import AttemptsMissing, Invalid
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.results.inputs.several import several
 from app.services.results.scores.score_values import NO_VALUE, REMEDY, Key, values
 from app.services.runtime.context import Context
-from app.statistics.attempts import Padding
 from app.statistics.percentiles import PERCENTILE, SCALES
 from app.statistics.scores.probability_better import probability_better
 from app.statistics.scores.score_estimates import ScoreEstimate, ScoreSummary
