@@ -54,7 +54,7 @@ class Meter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
+class PreparationChoices:
     """What to make of the archives. `jobs` is the number of preparations at the same time."""
 
     grading_only: bool = False
@@ -77,7 +77,7 @@ class PrepareDownloads:
     """One run over some competitions. `report` is called with lines about pauses and changes."""
 
     def __init__(
-        self, settings: Settings, source: KaggleSource, graders: GraderPool, choices: Choices,
+        self, settings: Settings, source: KaggleSource, graders: GraderPool, choices: PreparationChoices,
         meter: Meter, report: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._settings, self._source, self._graders = settings, source, graders

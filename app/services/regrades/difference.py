@@ -14,7 +14,7 @@ from app.services.runtime.context import Context
 from app.storage.queries import results
 from app.storage.queries.regrades import differences, regrades
 from app.storage.queries.regrades.counted_runs import RunResult
-from app.storage.queries.regrades.differences import Difference
+from app.storage.queries.regrades.differences import OutcomeDifference
 from app.storage.queries.regrades.in_force import NOW, Basis
 from app.storage.queries.regrades.regrades import RegradeRecord
 
@@ -89,7 +89,7 @@ def before_of(context: Context, regrade: RegradeRecord) -> str | None:
 
 def changes(
     context: Context, regrade: RegradeRecord, after: str | None, limit: int
-) -> tuple[list[Difference], str | None]:
+) -> tuple[list[OutcomeDifference], str | None]:
     """A page of the submissions that differ, in the order of their ids; the next cursor."""
     before = before_of(context, regrade)
     with context.database.read() as session:

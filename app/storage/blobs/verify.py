@@ -33,7 +33,7 @@ def verify_file(path: Path, sha256: str) -> None:
         )
 
 
-class Verified:
+class VerifiedFiles:
     """Remembers which files had the right bytes, by what the file system says of them."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from app.errors import LeaderboardsMissing
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt, Attempts
 from app.storage.queries import competitions, results
-from app.storage.queries.brief_results import Graded
+from app.storage.queries.brief_results import GradedRuns
 from app.storage.queries.regrades.brief_runs import BriefResult
 from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.regrades.in_force import NOW, Basis
@@ -148,7 +148,7 @@ def add_run(
         own.excluded[run.competition, run.seed] = counts
 
 
-def add_graded(own: ExperimentResults, runs: Graded) -> None:
+def add_graded(own: ExperimentResults, runs: GradedRuns) -> None:
     """Add the runs of an experiment whose final submissions are graded: `add_run` for very many."""
     own.attempts.extend(runs.attempts)
     for policy, count in runs.policies.items():

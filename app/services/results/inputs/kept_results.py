@@ -16,7 +16,7 @@ from app.services.results.inputs.attempts import (
 )
 from app.services.runtime.context import Context
 from app.storage.queries import brief_results, exposure, results
-from app.storage.queries.brief_results import Graded
+from app.storage.queries.brief_results import GradedRuns
 from app.storage.queries.regrades.brief_runs import BriefResult
 from app.storage.queries.result_state import ResultState, result_state, shared_state
 
@@ -129,7 +129,7 @@ def _settled(
         own = read.get(row.experiment)
         if own is None:
             continue
-        if isinstance(row, Graded):
+        if isinstance(row, GradedRuns):
             add_graded(own, row)
         else:
             add_run(own, row)

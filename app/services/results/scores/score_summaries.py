@@ -35,7 +35,7 @@ class Unplaced:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredExperiment:
     """An experiment's scores, summarised; beside another's if there is one.
 
     `convention` is that of percentiles, None on other scales. `unplaced` attempts count as the
@@ -61,7 +61,7 @@ def scores(
     convention: str | None = None,
     target: float | None = None,
     against: str | None = None,
-) -> Scored:
+) -> ScoredExperiment:
     """Summarise the scores of an experiment's final submissions on a scale.
 
     An attempt without a valid submission has 0 on each scale. `target` is that of the optimality
@@ -90,7 +90,7 @@ def scores(
     found = several(context, filters, names, strict=True).contexts
     unplaced: list[Unplaced] = []
     tables = [_scores(context, one, scale, convention, unplaced) for one in found]
-    return Scored(
+    return ScoredExperiment(
         context=found[0],
         against=found[1] if against else None,
         scale=scale,

@@ -36,7 +36,7 @@ Key = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ScoreScale:
     """What a version of a competition gives to place a score on a scale."""
 
     scale: str
@@ -88,8 +88,8 @@ def values(
         numbers = {run.version_id for run in runs} | {version.id for version in versions}
         samples = competitions.sample_scores(session, numbers, basis.as_of)
 
-    def measure(entry: CatalogueEntry) -> Measure:
-        return Measure(scale, convention, entry, samples.get(entry.version.id))
+    def measure(entry: CatalogueEntry) -> ScoreScale:
+        return ScoreScale(scale, convention, entry, samples.get(entry.version.id))
 
     found: dict[Key, float | None] = {}
     for run in runs:

@@ -32,7 +32,7 @@ class ReviewRecord:
     superseded_at: datetime | None = None
 
 
-class ExcludedRun(NamedTuple):
+class ExcludedRunRecord(NamedTuple):
     """A run that a decision excludes from rates."""
 
     run: str
@@ -79,7 +79,7 @@ def excluded_ids(session: Session) -> tuple[str, ...]:
 
 def excluded_of(
     session: Session, experiments: Collection[str] | None, as_of: datetime | None = None
-) -> list[ExcludedRun]:
+) -> list[ExcludedRunRecord]:
     """The excluded runs of these experiments (None: of all), by competition and seed."""
     query = (
         select(
@@ -91,7 +91,7 @@ def excluded_of(
     )
     if experiments is not None:
         query = query.where(RUN.c.experiment.in_(sorted(experiments)))
-    return [ExcludedRun._make(row) for row in session.execute(query)]
+    return [ExcludedRunRecord._make(row) for row in session.execute(query)]
 
 
 def _holds(as_of: datetime | None) -> list[Any]:
