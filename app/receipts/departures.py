@@ -1,4 +1,4 @@
-"""What of an experiment departs from its freeze: the plan that was signed before its first run."""
+"""Deviations of an experiment from its signed plan, which was made before its first run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class FrozenPlan:
-    """What an experiment is going to be. `selection` is the rule of a run's final submission."""
+    """The plan of an experiment. `selection` is the rule of a run's final submission."""
 
     suite: str | None
     competitions: tuple[str, ...]

@@ -29,7 +29,7 @@ Grade = Callable[[Path, Path], GradingResult]  # grades a file with a competitio
 
 @dataclass(frozen=True, slots=True)
 class NewCompetitionChoices:
-    """What the admin chose. `by` is the column of groups or times; `id` a column of the table.
+    """The admin's choices. `by` is the column of groups or times; `id` a column of the table.
 
     `public_share` is that of the test set, `search_share` that of the other rows of the test set.
     """
@@ -52,7 +52,7 @@ class NewCompetitionChoices:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What was made, for the admin to read."""
+    """The new folder and its facts, for the admin to read."""
 
     folder: Path
     target: Target

@@ -67,7 +67,7 @@ def partial_folder(target: Path) -> Iterator[Path]:
 
 
 def remove_interrupted(target: Path) -> None:
-    """Remove what an interrupted preparation left beside a folder that is complete, if anything."""
+    """Remove leftovers of an interrupted preparation beside a complete folder."""
     places = (target.with_name(target.name + ending) for ending in (PARTIAL, OLD))
     if any(place.exists() for place in places):
         with contextlib.suppress(Conflict), partial_folder(target):
@@ -128,10 +128,10 @@ def _recover(target: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SelfTest:
-    """What was tried. A score is None where it cannot be said.
+    """The results of the self-test. A score is None if it cannot be computed.
 
-    `answers_medal` is that of the answers, submitted: None also where the medal lines are not known
-    or, which is worth a look, lie beyond the best score that the metric gives.
+    `answers_medal` is the medal of the answers as a submission. It is None also if unknown medal
+    lines, or lines beyond the metric's best score, prevent it (check these).
     """
 
     rows: int | None

@@ -16,9 +16,9 @@ from app.services.competitions.run_prepare import PREPARE
 
 @dataclass(frozen=True, slots=True)
 class VerifiedPreparation:
-    """What was found. `damage` is what is wrong with the manifest itself or with the archive.
+    """The differences that were found. `damage` lists defects of the manifest or the archive.
 
-    `notes` say what a new preparation would be made with that this one was not.
+    `notes`: inputs that changed since the preparation.
     """
 
     slug: str

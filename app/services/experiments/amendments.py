@@ -94,10 +94,12 @@ def withdraw_imports(
     def record(session: Session) -> AmendmentRecord:
         if stored_experiments.get(session, name) is None:
             raise NotFound(f"There is no experiment {name!r}.")
-        taken = amendments.take_imported(session, name, competition=competition, seed=seed)
-        if not taken:
+        withdrawn = amendments.withdraw_imported(session, name, competition=competition, seed=seed)
+        if not withdrawn:
             raise NotFound(f"The experiment {name!r} has no such imported result.")
-        before = [{**asdict(each), "imported_at": each.imported_at.isoformat()} for each in taken]
+        before = [
+            {**asdict(each), "imported_at": each.imported_at.isoformat()} for each in withdrawn
+        ]
         return _add(
             context,
             session,
@@ -106,7 +108,7 @@ def withdraw_imports(
                 kind=AmendmentKind.WITHDRAWN,
                 before={"results": before},
                 after=None,
-                results=len(taken),
+                results=len(withdrawn),
                 reason=reason,
                 amended_by=by,
                 at=datetime.now(UTC),

@@ -85,7 +85,7 @@ def refuse_confusing_name(name: str) -> None:
         Invalid: with the reason.
     """
     if name in (".", ".."):
-        raise Invalid(f"name: {name!r} cannot be read back, for it means a folder in an address.")
+        raise Invalid(f"name: {name!r} this name is a relative path segment.")
     if "/" in name:
         raise Invalid("name: a slash divides the parts of an address, so no name has one.")
     if len(name) > LONGEST_NAME:
@@ -96,7 +96,7 @@ def refuse_confusing_name(name: str) -> None:
 
 
 def refuse_misleading_text(field: str, text: str) -> None:
-    """Refuse a text that boards would print as something else than it is.
+    """Reject text that would display misleadingly.
 
     Raises:
         Invalid: it begins or ends with a blank, or has an invisible character.

@@ -88,7 +88,7 @@ def report(
     refuse_contradictions(context.catalogue.of_version(run.version_id).competition, new)
     record = ReportedScoreRecord(
         run_id=run_id,
-        sort=ReportedScoreKind.REPORTED,
+        kind=ReportedScoreKind.REPORTED,
         score=new.score,
         step=new.step,
         run_seconds=new.run_seconds,

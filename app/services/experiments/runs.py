@@ -43,8 +43,8 @@ def page(
 ) -> tuple[list[RunRecord], str | None]:
     """A page of runs, oldest first, and the next cursor. A run's key sees only its own run.
 
-    Archived runs are there only with `archived`, and those of archived experiments and
-    competitions only with `archived` or if they are named.
+    Archived runs appear only with `archived`. Runs of archived experiments or competitions also
+    appear if the filter names those.
     """
     if caller.is_run:
         run = find(context, caller, caller.run_id or "")

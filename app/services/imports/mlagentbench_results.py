@@ -169,7 +169,7 @@ class _ImportedRows:
         return [
             ReportedScoreRecord(
                 run_id=self._id,
-                sort=ReportedScoreKind.IMPORTED,
+                kind=ReportedScoreKind.IMPORTED,
                 score=score,
                 step=step,
                 final=is_final,

@@ -31,7 +31,7 @@ class GradingQueueState:
 
 
 def queue_state(context: Context) -> GradingQueueState:
-    """What waits and what works. Its queries read the open submissions only."""
+    """The state of the queue, the graders and the disk. Reads the open submissions only."""
     with context.database.read() as session:
         oldest = submission_counts.oldest_queued(session)
         counts = submission_counts.count_open(session, BOUNDS)

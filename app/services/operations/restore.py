@@ -29,9 +29,9 @@ from app.storage.database.engine import database_url, sqlite_file
 from app.storage.database.jsonl import load_rows, read_lines
 from app.storage.database.revisions import current_revision, known_revisions
 from app.storage.queries.operation import secrets
+from app.units import CHUNK_BYTES
 
 PARALLEL_COPIES = 8  # files stored at the same time
-CHUNK_BYTES = 1 << 20
 
 
 class NotEmpty(Conflict):

@@ -88,7 +88,7 @@ def issue_late(context: Context) -> int:
 
 
 def run_facts(context: Context, session: Session, run: RunRecord) -> tuple[Facts, str | None]:
-    """What the receipt of a run states, and the id of its final submission.
+    """The facts in the receipt of a run, and the id of its final submission.
 
     Raises:
         NoReceipt: as `issue_for_run`.
@@ -186,7 +186,7 @@ def _grade(grade: GradeRecord | OutcomeRecord | None) -> dict[str, Any]:
 
 
 def _exposure(session: Session, run: RunRecord, sent: int) -> dict[str, Any]:
-    """What was told until the run was closed; what is told afterwards helps it no more."""
+    """Disclosures up to the run's close; later ones cannot have helped the agent."""
     counted = exposure.totals(session, run.id, until=run.closed_at)
     return {
         "submissions": sent,

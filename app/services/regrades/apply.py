@@ -95,8 +95,8 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
 def _refuse(found: RegradeRecord) -> None:
     if found.submission_id is not None:
         raise RegradeNotReady(
-            f"The regrade {found.id} has one submission only: it shows what that would be graded "
-            "now. Regrade the whole competition to apply it."
+            f"The regrade {found.id} covers one submission only and cannot be applied. "
+            "Regrade the whole competition to apply it."
         )
     if found.state is not RegradeState.READY:
         raise RegradeNotReady(
@@ -105,7 +105,7 @@ def _refuse(found: RegradeRecord) -> None:
 
 
 def _takes_more(context: Context, found: RegradeRecord) -> bool:
-    """Whether submissions were settled since; they are taken in, and it runs again."""
+    """Whether submissions were settled since; they are added, and it runs again."""
 
     def record(session: Session) -> bool:
         own = regrades.get(session, found.id, locks=True)

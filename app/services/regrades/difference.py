@@ -1,4 +1,4 @@
-"""What a regrade changes: submissions, final submissions, and the rates of every experiment."""
+"""The changes by a regrade: submissions, final submissions, and every experiment's rates."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.regrades.differences import OutcomeDifference
 from app.storage.queries.regrades.in_force import NOW, Basis
 from app.storage.queries.regrades.regrades import RegradeRecord
+from app.units import PERCENT
 
-PERCENT = 100.0
 LISTED_FINALS = 1000
 LISTED_UNCHANGED = 200  # experiments; the rates of more that do not change are not computed
 

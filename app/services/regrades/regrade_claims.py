@@ -50,9 +50,9 @@ class RegradeClaims:
         if not running:
             return None
         for one in running if limit > 0 else ():
-            taken = {each.id for each in busy if each.regrade_id == one.id}
+            claimed = {each.id for each in busy if each.regrade_id == one.id}
             ids = self._queued(one.id, limit + len(busy))
-            new = [each for each in ids if each not in taken][:limit]
+            new = [each for each in ids if each not in claimed][:limit]
             if new:
                 return self._begin(one.id, new)
             if not ids:

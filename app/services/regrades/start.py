@@ -87,12 +87,12 @@ def start(
         regrades.add(session, new)
         return add_submissions(session, new, queues=context.settings.queues)
 
-    taken = total = context.database.write(record)
-    while taken:  # in parts, so that live submissions are written between them
-        taken = context.database.write(
+    added = total = context.database.write(record)
+    while added:  # in parts, so that live submissions are written between them
+        added = context.database.write(
             lambda session: add_submissions(session, new, queues=context.settings.queues)
         )
-        total += taken
+        total += added
     if not total:
         cancel(context, new.id, reason="it has no submission", by=by)
         raise NothingToRegrade(f"No submission of {slug} is settled, so there is nothing to grade.")

@@ -83,7 +83,7 @@ def experiment_board(
 def _rates(
     context: Context, found: Several, page: Sequence[ResultContext], group_by: GroupBy | None
 ) -> list[dict[str, GroupRates]]:
-    """The rates of a page; those of a grid that was there before are kept."""
+    """Rates of a page; the rates of cached grids are reused."""
     rates: list[dict[str, GroupRates] | None] = []
     with context.kept.turn:
         asked = [(one.grid, groups_of(one, found.info, group_by)) for one in page]

@@ -143,7 +143,7 @@ def _reported(found: Sequence[ReportedScoreRecord]) -> dict[str, object]:
     last = final_of(found)
     return {
         "reported_score": last.score if last else None,
-        "reported_sort": last.sort.value if last else None,
+        "reported_sort": last.kind.value if last else None,
     }
 
 

@@ -202,7 +202,7 @@ def final_score(
     attempt = attempt_of_run(run)
     last = final_of(reported)
     if last is not None and (isinstance(attempt, Attempt) or attempt in (OPEN, ONLY_REPORTED)):
-        return last.sort.value, last.score, ""
+        return last.kind.value, last.score, ""
     if isinstance(attempt, Attempt) or attempt == ONLY_REPORTED:
         return None, None, ""
     return None, None, attempt

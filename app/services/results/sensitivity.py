@@ -1,4 +1,4 @@
-"""How much one rate of an experiment hangs on single choices: flags, competitions, padding."""
+"""Sensitivity of a rate to flags, competitions and padding."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from app.services.runtime.context import Context
 from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval
 from app.statistics.intervals import Uncertainty, over_competitions, over_runs
-
-PERCENT = 100.0
+from app.units import PERCENT
 
 
 class SensitivityChoice(StrEnum):
-    """What is chosen differently."""
+    """The choice that is varied."""
 
     FLAG = "flag"  # competitions with this flag are left out
     COMPETITION = "competition"  # this one is left out

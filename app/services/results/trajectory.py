@@ -42,7 +42,7 @@ class Trajectory:
     run: RunRecord
     competition: Competition
     threshold: float | None
-    sort: str | None
+    kind: str | None
     pending: str
     steps: tuple[Step, ...]
     final: Step | None
@@ -79,7 +79,7 @@ def trajectory(context: Context, run_id: str, threshold: float | None) -> Trajec
         run=run,
         competition=competition,
         threshold=threshold if threshold or not baseline else baseline.success_threshold,
-        sort=kind,
+        kind=kind,
         pending=pending,
         steps=(*graded, *others),
         final=next((each for each in own if each.final), None) if kind else None,
@@ -140,7 +140,7 @@ def _graded(one: GradedSubmission, final: str | None) -> Step:
 
 def _measured(one: ReportedScoreRecord, *, is_final: bool) -> Step:
     return Step(
-        sort=one.sort.value,
+        sort=one.kind.value,
         submission=None,
         reported_score=one.id,
         step=one.step,

@@ -25,11 +25,11 @@ from app.services.runtime.run_limits import (
     refuse_other_file,
     refuse_over_quota,
 )
-from app.settings import MEGABYTE
 from app.storage.blobs.upload import Blob
 from app.storage.database.database import Database
 from app.storage.database.records import RunRecord
 from app.storage.queries import submission_counts, submissions
+from app.units import MEGABYTE
 
 KNOWN_RUNS = 4096
 VALID_SECONDS = 60.0  # then the sum is read again, with the submissions that other servers stored

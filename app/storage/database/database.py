@@ -53,7 +53,7 @@ class Database:
         self.writer = Writer(
             self._writing,
             patience=write_patience,
-            keeps_receipts=not self.is_sqlite,
+            keeps_marks=not self.is_sqlite,
             on_notify=self._forward_ids,
         )
 

@@ -107,7 +107,7 @@ def change_experiment(session: Session, name: str, changes: dict[str, Any]) -> N
     session.execute(update(EXPERIMENT).where(EXPERIMENT.c.name == name).values(changes))
 
 
-def take_imported(
+def withdraw_imported(
     session: Session, experiment: str, *, competition: str | None, seed: int | None
 ) -> list[ImportedGradeRecord]:
     """Remove imported results of an experiment, and return them."""

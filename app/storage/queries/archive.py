@@ -72,7 +72,7 @@ def current(session: Session, kind: ArchivalKind, name: str) -> ArchivalRecord |
 def currents(
     session: Session, kind: ArchivalKind, names: Collection[str] | None = None
 ) -> dict[str, ArchivalRecord]:
-    """What of a kind is archived now, by name; of these names, or of all."""
+    """The current archivings of a kind, by name; of these names, or of all."""
     is_wanted = TABLE.c.kind == kind
     if names is not None:
         is_wanted &= TABLE.c.name.in_(sorted(names))

@@ -72,7 +72,7 @@ def list_disclosures(
 def numbers_disclosed(
     session: Session, run_id: str, submission_ids: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """The kinds of numbers told of these submissions of a run, each with the submission's id."""
+    """The kinds of numbers disclosed of these submissions of a run, each with its submission."""
     query = (
         select(TABLE.c.submission_id, TABLE.c.kind)
         .where(

@@ -29,7 +29,7 @@ class ReportedScoreRecord:
 
     id: int | None = None
     run_id: str
-    sort: ReportedScoreKind
+    kind: ReportedScoreKind
     score: float
     step: int | None = None
     run_seconds: float | None = None
@@ -109,4 +109,5 @@ def final_of(reported: Sequence[ReportedScoreRecord]) -> ReportedScoreRecord | N
 def _row(new: ReportedScoreRecord) -> dict[str, object]:
     row = values(new)
     del row["id"]
+    row["sort"] = row.pop("kind")  # the column's name
     return row

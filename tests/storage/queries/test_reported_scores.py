@@ -32,7 +32,7 @@ def test_a_score_comes_back_as_it_was_reported(world):
         assert reported_scores.of_run(session, world.other_run.id) == []
     assert stored.id is not None
     assert stored.score.hex() == (0.1 + 0.2).hex()
-    assert (stored.sort, stored.step, stored.run_seconds) == (ReportedScoreKind.REPORTED, 3, 12.5)
+    assert (stored.kind, stored.step, stored.run_seconds) == (ReportedScoreKind.REPORTED, 3, 12.5)
     assert stored.evidence == EVIDENCE
     assert stored.reported_at == NOON
 

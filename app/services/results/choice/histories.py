@@ -15,8 +15,8 @@ from app.statistics.percentiles import percentile
 from app.storage.queries import results
 from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.results import GradedSubmission
+from app.units import HOUR
 
-HOUR = 3600.0
 DEFAULT_CONVENTION = "mid-rank"
 
 

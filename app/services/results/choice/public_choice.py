@@ -1,4 +1,4 @@
-"""pass@k of an experiment beside what the choice by public score gets from k of its runs."""
+"""pass@k, and the success of selection by public score among k runs."""
 
 from __future__ import annotations
 

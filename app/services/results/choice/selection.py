@@ -1,4 +1,4 @@
-"""What an experiment's choices of final submissions cost, in medals and in percentiles."""
+"""The cost of an experiment's choices of final submissions, in medals and in percentiles."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def gather_many(
 
 
 def result_versions(context: Context) -> dict[str, Hashable]:
-    """What tells whether settled results have changed, by experiment; without archived ones."""
+    """Values that change with an experiment's settled results; without archived experiments."""
     with context.database.read() as session:
         state = result_state(session)
     return {

@@ -115,14 +115,14 @@ def several(
                 continue
             one = _context(context, record, own, info, filters, slugs, about)
             if isinstance(one, ResultContext):
-                told = disclosed.get(record.name, {})
+                shown = disclosed.get(record.name, {})
                 gone = withdrawn.get(record.name, 0)
                 known = set(one.grid.competitions)
                 found.contexts.append(
                     replace(
                         one,
                         experiment=record,
-                        disclosed=told,
+                        disclosed=shown,
                         withdrawn=gone,
                         freeze=freezes.get(record.name),
                         regrades=tuple(each for each in regrades if each.competition in known),

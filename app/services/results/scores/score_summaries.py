@@ -36,7 +36,7 @@ class Unplaced:
 
 @dataclass(frozen=True, slots=True)
 class ScoredExperiment:
-    """An experiment's scores, summarised; beside another's if there is one.
+    """The summary of an experiment's scores, optionally compared with another's.
 
     `convention` is that of percentiles, None on other scales. `unplaced` attempts count as the
     padding says of missing results.

@@ -37,7 +37,7 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class ScoreScale:
-    """What a version of a competition gives to place a score on a scale."""
+    """Places scores of a competition version on a scale."""
 
     scale: str
     convention: str | None

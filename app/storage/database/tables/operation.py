@@ -36,8 +36,8 @@ class GradingEnvironment(Base):
     since: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class WriteReceipt(Base):
-    """The number of a writer's last committed group; one row per writer. See `writer`."""
+class WriteMark(Base):
+    """The number of a writer's last committed group, one row per writer: see `commit_marks`."""
 
     __tablename__ = "write_receipt"
 

@@ -46,7 +46,7 @@ class Regrade(Base):
 
 
 class RegradeOutcome(Base):
-    """What a regrade gave for a submission: a grade in full, violations, or a fault.
+    """The outcome of a regrade for a submission: a grade in full, violations, or a fault.
 
     It is `queued` until then. `attempts` counts the gradings that were begun.
     """

@@ -106,7 +106,7 @@ def of_finals(
 
 
 def of_submissions(session: Session, ids: Sequence[str]) -> dict[str, UncertaintyRecord]:
-    """What is kept of these submissions, under their own versions, by submission."""
+    """The kept uncertainties of these submissions, under their own versions, by submission."""
     found = {}
     for start in range(0, len(ids), AT_ONCE):
         query = (

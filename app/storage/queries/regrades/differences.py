@@ -1,4 +1,4 @@
-"""What a regrade changes, submission by submission, against the grades that counted before it."""
+"""The changes by a regrade, for each submission, against the grades that counted before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What regrades give for submissions: the work of a regrade, its claims and its progress."""
+"""Outcomes of regrades for submissions: the work of a regrade, its claims and its progress."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class OutcomeRecord:
 
 
 def in_force_for(session: Session, submission_id: str) -> tuple[str, int, OutcomeRecord] | None:
-    """What the regrade in force gave for a submission: the regrade, the version, the outcome.
+    """The outcome of the regrade in force for a submission: the regrade, the version, the outcome.
 
     None where the first grade counts.
     """
@@ -75,7 +75,7 @@ def in_force_for(session: Session, submission_id: str) -> tuple[str, int, Outcom
 def given_by(
     session: Session, regrade_id: str, submission_id: str
 ) -> tuple[str, int, OutcomeRecord] | None:
-    """What a regrade gave for a submission, in force or not."""
+    """The outcome of a regrade for a submission, in force or not."""
     return _outcome(session, submission_id, TABLE.c.regrade_id == regrade_id)
 
 
@@ -96,7 +96,7 @@ def _outcome(
 
 
 def fill(session: Session, regrade: RegradeRecord) -> list[tuple[str, int]]:
-    """Take settled submissions into a regrade that it does not have, at most `FILLED_AT_ONCE`.
+    """Add settled submissions to a regrade that it does not have, at most `FILLED_AT_ONCE`.
 
     Returns their ids and the bytes of their files.
     """

@@ -1,4 +1,4 @@
-"""Whether a commit reached the database although its answer was lost.
+"""Marks of commits: whether a commit reached the database although its answer was lost.
 
 If a connection breaks during COMMIT, the client cannot tell whether the work was done. Repeating it
 could store a submission twice, or claim a second one and forget the first. So each group of writes
@@ -14,9 +14,9 @@ from sqlalchemy import bindparam, delete, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.storage.database.tables.operation import WriteReceipt
+from app.storage.database.tables.operation import WriteMark
 
-TABLE = WriteReceipt.__table__
+TABLE = WriteMark.__table__
 INSERT = insert(TABLE)
 STAMP = INSERT.on_conflict_do_update(
     index_elements=[TABLE.c.writer],
