@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.states import Role
+from app.services.auth import new_key
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.storage.database.database import Database
+from app.storage.queries import keys
 from tests.storage.make import World, make_world
 
 
@@ -34,3 +37,11 @@ def context(migrated_sqlite: Path, tmp_path: Path) -> Iterator[Context]:
 def here(context: Context) -> World:
     """Like `world`, in the database of `context`."""
     return make_world(context.database)
+
+
+@pytest.fixture
+def admin(context: Context) -> str:
+    """The id of an admin's key, who decides."""
+    _, record = new_key(Role.ADMIN, "an admin")
+    context.database.write(lambda session: keys.add_key(session, record))
+    return record.id

@@ -14,7 +14,7 @@ EVIDENCE = {"file": "result.csv", "hardware": {"gpus": 1}}
 
 def make_score(run, **over):
     fields = {
-        "run_id": run.id, "sort": ReportedScoreKind.REPORTED, "score": 0.1 + 0.2, "final": True,
+        "run_id": run.id, "kind": ReportedScoreKind.REPORTED, "score": 0.1 + 0.2, "final": True,
         "evidence": EVIDENCE, "reported_at": NOON,
     }  # fmt: skip
     return ReportedScoreRecord(**{**fields, **over})
