@@ -1,4 +1,4 @@
-"""The threads beside the graders that look for work now and then.
+"""Background threads of a server or worker, which look for work from time to time.
 
 Nothing depends on their errors: the server goes on, and the next turn tries again.
 """

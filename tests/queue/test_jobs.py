@@ -35,7 +35,7 @@ def test_jobs_are_queued_by_size(world):
     assert queued(world) == [("a", "small"), ("b", "medium"), ("c", "large")]
 
 
-def test_a_job_is_there_only_if_what_it_stands_for_is(world):
+def test_a_job_exists_only_if_its_submission_does(world):
     made = make_submission(world.run)
 
     def store_and_fail(session):

@@ -67,7 +67,7 @@ def partial_folder(target: Path) -> Iterator[Path]:
 
 
 def remove_interrupted(target: Path) -> None:
-    """Remove leftovers of an interrupted preparation beside a complete folder."""
+    """Remove leftovers of an interrupted preparation of a complete folder."""
     places = (target.with_name(target.name + ending) for ending in (PARTIAL, OLD))
     if any(place.exists() for place in places):
         with contextlib.suppress(Conflict), partial_folder(target):

@@ -153,7 +153,7 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
     def record(session: Session) -> RunRecord:
         now = runs.lock_run(session, run_id) or run
         if now.state == RunState.CLOSED:
-            raise RunClosed(f"Run {run_id} is closed: its final submission stands.")
+            raise RunClosed(f"Run {run_id} is closed: its final submission cannot change.")
         found = submissions.get_submission(session, submission_id)
         if found is None or found[0].run_id != run_id:
             raise NotFound(f"Run {run_id} has no submission {submission_id!r}.")

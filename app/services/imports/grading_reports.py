@@ -19,9 +19,10 @@ from app.importers.grading_report import (
 )
 from app.services.experiments import experiments
 from app.services.runtime.context import Context
-from app.storage.queries import competitions, imported_grades
+from app.storage.queries import competitions
 from app.storage.queries import experiments as stored_experiments
-from app.storage.queries.imported_grades import ImportedGradeRecord
+from app.storage.queries.elsewhere import imported_grades
+from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 
 MOST_COMPETITIONS = 100_000
 

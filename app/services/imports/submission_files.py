@@ -22,16 +22,10 @@ from app.services.runtime.insert_submissions import insert_submissions
 from app.services.runtime.run_limits import refuse_measured
 from app.storage.blobs.upload import Blob
 from app.storage.database.records import RunRecord, SubmissionRecord, VersionRecord
-from app.storage.queries import (
-    competitions,
-    imported_grades,
-    imported_runs,
-    runs,
-    submission_counts,
-    submissions,
-)
+from app.storage.queries import competitions, runs, submission_counts, submissions
+from app.storage.queries.elsewhere import imported_grades, imported_runs
+from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from app.storage.queries.ids import new_id
-from app.storage.queries.imported_runs import ImportedRunRecord
 from app.units import CHUNK_BYTES
 
 NOTHING, MISSING = "", "missing"  # the digests of attempts without a file

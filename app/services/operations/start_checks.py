@@ -24,7 +24,7 @@ OWNER_FILE = "database"  # below the store's root: the identity of the database
 
 
 class DamagedDatabase(Conflict):
-    """The database is damaged, or empty beside files that belong to one."""
+    """The database is damaged, or empty although files belong to one."""
 
 
 class OtherStore(Conflict):

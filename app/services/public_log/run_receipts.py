@@ -126,7 +126,7 @@ def run_facts(context: Context, session: Session, run: RunRecord) -> tuple[Facts
 
 
 def outcome_of(result: RunResult) -> str:
-    """How a run stands: graded, rejected, failed, missing, reported, or still open or waiting."""
+    """The outcome of a run: graded, rejected, failed, missing, reported, open or waiting."""
     if result.final_state is SubmissionState.GRADED:
         return "graded"
     if result.waiting:

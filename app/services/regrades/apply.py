@@ -1,4 +1,4 @@
-"""Apply a regrade: from then on results rest on it. The grades before it stay as they are."""
+"""Apply a regrade: from then on results use its grades. The grades before it stay as they are."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RegradeHasFaults(Conflict):
 
 
 def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> RegradeRecord:
-    """Let results rest on a regrade that is ready. `by` is the id of the admin's key.
+    """Let results use the grades of a regrade that is ready. `by` is the id of the admin's key.
 
     Raises:
         NotFound: the regrade does not exist.

@@ -38,7 +38,7 @@ class Final:
 
 
 def summary(context: Context, regrade: RegradeRecord) -> dict[str, Any]:
-    """The whole difference in brief: against what counts now, or when it was applied.
+    """The difference in brief: against what counts now, or when it was applied.
 
     `submissions` counts differences, `finals` lists the runs whose final submission or its grade
     is another, `experiments` has the rates (padding=available, in percent) before and after. A

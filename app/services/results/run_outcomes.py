@@ -23,9 +23,10 @@ from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
 from app.statistics.efficiency import Usage
 from app.statistics.trajectory import best_position
-from app.storage.queries import competitions, reported_scores, results
+from app.storage.queries import competitions, results
+from app.storage.queries.elsewhere import reported_scores
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord, final_of
 from app.storage.queries.regrades.counted_runs import RunResult
-from app.storage.queries.reported_scores import ReportedScoreRecord, final_of
 from app.storage.queries.results import ImportedResult
 
 GRADED, IMPORTED = "graded", "imported"

@@ -62,7 +62,7 @@ class UsedBaseline:
 class SuccessResults:
     """The rates by group, with the data behind them.
 
-    `regrades` are those on which its grades rest. `archived_competitions` are left out.
+    `regrades` are those whose grades it uses. `archived_competitions` are left out.
     """
 
     experiment: ExperimentRecord

@@ -11,8 +11,9 @@ from app.services.results.run_outcomes import GRADED, final_score
 from app.services.runtime.context import Context
 from app.statistics.trajectory import best_position, best_so_far
 from app.storage.database.records import RunRecord
-from app.storage.queries import reported_scores, results
-from app.storage.queries.reported_scores import ReportedScoreRecord
+from app.storage.queries import results
+from app.storage.queries.elsewhere import reported_scores
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from app.storage.queries.results import GradedSubmission
 
 

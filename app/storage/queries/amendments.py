@@ -15,7 +15,7 @@ from app.storage.database.models import Experiment
 from app.storage.database.rows import record, values
 from app.storage.database.tables.acts import Amendment
 from app.storage.database.tables.results_elsewhere import ImportedGrade
-from app.storage.queries.imported_grades import ImportedGradeRecord
+from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 
 TABLE = Amendment.__table__
 EXPERIMENT = Experiment.__table__

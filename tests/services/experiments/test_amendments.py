@@ -9,8 +9,8 @@ from app.errors import Invalid, NotFound
 from app.services.experiments.amendments import amend, history, withdraw_imports
 from app.services.experiments.experiments import find
 from app.services.runtime.context import Context
-from app.storage.queries import imported_grades
-from app.storage.queries.imported_grades import ImportedGradeRecord
+from app.storage.queries.elsewhere import imported_grades
+from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 from tests.storage.make import NOON, World
 
 

@@ -19,8 +19,9 @@ from app.services.experiments.create_run import (
     find_or_create,
 )
 from app.services.runtime.context import Context
-from app.storage.queries import imported_grades, runs
-from app.storage.queries.imported_grades import ImportedGradeRecord
+from app.storage.queries import runs
+from app.storage.queries.elsewhere import imported_grades
+from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 from tests.storage.make import NOON, World, add_version
 
 HARNESS = Caller(Role.HARNESS, "k", experiment="first")

@@ -47,7 +47,7 @@ def finish(world, claim, outcome):
     return world.database.write(lambda s: write_outcomes(s, [done], max_attempts=3))[0]
 
 
-def test_a_delivery_takes_a_submission_once(world):
+def test_a_delivery_claims_a_submission_once(world):
     made = world.submit()
     taken = deliver(world, made, job=7)
 
@@ -76,7 +76,7 @@ def test_a_job_that_is_gone_does_not_keep_its_submission(world):
     assert deliver(world, made, job=2, token="b").claim.attempts == 2
 
 
-def test_what_a_worker_writes_that_was_taken_for_dead_is_dropped(world):
+def test_outcomes_of_a_worker_presumed_dead_are_dropped(world):
     made = world.submit()
     first = deliver(world, made, token="a").claim
     second = deliver(world, made, token="b").claim
@@ -119,7 +119,7 @@ def test_only_the_holder_can_hand_back(world):
     assert now_in(world, made).claimed_by == "1:b"
 
 
-def test_a_worker_of_another_environment_gets_nothing_and_is_told_why(world):
+def test_a_worker_of_another_environment_is_refused_with_the_reason(world):
     other = Environment(
         "0.0.9", environment.this_environment().environment.replace("numpy-", "numpy-9.")
     )

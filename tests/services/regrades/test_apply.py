@@ -74,7 +74,7 @@ def test_submissions_settled_since_are_graded_first(context: Context, here: Worl
     assert stored(context, one.id).state is RegradeState.RUNNING
 
 
-def test_a_fault_takes_no_result_away(context: Context, here: World) -> None:
+def test_a_fault_removes_no_result(context: Context, here: World) -> None:
     graded(here)
     one = regraded(context, fails=True)
 

@@ -64,7 +64,7 @@ def test_the_oldest_regrade_comes_first(
     assert first.id == second.id == sent.id
 
 
-def test_an_outcome_is_written_beside_the_first_grade(
+def test_an_outcome_leaves_the_first_grade_unchanged(
     context: Context, here: World, claims: RegradeClaims
 ) -> None:
     sent = graded(here, score=0.5)

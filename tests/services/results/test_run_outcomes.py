@@ -11,8 +11,8 @@ from app.domain.states import ReportedScoreKind, RunState, SubmissionState
 from app.services.results.inputs.attempts import EXCLUDED, ONLY_REPORTED, OPEN, attempt_of_run
 from app.services.results.run_outcomes import final_score
 from app.statistics.attempt_columns import Attempt
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from app.storage.queries.regrades.counted_runs import RunResult
-from app.storage.queries.reported_scores import ReportedScoreRecord
 from tests.storage.make import NOON
 
 GRADED = {
@@ -91,7 +91,7 @@ def test_an_open_run_with_a_graded_file_has_an_attempt() -> None:
     assert isinstance(attempt_of_run(run(**GRADED, state=RunState.OPEN)), Attempt)
 
 
-def test_reported_scores_beside_files_count_for_nothing_in_attempts() -> None:
+def test_reported_scores_of_a_run_with_files_do_not_count_in_attempts() -> None:
     assert isinstance(attempt_of_run(run(sent=1, reported=3)), Attempt)
 
 

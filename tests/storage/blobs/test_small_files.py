@@ -68,7 +68,7 @@ def test_a_file_of_the_wrong_size_is_replaced(store, small):
     assert list((store.root / "uploads").iterdir()) == []
 
 
-def test_one_sync_keeps_all_and_comes_before_any_is_told(store, small, monkeypatch):
+def test_one_sync_keeps_all_and_comes_before_any_result(store, small, monkeypatch):
     put_all(small, [b"the journal is there"])
     places, synced = [store.path(blob_of(body).sha256) for body in BODIES], []
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append("fsync"))

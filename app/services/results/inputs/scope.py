@@ -55,7 +55,7 @@ class ResultContext:
 
     `outside` is the number of results at competitions that are not asked for, `withdrawn` that of
     imported results that an admin withdrew by then; `freeze` is what was planned before the first
-    run. `regrades` are those on which its grades rest. `reviewed` are the competitions and seeds of
+    run. `regrades` are those whose grades it uses. `reviewed` are the competitions and seeds of
     the runs that reviews exclude, and `with_excluded` the rates, in percent, if they counted; None
     if there are none. `archived_competitions` are left out because they are archived.
     """

@@ -14,12 +14,12 @@ from app.storage.database.tables.declarative import Base
 
 
 class Regrade(Base):
-    """All kept submissions of a competition, graded anew. Results rest on it while it is in force.
+    """All kept submissions of a competition, graded anew.
 
-    It is in force from `applied_at` to `superseded_at`. `version_id` is null if each submission is
-    graded under its own version. `submission_id` limits it to one submission; it cannot be applied
-    then. `replaces` is the regrade that was in force before it, `summary` the difference that it
-    made when it was applied.
+    Results use its grades while it is in force, from `applied_at` to `superseded_at`. `version_id`
+    is null if each submission is graded under its own version. `submission_id` limits it to one
+    submission; it cannot be applied then. `replaces` is the regrade that was in force before it,
+    `summary` the difference that it made when it was applied.
     """
 
     __tablename__ = "regrade"

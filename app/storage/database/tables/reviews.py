@@ -76,7 +76,7 @@ class RunReview(Base):
 
 
 class KnownLeak(Base):
-    """A file known to hold leaked answers of a competition, by its digest."""
+    """A file known to contain leaked answers of a competition, by its digest."""
 
     __tablename__ = "known_leak"
 

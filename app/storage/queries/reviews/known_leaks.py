@@ -1,4 +1,4 @@
-"""Files known to hold leaked answers, by competition and SHA-256."""
+"""Files known to contain leaked answers, by competition and SHA-256."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUBMISSION = Submission.__table__
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownLeakRecord:
-    """A file known to hold leaked answers; `note` says where it is found."""
+    """A file known to contain leaked answers; `note` says where it is found."""
 
     competition: str
     sha256: str

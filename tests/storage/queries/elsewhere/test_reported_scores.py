@@ -4,9 +4,10 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.states import ReportedScoreKind
-from app.storage.queries import imported_runs, reported_scores, results
-from app.storage.queries.imported_runs import ImportedRunRecord
-from app.storage.queries.reported_scores import ReportedScoreRecord
+from app.storage.queries import results
+from app.storage.queries.elsewhere import imported_runs, reported_scores
+from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from tests.storage.make import NOON
 
 EVIDENCE = {"file": "result.csv", "hardware": {"gpus": 1}}
@@ -86,7 +87,7 @@ def test_where_a_run_is_from(world):
         world.database.write(lambda s: imported_runs.add(s, [made]))
 
 
-def test_results_tell_reported_scores_apart(world):
+def test_results_distinguish_reported_scores(world):
     add(world, make_score(world.run), make_score(world.run))
     row = {"file": "f", "place": "p", "sha256": "", "document": {}, "imported_at": NOON}
     world.database.write(
