@@ -49,19 +49,20 @@ from app.kaggle_api.routers import ROUTERS as KAGGLE_ROUTERS
 from app.services.grading import recovery
 from app.services.login import open_logins
 from app.services.operations import bootstrap
-from app.services.regrades.take_submissions import finish_all
+from app.services.regrades.add_submissions import finish_all
 from app.services.runtime import environment
 from app.services.runtime.context import Context, lock_data_directory, open_context
 from app.services.submissions.batch_receiver import open_batch_receiver
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
 from app.web import routers as pages
-from app.worker.late_receipts import run_late_receipts
-from app.worker.loop import NoWorker, Worker
-from app.worker.regrading_loop import RegradingLoop
-from app.worker.result_reader import run_result_reader
-from app.worker.reviewer import run_reviewer
-from app.worker.sweeper import run_sweeper
+from app.worker.background import (
+    run_garbage_collector,
+    run_late_receipts,
+    run_result_reader,
+    run_reviewer,
+)
+from app.worker.loop import NoWorker, Worker, regrading_loop
 
 log = logging.getLogger("podium")
 DESCRIPTION = """The referee for AI agents that do machine-learning engineering: submissions are
@@ -91,7 +92,9 @@ def create_app(
         context = await run_in_threadpool(open_context, settings)
         context.listen()
         worker = NoWorker() if settings.queues else Worker(context)
-        regrading = None if isinstance(worker, NoWorker) else RegradingLoop(context, worker.is_idle)
+        regrading = (
+            None if isinstance(worker, NoWorker) else regrading_loop(context, worker.is_idle)
+        )
         stopping = threading.Event()
         app.state.batch_receiver = await run_in_threadpool(open_batch_receiver, context)
         await run_in_threadpool(context.blobs.sweep)
@@ -109,9 +112,10 @@ def create_app(
                 target=regrading.run, args=(lambda idle: stopping.is_set(),), name="regrading"
             )
             threads.append(run)
-        sweeper = threading.Thread(target=run_sweeper, args=(context, stopping), name="sweeper")
         background = [
-            sweeper,
+            threading.Thread(
+                target=run_garbage_collector, args=(context, stopping), name="garbage-collector"
+            ),
             threading.Thread(
                 target=run_late_receipts, args=(context, stopping), name="late-receipts"
             ),

@@ -16,9 +16,9 @@ from benchmarks.load import Answer, send_many
 from benchmarks.server import Server, set_up, submission
 from tests.api.conftest import packed
 from tests.factories import good_submission, write_competition
+from tests.podium_worker import PodiumWorker
 from tests.postgres import OwnServer
 from tests.server import PodiumServer
-from tests.worker import PodiumWorker
 
 HEAVY = 40
 LIGHT = 1500

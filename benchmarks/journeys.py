@@ -1,7 +1,11 @@
 """The files that a request passes through: how many modules of `app/` run for it in the server.
 
-Counted by a profiler in every thread of a server in this process. Modules that run in graders are
-not among them.
+A profiler records the modules in which a function is called, in every thread of a server in this
+process: the event loop, the threads of requests, the receiver of small files, the writer and the
+grading loop. Threads that look for work by themselves would be counted in every journey. So they
+look once an hour here, and else only when they are woken: the grading loop, that of regrades, the
+threads of the grader slots, of receipts and of signals. The thread that reads results ahead is not
+recorded. Modules that run in graders are not counted. `idle` is a window without a request.
 """
 
 from __future__ import annotations
@@ -20,11 +24,15 @@ from typing import Any
 from starlette.testclient import TestClient
 
 import app
+from app.graders import grader_slot
 from app.main import create_app
 from app.settings import Settings
+from app.worker import background, grading_loop
 from tests.factories import good_submission, write_competition
 
 PACKAGE = Path(app.__file__).parent
+NOT_RECORDED = "result-reader"  # the thread that reads results ahead
+NEVER = 3600.0  # seconds
 
 
 class Recorder:
@@ -35,7 +43,9 @@ class Recorder:
 
     def __call__(self, frame: Any, event: str, _: Any) -> None:
         """Note a call, if something is being recorded."""
-        if self._seen is not None and event == "call":
+        if self._seen is None or event != "call":
+            return
+        if threading.current_thread().name != NOT_RECORDED:
             self._seen.add(frame.f_code.co_filename)
 
     @contextmanager
@@ -52,6 +62,8 @@ class Recorder:
 
 def main() -> None:
     """Print how many modules each journey passes, and their names."""
+    grading_loop.IDLE_SECONDS = grader_slot.PAUSE_SECONDS = NEVER
+    background.RECEIPT_SECONDS = background.REVIEW_SECONDS = NEVER
     recorder = Recorder()
     threading.setprofile(recorder)
     sys.setprofile(recorder)
@@ -99,6 +111,7 @@ def travel(recorder: Recorder, client: TestClient, admin: str, home: Path) -> No
 
     submit("wait=30")
     journeys: dict[str, Callable[[], None]] = {
+        "idle": lambda: time.sleep(2.0),
         "a key is authenticated": lambda: get(f"/v1/runs/{run['id']}", agent),
         "a submission's bytes become a row, a grade and an answer": lambda: submit("wait=30"),
         "an experiment's name becomes a medal rate": lambda: get(

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.result_choices import GroupBy, Padding
 from app.services.results import board, experiment_results
-from app.services.results.scope import ResultFilter
+from app.services.results.inputs.scope import ResultFilter
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.statistics.estimates import resampling_counts

@@ -49,7 +49,7 @@ async def receive_submission(
         announced = Blob(hashlib.sha256(data).hexdigest(), len(data))
         of_file = meta(announced.sha256)
         if receiver is not None:
-            incoming = IncomingSubmission(submission_id, run_id, key, data, of_file)
+            incoming = IncomingSubmission(submission_id, run_id, key, data, announced, of_file)
             return await asyncio.wrap_future(receiver.receive(incoming))
         caller, run = await run_in_thread(submit.admit, context, key, run_id)
         put = functools.partial(context.blobs.put, data)

@@ -70,7 +70,7 @@ def _document(shown: Reported) -> dict[str, Any]:
         "competition": shown.run.competition,
         "competition_version": shown.competition_version,
         "state": "reported",
-        "sort": record.sort,
+        "sort": record.kind,
         "score": record.score,
         "improvement": shown.improvement,
         "success": shown.success,

@@ -31,8 +31,8 @@ from app.reports.items import items_report
 from app.reports.medal_rates import medal_rates_report
 from app.reports.medals_over_time import curves_report
 from app.services.results import board, competition_results, experiment_results, medals_over_time
+from app.services.results.inputs.scope import ResultFilter
 from app.services.results.noise.experiment_noise import noise_of
-from app.services.results.scope import ResultFilter
 from app.storage.queries.regrades.in_force import Basis, in_range
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])

@@ -23,7 +23,7 @@ from app.api.http.problems import responses
 from app.api.schemas.requests import RunChange, RunIn
 from app.api.schemas.runs import ExposureOut, Page, RunCreated, RunOut
 from app.domain.states import RunState
-from app.services.experiments import ledger, reported_scores, runs
+from app.services.experiments import disclosures, reported_scores, runs
 from app.services.experiments.create_run import NewRun, create_as, experiment_of
 from app.services.experiments.reported_scores import ExternalInfo
 from app.storage.database.records import HARNESS
@@ -147,7 +147,7 @@ def show_exposure(
 
     With a `limit` it comes in pages; without one, all of it. The totals are always of all.
     """
-    found = ledger.ledger(context, caller, run_id, after=cursor, limit=limit)
+    found = disclosures.ledger(context, caller, run_id, after=cursor, limit=limit)
     return {
         "policy": found.run.feedback,
         "disclosed": [

@@ -15,7 +15,7 @@ from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroup
 from app.reports.run_outcomes import outcomes_report, trajectory_report
 from app.reports.success_rates import success_report
 from app.services.results import run_outcomes, success_rates, trajectory
-from app.services.results.scope import ResultFilter
+from app.services.results.inputs.scope import ResultFilter
 from app.services.results.success_rates import SuccessScope
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])

@@ -11,10 +11,10 @@ from app.domain.feedback import Feedback
 from app.domain.states import CompetitionStatus
 from app.domain.wording import first_few
 from app.errors import NeedsData, NotFound
+from app.services.competitions import queries
 from app.services.experiments.create_run import NewRun, create
 from app.services.runtime.archival import suite_slugs
 from app.services.runtime.context import Context
-from app.storage.queries import competitions
 
 NAMED = 100  # competitions in an error text
 
@@ -43,8 +43,7 @@ def create_here(context: Context, batch: Batch) -> list[Document]:
         slugs = sorted(suite_slugs(context, batch.suite) or ())
     else:
         slugs = list(batch.competitions)
-    with context.database.read() as session:
-        found = competitions.list_current(session, slugs=slugs, limit=len(slugs))
+    found = queries.current_versions(context, slugs)
     _refuse_unready(slugs, {each.slug: each.status.value for each in found})
     made = []
     for slug in slugs:

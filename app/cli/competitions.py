@@ -19,7 +19,6 @@ from app.errors import NotFound
 from app.services.competitions import queries
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
-from app.storage.queries import competitions
 
 app = typer.Typer(help="List, show and archive imported competitions.", no_args_is_help=True)
 add_archive_commands(app, ArchivalKind.COMPETITION)
@@ -36,8 +35,7 @@ def list_competitions(
     """List the imported competitions."""
     with podium() as context:
         slugs = context.catalogue.suite(suite) if suite else None
-        with context.database.read() as session:
-            found = competitions.list_current(session, slugs=slugs, archived=archived, limit=10_000)
+        found = queries.current_versions(context, slugs, archived=archived)
         entries = queries.listed(context, found)
     if as_json:
         print_json(
@@ -97,8 +95,7 @@ def lint(slug: Slug, as_json: AsJson = False) -> None:
 
 
 def _entry(context: Context, slug: str) -> CatalogueEntry:
-    with context.database.read() as session:
-        version = competitions.current_version(session, slug)
-    if version is None:
+    entry = queries.current(context, slug)
+    if entry is None:
         raise NotFound(f"There is no competition {slug!r}; see `podium competitions list`.")
-    return context.catalogue.entry(version)
+    return entry

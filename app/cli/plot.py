@@ -17,10 +17,10 @@ from app.pictures import kinds
 from app.pictures.picture import Picture
 from app.pictures.renderer import MEDIA_TYPES, Format, Renderer
 from app.reports.comparison_sentence import comparison_sentence
+from app.services.competitions import queries
 from app.services.results import board, cells, competition_results, medals_over_time, overview
-from app.services.results.scope import ResultFilter
+from app.services.results.inputs.scope import ResultFilter
 from app.services.runtime.context import Context
-from app.storage.queries import competitions
 
 NEWEST = 100  # experiments in the picture of costs
 
@@ -102,12 +102,11 @@ def _picture(
         return kinds.comparison_picture(first, second, difference, "any_medal", sentence)
     (name,) = names
     if kind is Kind.LEADERBOARD:
-        with context.database.read() as session:
-            version = competitions.current_version(session, name)
-        if version is None:
+        entry = queries.current(context, name)
+        if entry is None:
             raise NotFound(f"There is no competition {name!r}.")
         _, attempts = competition_results.at_competition(context, name, "not-better")
-        return kinds.leaderboard_picture(context.catalogue.entry(version), attempts)
+        return kinds.leaderboard_picture(entry, attempts)
     if kind is Kind.MEDALS_OVER_TIME:
         curves = medals_over_time.curves(context, name, scope, axis, ())
         return kinds.medals_over_time_picture(name, curves)

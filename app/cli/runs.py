@@ -18,7 +18,7 @@ from app.domain.feedback import Feedback
 from app.domain.states import ArchivalKind, Failure, RunState
 from app.errors import Invalid
 from app.services.experiments import runs
-from app.services.experiments.listing import listed_runs
+from app.services.experiments.runs import listed_runs
 from app.services.operations import keys
 
 app = typer.Typer(help="Create, list, close and archive runs.", no_args_is_help=True)

@@ -30,8 +30,7 @@ class KaggleState:
             Forbidden: as `SignedUrls.open`; or the key that it was given to is not valid any more.
         """
         content = self.tokens.open(purpose, token)
-        with context.database.read() as session:
-            require_live_key(session, str(content.get("key", "")))
+        require_live_key(context, str(content.get("key", "")))
         return content
 
 

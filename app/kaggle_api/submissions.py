@@ -24,12 +24,11 @@ from app.prometheus_metrics import RECEIVED
 from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.submissions import disclose, pending_uploads, quotas, submit
+from app.services.submissions.run_submissions import first_from
 from app.services.submissions.submit import SubmissionMeta
 from app.services.submissions.wait_for_outcome import wait_until_shown
 from app.storage.blobs.store import Blob, Upload
 from app.storage.database.records import RunRecord
-from app.storage.queries import submissions
-from app.storage.queries.submissions import by_idempotency_key
 
 router = kaggle_router()
 UPLOAD = "upload"
@@ -111,11 +110,10 @@ def get_submission(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]
     run = run_of(context, caller)
     ref = fields.integer("ref")
     start = f"sub_{ref:014x}"
-    with context.database.read() as session:
-        found = submissions.list_submissions(session, run.id, after=start, limit=1)
-    if not found or not found[0][0].id.startswith(start):
+    found = first_from(context, caller, run, start)
+    if found is None:
         raise NotFound(f"This run has no submission {ref}.")
-    return submission(disclose.show_all(context, caller, run, found)[0], name_of(caller))
+    return submission(found, name_of(caller))
 
 
 @rpc(router, COMPETITIONS, "ListSubmissions")
@@ -172,9 +170,7 @@ def _submission_meta(
 
 def _sent_before(context: Context, run: RunRecord, meta: SubmissionMeta) -> str | None:
     """The submission of this upload, if any: a client may repeat a call whose answer it lost."""
-    with context.database.read() as session:
-        known = by_idempotency_key(session, run.id, meta.idempotency_key or "")
-    return known.id if known else None
+    return submit.sent_before(context, run, meta.idempotency_key or "")
 
 
 async def _store(

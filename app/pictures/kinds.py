@@ -15,8 +15,8 @@ from app.services.results.board import Board
 from app.services.results.cells import HeatMap
 from app.services.results.competition_results import CompetitionResult
 from app.services.results.experiment_summary import ExperimentSummary
+from app.services.results.inputs.scope import ResultContext
 from app.services.results.medals_over_time import Curves
-from app.services.results.scope import ResultContext
 from app.services.runtime.catalogue import CatalogueEntry
 from app.statistics.comparison import Comparison
 from app.statistics.medals_over_time import Choice

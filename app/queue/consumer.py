@@ -14,9 +14,9 @@ from procrastinate.worker import Worker
 
 from app.errors import PodiumError
 from app.queue.connector import PatientConnector
-from app.queue.job_manager import FIRST_POSSIBLE_TIME, WorkerJobManager
 from app.queue.jobs import REGRADE_TASK, TASK
 from app.queue.maintenance import WORKER_TIMEOUT, Maintenance
+from app.queue.worker_jobs import FIRST_POSSIBLE_TIME, WorkerJobManager
 
 log = logging.getLogger("podium.queue")
 POLL_SECONDS = 5.0  # between queries of the queue without a notification

@@ -14,15 +14,13 @@ from collections.abc import Awaitable, Callable, Iterable
 from procrastinate.jobs import Job
 
 from app.queue.connector import PatientConnector
-from app.queue.job_manager import WorkerJobManager
 from app.queue.jobs import MISSED_HEARTBEATS
+from app.queue.worker_jobs import WorkerJobManager
 
 log = logging.getLogger("podium.queue")
 # A job is requeued after so many checks in a row found it abandoned: after an outage of the
 # database, live workers need time for a heartbeat.
 CONFIRMATIONS = 3
-# Heartbeats after which a dead worker's jobs are in the queue again.
-REQUEUE_HEARTBEATS = MISSED_HEARTBEATS + CONFIRMATIONS
 WORKER_TIMEOUT = 60  # heartbeats after which a dead worker's row is pruned
 FORGOTTEN_EVERY = 12  # checks
 

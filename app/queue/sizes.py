@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-MEGABYTE = 1024 * 1024
+from app.units import MEGABYTE
+
 SMALL, MEDIUM, LARGE = "small", "medium", "large"
 QUEUES = (SMALL, MEDIUM, LARGE)
 # Upper limits in bytes. Reading and checking a file of 8 MB takes a tenth of a second, a file of

@@ -1,4 +1,4 @@
-"""What of an experiment departs from its freeze: the plan that was signed before its first run."""
+"""Deviations of an experiment from its signed plan, which was made before its first run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What an experiment is going to be. `selection` is the rule of a run's final submission."""
+class FrozenPlan:
+    """The plan of an experiment. `selection` is the rule of a run's final submission."""
 
     suite: str | None
     competitions: tuple[str, ...]
@@ -56,12 +56,12 @@ class RunMade:
     is_excluded: bool = False
 
 
-def plan_of(predicate: dict[str, Any]) -> Plan:
+def plan_of(predicate: dict[str, Any]) -> FrozenPlan:
     """The plan in the predicate of a freeze's receipt."""
     plan = predicate["plan"]
     names = ("policy", "selection", "padding", "limits", "agent", "model", "resources")
     suite = plan["suite"]
-    return Plan(
+    return FrozenPlan(
         suite=suite["name"],
         competitions=tuple(suite["competitions"]),
         seeds=tuple(plan["seeds"]),
@@ -81,11 +81,11 @@ def suite_digest(slugs: Sequence[str]) -> str:
 
 
 def departures(
-    plan: Plan,
+    plan: FrozenPlan,
     runs: Sequence[RunMade],
     *,
     frozen_at: datetime,
-    present: Plan,
+    present: FrozenPlan,
     imported: int,
 ) -> list[dict[str, str]]:
     """Everything that is not as planned, as code and text.
@@ -114,7 +114,7 @@ def departures(
     return [{"code": code, "text": text} for code, text in found]
 
 
-def _of_run(plan: Plan, run: RunMade, frozen_at: datetime) -> Iterable[tuple[str, str]]:
+def _of_run(plan: FrozenPlan, run: RunMade, frozen_at: datetime) -> Iterable[tuple[str, str]]:
     where = f"{run.competition}, seed {run.seed} ({run.id})"
     if run.competition not in plan.competitions:
         yield "competition", f"{where}: the competition was not planned"

@@ -13,7 +13,7 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 
 
 def signed_bytes(payload: bytes) -> bytes:
-    """What is signed: the type and the payload, each with its length (PAE)."""
+    """The bytes that are signed: the type and the payload, each with its length (PAE)."""
     kind = PAYLOAD_TYPE.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 

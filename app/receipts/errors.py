@@ -1,4 +1,4 @@
-"""What is wrong with a receipt, a proof or a checkpoint."""
+"""Errors in a receipt, a proof or a checkpoint."""
 
 from __future__ import annotations
 

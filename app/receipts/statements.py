@@ -15,11 +15,11 @@ STATEMENT = "https://in-toto.io/Statement/v1"
 
 
 class ReceiptKind(StrEnum):
-    """What a receipt is about."""
+    """The subject of a receipt."""
 
     GRADE = "grade"  # how a closed run ended: the grade of its final submission, or why none
     EXPERIMENT = "experiment"  # all attempts of an experiment
-    FREEZE = "freeze"  # what an experiment is going to be, before its first run
+    FREEZE = "freeze"  # the plan of an experiment, before its first run
 
     @property
     def predicate_type(self) -> str:
@@ -29,7 +29,7 @@ class ReceiptKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a receipt states, before it has an id, a time and a signature.
+    """The facts in a receipt, before it has an id, a time and a signature.
 
     `subjects` are names with SHA-256 digests in hex; `body` is JSON, with scores as text.
     """

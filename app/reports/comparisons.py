@@ -20,7 +20,7 @@ from app.reports.result_context import (
 )
 from app.reports.tables import interval_cell, p_cell
 from app.services.results.choice.public_choice import PublicChoice
-from app.services.results.scope import ResultContext
+from app.services.results.inputs.scope import ResultContext
 from app.statistics.chosen_by_public import ChosenAtK
 from app.statistics.comparison import Comparison
 from app.statistics.estimates import Interval

@@ -8,8 +8,8 @@ from dataclasses import asdict
 from app.reports.document.page import Page, Table
 from app.reports.report import Report
 from app.reports.tables import cell
-from app.services.results.attempts import CompetitionInfo
 from app.services.results.competition_results import CompetitionResult
+from app.services.results.inputs.attempts import CompetitionInfo
 from app.statistics.percentiles import PERCENTILES
 
 

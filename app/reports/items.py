@@ -10,7 +10,7 @@ from app.reports.medal_rates import ends
 from app.reports.report import Report
 from app.reports.result_context import marked, shared_notes
 from app.reports.tables import interval_cell
-from app.services.results.scope import ResultContext, ResultFilter
+from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.statistics.item_analysis import ItemTable
 from app.statistics.rasch import FEWEST
 

@@ -28,8 +28,8 @@ from app.reports.result_context import (
 from app.reports.tables import interval_cell
 from app.reports.uncertainty import noise_notes
 from app.services.results.board import Board
+from app.services.results.inputs.scope import ResultContext
 from app.services.results.noise.experiment_noise import RateNoise
-from app.services.results.scope import ResultContext
 from app.statistics.estimates import Estimate, Interval
 from app.statistics.rates import GroupRates
 

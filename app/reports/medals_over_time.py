@@ -16,8 +16,8 @@ from app.reports.result_context import (
     marked,
 )
 from app.reports.tables import interval_cell
+from app.services.results.inputs.scope import ResultContext
 from app.services.results.medals_over_time import Curves
-from app.services.results.scope import ResultContext
 from app.statistics.medals_over_time import Point
 
 BANDS = ("any_medal_runs95", "any_medal_competitions95", "gold_runs95", "gold_competitions95")

@@ -8,11 +8,11 @@ from typing import Any
 from app.reports.document.page import Page, Table
 from app.reports.report import Report
 from app.reports.result_context import context_columns, context_document, marks_of, shared_notes
-from app.services.results.planning import Plan
+from app.services.results.planning import SeedPlan
 from app.statistics.planning import MOST_DIFFERENCE
 
 
-def plan_report(found: Plan) -> Report:
+def plan_report(found: SeedPlan) -> Report:
     """The detectable differences of each size."""
     document = {
         "rate": found.rate, "power": found.power, **asdict(found.spread),
@@ -60,7 +60,7 @@ def plan_report(found: Plan) -> Report:
     return Report(document, rows, page)
 
 
-def _of(found: Plan) -> dict[str, Any]:
+def _of(found: SeedPlan) -> dict[str, Any]:
     """The two experiments that the spreads are from, as columns; none for stated spreads."""
     columns: dict[str, Any] = {}
     for name, one in zip(("a", "b"), found.basis, strict=False):

@@ -8,7 +8,7 @@ from typing import Any
 from app.domain.result_choices import Padding
 from app.domain.wording import counted
 from app.reports.document.page import Marked
-from app.services.results.scope import ResultContext
+from app.services.results.inputs.scope import ResultContext
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS, HARNESS_KINDS
 from app.storage.queries.regrades.in_force import InForce
 

@@ -43,7 +43,7 @@ def trajectory_report(found: Trajectory) -> Report:
         "higher_is_better": found.competition.metric.higher_is_better,
         "baseline": baseline.score if baseline else None,
         "threshold": found.threshold,
-        "sort": found.sort,
+        "sort": found.kind,
         "pending": found.pending or None,
         "final": asdict(final) if final else None,
         "best": asdict(found.best) if found.best else None,

@@ -17,8 +17,8 @@ from app.reports.result_context import (
     shared_notes,
 )
 from app.reports.tables import interval_cell
-from app.services.results.scope import ResultContext
-from app.services.results.scores.score_summaries import Scored
+from app.services.results.inputs.scope import ResultContext
+from app.services.results.scores.score_summaries import ScoredExperiment
 from app.statistics.percentiles import PERCENTILE, PERCENTILES, SCALES
 from app.statistics.scores.score_estimates import ProfilePoint, ScoreEstimate
 
@@ -30,7 +30,7 @@ NAMES = {
 }
 
 
-def scores_report(found: Scored) -> Report:
+def scores_report(found: ScoredExperiment) -> Report:
     """Summaries of the scores, the performance profile, and the other experiment if any."""
     summary, context = found.summary, found.context
     scale, digits = SCALES[found.scale], 2 if found.scale == PERCENTILE else 4
@@ -102,14 +102,14 @@ def scores_report(found: Scored) -> Report:
     return Report(document, rows, page)
 
 
-def _gaps(found: Scored, context: ResultContext) -> int:
+def _gaps(found: ScoredExperiment, context: ResultContext) -> int:
     """The attempts of an experiment that have no result, or no score on the scale."""
     name = context.experiment.name
     return len(context.missing) + sum(one.experiment == name for one in found.unplaced)
 
 
 def _row(
-    found: Scored,
+    found: ScoredExperiment,
     name: str,
     above: float | None,
     value: float,

@@ -10,11 +10,11 @@ from app.reports.medal_rates import ends
 from app.reports.report import Report
 from app.reports.result_context import context_columns, context_document, footnotes, marks_of
 from app.reports.tables import interval_cell
-from app.services.results.choice.selection import Selection
+from app.services.results.choice.selection import ChoiceCosts
 from app.statistics.selection import Difference, Share
 
 
-def selection_report(found: Selection) -> Report:
+def selection_report(found: ChoiceCosts) -> Report:
     """The regret of each choice in medals and percentiles, and the shake-up."""
     context, shaken = found.context, found.shake_up
     document = {
@@ -98,7 +98,7 @@ def _shares(one: Share) -> list[str]:
 
 
 def _row(
-    found: Selection, choice: str | None, statistic: str, one: Difference | Share
+    found: ChoiceCosts, choice: str | None, statistic: str, one: Difference | Share
 ) -> dict[str, Any]:
     if isinstance(one, Difference):
         chosen, oracle, value = one.choice, one.oracle, one.regret

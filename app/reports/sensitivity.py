@@ -16,12 +16,12 @@ from app.reports.result_context import (
     marks_of,
 )
 from app.reports.tables import interval_cell
-from app.services.results.sensitivity import Choice, Sensitivity
+from app.services.results.sensitivity import Sensitivity, SensitivityChoice
 
 WORDS = {
-    Choice.FLAG: "without the flag {}",
-    Choice.COMPETITION: "without {}",
-    Choice.PADDING: "padding={}",
+    SensitivityChoice.FLAG: "without the flag {}",
+    SensitivityChoice.COMPETITION: "without {}",
+    SensitivityChoice.PADDING: "padding={}",
 }
 SHOWN = 10  # competitions in Markdown, those that change most
 
@@ -48,7 +48,7 @@ def sensitivity_report(found: Sensitivity) -> Report:
         )  # fmt: skip
 
     def page() -> Page:
-        one_out = [one for one in found.variants if one.choice is Choice.COMPETITION]
+        one_out = [one for one in found.variants if one.choice is SensitivityChoice.COMPETITION]
         hidden = one_out[SHOWN:]
         mark = marks_of(context)
         again, like = (interval_cell(each) for each in (found.runs95, found.competitions95))
@@ -62,7 +62,9 @@ def sensitivity_report(found: Sensitivity) -> Report:
                 lines.append([words, "", "not known", "", "", one.refused or ""])
             else:
                 padding = (
-                    Padding(one.name) if one.choice is Choice.PADDING else context.filters.padding
+                    Padding(one.name)
+                    if one.choice is SensitivityChoice.PADDING
+                    else context.filters.padding
                 )
                 count = one.missing or 0
                 rest = [interval_cell(one.runs95), interval_cell(one.competitions95)]

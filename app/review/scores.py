@@ -18,7 +18,7 @@ FAR, VERY_FAR = 1.0, 3.0  # distances on the board
 
 @dataclass(frozen=True, slots=True)
 class ScoredSubmission:
-    """What is known of a graded submission. `bound` is the best possible score, if it is known.
+    """The facts about a graded submission. `bound` is the best possible score, if it is known.
 
     `run_seconds` is the time from the start of the run to the submission.
     """

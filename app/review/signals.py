@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Signal(StrEnum):
-    """What is unusual about a graded submission. None of them is a verdict."""
+    """Unusual properties of a graded submission. None of them is a verdict."""
 
     PERFECT_SCORE = "perfect_score"  # at the metric's bound, or beyond it
     BEYOND_HUMANS = "beyond_humans"  # better than every team by a margin

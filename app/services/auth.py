@@ -13,8 +13,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import Role
 from app.errors import Forbidden, NotFound, RunArchived, Unauthorized
 from app.services.runtime.context import Context
-from app.services.runtime.run_clock import start_clocks
-from app.services.runtime.run_lookup import existing_run, no_run
+from app.services.runtime.run_limits import existing_run, no_run, start_clocks
 from app.storage.database.records import KeyHolder, KeyRecord, RunRecord
 from app.storage.queries import keys
 from app.storage.queries.ids import new_id
@@ -62,12 +61,16 @@ def identify(context: Context, key: str | None) -> Caller:
     """
     with context.database.read() as session:
         caller = authenticate(session, key)
-    start_clocks(context, [caller.waiting_run])
+    start_clocks(context.database, [caller.waiting_run])
     return caller
 
 
 def authenticate(session: Session, key: str | None) -> Caller:
-    """The caller that a key belongs to. This is the only place that authenticates requests.
+    """The caller that a key belongs to.
+
+    Every request with a key comes here. Logins of browsers (`authenticate_login`) and signed URLs
+    (`require_live_key`) name a key instead; `_live` decides for all three whether it is valid.
+    Only PODIUM_METRICS_KEY, which is no key of the database, is compared elsewhere.
 
     A function that calls it has to start the clock of `waiting_run` when its session is over.
 
@@ -98,7 +101,7 @@ def authenticate_login(session: Session, key_id: str) -> Caller:
 
 
 def _live(holder: KeyHolder) -> Caller:
-    """The holder of a key, if the key is still valid."""
+    """The holder of a key, if the key is still valid: the one place that decides it."""
     record = holder.key
     if record.revoked_at is not None:
         raise Unauthorized("This key was revoked. Ask whoever runs this Podium for a new one.")
@@ -112,23 +115,21 @@ def _live(holder: KeyHolder) -> Caller:
     return Caller(record.role, record.id, record.run_id, holder.run_waits, record.experiment)
 
 
-def require_live_key(session: Session, key_id: str) -> None:
-    """Let an address pass whose key is still valid.
+def require_live_key(context: Context, key_id: str) -> None:
+    """Let a signed URL pass whose key is still valid.
 
     Raises:
         Forbidden: the key is unknown, expired or revoked, or its run is archived.
     """
-    holder = keys.get_key(session, key_id)
-    record = None if holder is None else holder.key
-    is_over = (
-        holder is None
-        or record is None
-        or holder.archived is not None
-        or record.revoked_at is not None
-        or (record.expires_at is not None and record.expires_at <= datetime.now(UTC))
-    )
-    if is_over:
-        raise Forbidden("The key that this address was given to is not valid any more.")
+    with context.database.read() as session:
+        holder = keys.get_key(session, key_id)
+    refusal = Forbidden("This signed URL's key is no longer valid.")
+    if holder is None:
+        raise refusal
+    try:
+        _live(holder)
+    except (Unauthorized, RunArchived):
+        raise refusal from None
 
 
 def require_researcher(caller: Caller) -> None:

@@ -15,11 +15,11 @@ from app.errors import Unauthorized
 from app.services.auth import Caller, authenticate_login, identify, require_researcher
 from app.services.runtime.context import Context
 from app.services.runtime.shared_secret import shared_secret
+from app.units import HOUR
 
 COOKIE = "podium_login"
 SECRET = "login-secret"  # noqa: S105 (its name)
 LONGEST_COOKIE = 1024
-HOUR = 3600
 
 
 class Logins:

@@ -20,8 +20,8 @@ from app.reports.medal_rates import board_report
 from app.reports.result_context import EFFECTS
 from app.services.auth import Caller, require_researcher
 from app.services.results import board
-from app.services.results.scope import ResultFilter
-from app.services.results.several import Absent
+from app.services.results.inputs.scope import ResultFilter
+from app.services.results.inputs.several import Absent
 from app.statistics.rasch import FEWEST
 from app.web.rendering import page
 from app.web.twins.formats import TWINS

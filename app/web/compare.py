@@ -17,9 +17,9 @@ from app.reports.comparison_sentence import comparison_sentence
 from app.reports.medals_over_time import curves_report
 from app.reports.result_context import EFFECTS
 from app.services.experiments import experiments
-from app.services.experiments.archived_parts import archived_of_experiments
+from app.services.experiments.archiving import archived_of_experiments
 from app.services.results import board, medals_over_time
-from app.services.results.scope import ResultContext, ResultFilter
+from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.web.boards import HowMissing
 from app.web.experiments import ExperimentPath, Suite
 from app.web.rendering import page

@@ -11,11 +11,11 @@ from fastapi.responses import HTMLResponse
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Slug
 from app.reports.competition_results import competition_report
 from app.services.competitions import queries
-from app.services.experiments.archived_parts import archived_of_competition
+from app.services.experiments.archiving import archived_of_competition
 from app.services.regrades import show
 from app.services.results import competition_results
 from app.services.results.competition_results import CompetitionResult
-from app.services.results.noise.near_lines import near_lines
+from app.services.results.noise.experiment_noise import near_lines
 from app.web.experiments import Suite, Words
 from app.web.paging import Paging
 from app.web.rendering import page

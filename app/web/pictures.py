@@ -16,7 +16,7 @@ from app.pictures.renderer import MEDIA_TYPES, Format, Renderer
 from app.reports.comparison_sentence import comparison_sentence
 from app.services.competitions import queries
 from app.services.results import board, cells, competition_results, medals_over_time, overview
-from app.services.results.scope import ResultFilter
+from app.services.results.inputs.scope import ResultFilter
 from app.web.boards import ROWS, HowMissing, SuiteName
 from app.web.compare import Name
 from app.web.experiments import PAGE, ExperimentPath, Suite

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor
-from app.services.experiments.archived_parts import archived_of_experiments
+from app.services.experiments.archiving import archived_of_experiments
 from app.services.receipts import freeze, read
 from app.web.experiments import ExperimentPath
 from app.web.rendering import page

@@ -10,12 +10,12 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, Id
 from app.domain.states import Role, RunState
 from app.services.experiments import runs
-from app.services.experiments.archived_parts import archived_of_run
-from app.services.experiments.told import told_of
+from app.services.experiments.archiving import archived_of_run
+from app.services.experiments.disclosures import disclosures_of
 from app.services.grading import uncertainty
 from app.services.operations import faults
 from app.services.receipts import read
-from app.services.results.noise.near_lines import near_lines
+from app.services.results.noise.experiment_noise import near_lines
 from app.services.runtime.context import Context
 from app.services.submissions import disclose
 from app.services.submissions.disclose import Disclosed
@@ -50,7 +50,7 @@ def show_run(
     run = runs.find(context, caller, run_id)
     listed = submission_page(context, caller, run, cursor, SUBMISSIONS)
     found, final = listed.found, listed.final
-    told, harness = told_of(context, caller, run_id, [one.submission.id for one in found])
+    told, harness = disclosures_of(context, caller, run_id, [one.submission.id for one in found])
     entry = context.catalogue.of_version(run.version_id)
     shown = Shown(listed.before, len(found), listed.total)
     near, receipts = _near_lines(context, found), read.of_run(context, caller, run_id)

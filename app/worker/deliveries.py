@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
 from app.domain.states import SubmissionState
 from app.errors import PodiumError, Unavailable
 from app.queue.consumer import Retry
+from app.services.grading.claim_store import AnyClaim
 from app.services.grading.lifecycle import GradingLifecycle
-from app.services.regrades.regrading import Regrading
-from app.services.runtime.claim_jobs import ClaimedJob, delivered_job
+from app.services.grading.submission_claims import SubmissionClaims
+from app.services.regrades.regrade_claims import RegradeClaims
 from app.services.runtime.context import Context
 from app.services.runtime.environment import OtherEnvironment
+from app.storage.database.records import ClaimRecord
 from app.storage.queries.regrades.outcomes import ClaimedRegrading
 
 log = logging.getLogger("podium.worker")
@@ -30,10 +31,11 @@ class Deliveries:
     """Grades delivered submissions. Calls `on_refusal` if this process may not grade here."""
 
     def __init__(self, context: Context, on_refusal: Callable[[OtherEnvironment], None]) -> None:
-        self._context = context
-        self._lifecycle = GradingLifecycle(context, are_others=True)
-        self._regrading = Regrading(context, are_others=True)
         self._on_refusal = on_refusal
+        self._submissions = SubmissionClaims(context, are_others=True)
+        self._regrades = RegradeClaims(context, are_others=True)
+        self._grading = GradingLifecycle(context, self._submissions, are_others=True)
+        self._regrading = GradingLifecycle(context, self._regrades, are_others=True)
 
     async def grade(self, job: int, submission: str) -> None:
         """Grade a delivered submission, unless it is settled or another job has claimed it.
@@ -43,19 +45,40 @@ class Deliveries:
         Raises:
             Retry: the submission is not settled; the queue has to deliver it again.
         """
-        claiming = self._begin_claim(job, submission)
+
+        async def claim() -> ClaimRecord | None:
+            return (await _wait_for(self._submissions.claim_job(job, submission))).claim
+
+        await self._deliver(self._grading, claim)
+
+    async def regrade(self, regrade: str, submission: str) -> None:
+        """Grade a submission anew for a regrade, unless that is done or the regrade is cancelled.
+
+        If cancelled, give the submission back first. The attempt does not count then.
+
+        Raises:
+            Retry: the submission is not graded; the queue has to deliver it again.
+        """
+
+        async def claim() -> ClaimedRegrading | None:
+            return await asyncio.to_thread(self._regrades.claim_job, regrade, submission)
+
+        await self._deliver(self._regrading, claim)
+
+    async def _deliver(
+        self,
+        lifecycle: GradingLifecycle[AnyClaim],
+        claim: Callable[[], Awaitable[AnyClaim | None]],
+    ) -> None:
+        claiming = asyncio.ensure_future(_claim_patiently(claim))
         try:
-            claimed = await self._result_of(claiming)
-            while claimed is None:
-                await asyncio.sleep(RETRY_PAUSE_SECONDS)
-                claiming = self._begin_claim(job, submission)
-                claimed = await self._result_of(claiming)
-            if claimed.claim is None:
+            claimed = await asyncio.shield(claiming)
+            if claimed is None:
                 return
-            grading = await asyncio.to_thread(self._lifecycle.start, claimed.claim)
+            grading = await asyncio.to_thread(lifecycle.start, claimed)
             state = await _wait_for(grading)
         except asyncio.CancelledError:
-            await self._hand_back(claiming)
+            await _hand_back(lifecycle, claiming)
             raise
         except OtherEnvironment as refusal:
             self._on_refusal(refusal)
@@ -66,60 +89,28 @@ class Deliveries:
         if state is SubmissionState.QUEUED:
             raise Retry
 
-    async def regrade(self, regrade: str, submission: str) -> None:
-        """Grade a submission anew for a regrade, unless that is done or the regrade is cancelled.
 
-        If cancelled, give the submission back first. The attempt does not count then.
-
-        Raises:
-            Retry: the submission is not graded; the queue has to deliver it again.
-        """
-        claimed: list[ClaimedRegrading] = []
+async def _claim_patiently(claim: Callable[[], Awaitable[Result]]) -> Result:
+    """The result of a claim, once the database is there."""
+    while True:
         try:
-            claimed = await asyncio.to_thread(self._claim_regrading, regrade, submission)
-            for one in claimed:
-                grading = await asyncio.to_thread(self._regrading.start, one)
-                if not await _wait_for(grading):
-                    await asyncio.sleep(RETRY_PAUSE_SECONDS)
-                    raise Retry
-        except asyncio.CancelledError:
-            for one in claimed:
-                with contextlib.suppress(PodiumError, TimeoutError):
-                    async with asyncio.timeout(HAND_BACK_SECONDS):
-                        await _wait_for(self._regrading.give_back(one))
-            raise
-        except OtherEnvironment as refusal:
-            self._on_refusal(refusal)
-            raise Retry from None
-        except PodiumError:
-            await asyncio.sleep(FAILURE_PAUSE_SECONDS)
-            raise Retry from None
-
-    def _claim_regrading(self, regrade: str, submission: str) -> list[ClaimedRegrading]:
-        """Begin the attempt, if the regrade is one that this process may work at."""
-        if regrade not in {one.id for one in self._regrading.running()}:
-            return []
-        return self._regrading.claim(regrade, [submission])
-
-    def _begin_claim(self, job: int, submission: str) -> Future[ClaimedJob]:
-        return self._context.job_claims.add(delivered_job(job, submission))
-
-    async def _result_of(self, claiming: Future[ClaimedJob]) -> ClaimedJob | None:
-        """The result of a delivery; None while the database is away."""
-        try:
-            return await _wait_for(claiming)
+            return await claim()
         except Unavailable:
-            return None
+            await asyncio.sleep(RETRY_PAUSE_SECONDS)
 
-    async def _hand_back(self, claiming: Future[ClaimedJob]) -> None:
-        try:
-            async with asyncio.timeout(HAND_BACK_SECONDS):
-                claimed = await _wait_for(claiming)
-                if claimed.claim is not None:
-                    await _wait_for(self._lifecycle.give_back(claimed.claim))
-        except (PodiumError, TimeoutError) as error:
-            # Maintenance requeues the job when this worker's heartbeat is overdue.
-            log.warning("cannot give a submission back", extra={"error": repr(error)})
+
+async def _hand_back(
+    lifecycle: GradingLifecycle[AnyClaim], claiming: asyncio.Future[AnyClaim | None]
+) -> None:
+    """Give back what was claimed, or is just being claimed."""
+    try:
+        async with asyncio.timeout(HAND_BACK_SECONDS):
+            claimed = await claiming
+            if claimed is not None:
+                await _wait_for(lifecycle.claims.give_back(claimed))
+    except (PodiumError, TimeoutError) as error:
+        # Maintenance requeues the job when this worker's heartbeat is overdue.
+        log.warning("cannot give a submission back", extra={"error": repr(error)})
 
 
 async def _wait_for(future: Future[Result]) -> Result:

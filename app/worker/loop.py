@@ -1,61 +1,50 @@
-"""The grading loop of a server that grades without other workers."""
+"""The loops of a process that grades without other workers: live submissions, then regrades."""
 
 from __future__ import annotations
 
-import logging
 import threading
-import time
 from collections.abc import Callable
 
 from app.errors import PodiumError
 from app.services.grading import recovery
-from app.services.grading.lifecycle import PAUSE_SECONDS, GradingEnd, GradingLifecycle
+from app.services.grading.lifecycle import GradingLifecycle
+from app.services.grading.submission_claims import SubmissionClaims
+from app.services.regrades.regrade_claims import RegradeClaims
 from app.services.runtime.context import Context
 from app.storage.database.records import ClaimRecord
-
-log = logging.getLogger("podium.worker")
+from app.storage.queries.regrades.outcomes import ClaimedRegrading
+from app.worker.grading_loop import IDLE_SECONDS, GradingLoop, pause
 
 # Submissions claimed per grader at most: enough that a grader never waits for a commit.
 CLAIMED_PER_GRADER = 16
-IDLE_SECONDS = 1.0  # how often an idle loop queries for submissions without being woken
+BUSY_SECONDS = 0.05  # how often the regrades' loop checks whether live submissions are graded
 
 
-class Worker:
-    """Claims queued submissions, oldest first, and grades them."""
+class Worker(GradingLoop[ClaimRecord]):
+    """Claims queued submissions, oldest first, and grades them.
+
+    Files during whose grading a server died come first, each alone.
+    """
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._lifecycle = GradingLifecycle(context)
-        self._wake = threading.Event()
-        self._lock = threading.Lock()
-        self._in_flight = 0
+        self._claims = SubmissionClaims(context)
+        capacity = CLAIMED_PER_GRADER * context.settings.graders
+        # The other half of the capacity keeps the graders busy until the next claim.
+        super().__init__(
+            GradingLifecycle(context, self._claims), capacity=capacity, least=capacity / 2
+        )
         self._suspects_done = threading.Event()
-        self._capacity = CLAIMED_PER_GRADER * context.settings.graders
-
-    def wake(self) -> None:
-        """Query the queue now, because a submission was queued. Callable from any thread."""
-        self._wake.set()
 
     def wait_for_suspects(self, seconds: float) -> None:
         """Wait until the suspects are graded, at most so many seconds."""
         self._suspects_done.wait(seconds)
 
     def run(self, stop: Callable[[bool], bool]) -> None:
-        """Grade until `stop(idle)` returns true. It is called after every query of the queue.
-
-        `stop=lambda idle: idle` drains the queue and returns.
-        """
-        if not self._grade_suspects(stop):
-            return
-        self._suspects_done.set()
-        while True:
-            self._wake.clear()
-            claimed = self._claim()
-            self._start(claimed)
-            if stop(not claimed and self.is_idle()):
-                return
-            if not claimed:
-                self._wake.wait(IDLE_SECONDS)
+        """Grade the suspects, then the others: see `GradingLoop.run`."""
+        if self._grade_suspects(stop):
+            self._suspects_done.set()
+            super().run(stop)
 
     def _grade_suspects(self, stop: Callable[[bool], bool]) -> bool:
         """Grade each file during whose grading a server died, alone and before all others.
@@ -68,9 +57,9 @@ class Worker:
             try:
                 if suspects is None:
                     suspects = recovery.suspects(self._context)
-                claimed = self._lifecycle.claim(1, only=suspects[0]) if suspects else []
+                claimed = self._claims.claim_one(suspects[0]) if suspects else []
             except PodiumError as error:
-                _pause(error)
+                pause(error)
             else:
                 suspects = suspects[1:]
                 self._start(claimed)
@@ -83,41 +72,21 @@ class Worker:
                 return False
         return True
 
-    def _claim(self) -> list[ClaimRecord]:
-        # Claim many at a time: a transaction costs the same for one submission and for sixteen.
-        # The other half of the capacity keeps the graders busy until the next claim.
-        with self._lock:
-            free = self._capacity - self._in_flight
-        if free < self._capacity / 2:
-            return []
-        try:
-            return self._lifecycle.claim(free)
-        except PodiumError as error:
-            _pause(error)
-            return []
 
-    def _start(self, claimed: list[ClaimRecord]) -> None:
-        with self._lock:
-            self._in_flight += len(claimed)
-        for one in claimed:
-            self._lifecycle.start(one).add_done_callback(self._release)
+def regrading_loop(
+    context: Context, is_free: Callable[[], bool] = lambda: True
+) -> GradingLoop[ClaimedRegrading]:
+    """The loop that works at the running regrades, oldest first, while no live submission waits.
 
-    def is_idle(self) -> bool:
-        """Whether no submission is being graded, nor claimed for it."""
-        with self._lock:
-            return self._in_flight == 0
-
-    def _release(self, end: GradingEnd) -> None:
-        # Whatever the result was. A submission left in `grading` is graded after the next start.
-        with self._lock:
-            self._in_flight -= 1
-        self._wake.set()
-
-
-def _pause(error: PodiumError) -> None:
-    """Wait for the database. The submissions stay queued, so waiting is safe."""
-    log.warning("cannot claim submissions", extra={"error": type(error).__name__})
-    time.sleep(PAUSE_SECONDS)
+    `is_free` says whether live submissions leave the graders free. At most one submission more
+    than there are graders is sent to them, so a live one waits for one grading at most.
+    """
+    return GradingLoop(
+        GradingLifecycle(context, RegradeClaims(context)),
+        capacity=context.settings.graders + 1,
+        is_free=is_free,
+        busy_seconds=BUSY_SECONDS,
+    )
 
 
 class NoWorker:

@@ -17,7 +17,7 @@ from app.errors import Conflict, PodiumError, Unavailable
 from app.queue.consumer import Consumer, ConsumerConfig
 from app.queue.sizes import QUEUES, SMALL, share
 from app.services.grading import recovery
-from app.services.regrades.take_submissions import finish_all
+from app.services.regrades.add_submissions import finish_all
 from app.services.runtime import environment
 from app.services.runtime.blob_store import require_store
 from app.services.runtime.context import Context, open_context
@@ -25,9 +25,9 @@ from app.services.runtime.environment import OtherEnvironment
 from app.settings import Settings
 from app.storage.database import revisions
 from app.storage.database.errors import is_outage
+from app.worker.background import run_reviewer
 from app.worker.deliveries import Deliveries
 from app.worker.metrics_server import serve_metrics
-from app.worker.reviewer import run_reviewer
 
 log = logging.getLogger("podium.worker")
 WAIT_SECONDS = 1.0  # between checks of a database that is away or not migrated yet

@@ -18,8 +18,8 @@ import pytest
 
 from tests.factories import good_submission, write_competition
 from tests.forkserver import run_podium
+from tests.podium_worker import PodiumWorker
 from tests.server import PodiumServer
-from tests.worker import PodiumWorker
 
 _numbers = itertools.count(1)
 CSV = {"Content-Type": "text/csv"}

@@ -84,7 +84,9 @@ def in_order(some: list[str], of: list[str]) -> bool:
     return all(one in rest for one in some)
 
 
-def test_numbers_told_by_events_are_in_the_ledger(podium: Podium, tiny: Path, good: bytes) -> None:
+def test_numbers_disclosed_by_events_are_in_the_ledger(
+    podium: Podium, tiny: Path, good: bytes
+) -> None:
     run = podium.run(tiny, feedback="public")
     send(run, good)
     with follow(run.client, run.id) as events:

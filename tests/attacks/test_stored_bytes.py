@@ -27,6 +27,7 @@ from tests.graders.conftest import wait_until
 from tests.s3 import S3Server
 from tests.server import PodiumServer
 from tests.storage.disks import fill, small_disk
+from tests.storage.small_bodies import put_all
 
 LARGE = 400 * 1024
 DAY = 24 * 3600
@@ -296,16 +297,16 @@ def test_uploads_leave_a_part_of_the_disk_free(tmp_path: Path) -> None:
         store = DiskBlobs(disk / "blobs", 25.0)
         small = SmallFiles(store)
         store.put(b"a" * 100_000)
-        small.put_all([b"b" * 1000])
+        put_all(small, [b"b" * 1000])
         ballast = fill(disk)
         os.truncate(ballast, ballast.stat().st_size - 900 * 1024)  # less than a quarter is free
 
-        for attempt in (lambda: store.put(b"c"), lambda: small.put_all([b"d"]), store.new_upload):
+        for attempt in (lambda: store.put(b"c"), lambda: put_all(small, [b"d"]), store.new_upload):
             with pytest.raises(DiskReserved, match="PODIUM_DISK_RESERVE_PERCENT"):
                 attempt()
         os.truncate(ballast, ballast.stat().st_size - 400 * 1024)
         store.put(b"c")
-        assert len(small.put_all([b"d"])) == 1
+        assert len(put_all(small, [b"d"])) == 1
         small.close()
 
 

@@ -17,7 +17,7 @@ from vega_datasets import local_data
 
 from app.errors import Invalid, PodiumError
 from app.read_settings import read_settings
-from app.services.competitions.new_competition import Choices, Made, new_competition
+from app.services.competitions.new_competition import Made, NewCompetitionChoices, new_competition
 from app.services.grading.grade_folder import grade_with_folder
 from tests.api.conftest import Podium, packed, podium, server
 from tests.forkserver import run_podium
@@ -61,7 +61,7 @@ TABLES: dict[str, tuple[Callable[[], pd.DataFrame], str, str]] = {
 
 def made(folder: Path, data: Path, target: str, **more: object) -> Made:
     settings = read_settings()
-    choices = Choices(data, target, **{"with_baseline": False, **more})  # type: ignore[arg-type]
+    choices = NewCompetitionChoices(data, target, **{"with_baseline": False, **more})  # type: ignore[arg-type]
     return new_competition(
         folder, choices, lambda competition, file: grade_with_folder(settings, competition, file)[1]
     )

@@ -15,9 +15,9 @@ import httpx
 import psycopg
 
 from tests.api.conftest import packed
+from tests.podium_worker import PodiumWorker
 from tests.s3 import S3Server
 from tests.server import PodiumServer
-from tests.worker import PodiumWorker
 
 HEARTBEAT = 0.5
 PATIENCE_SECONDS = 120

@@ -24,7 +24,7 @@ from tests.s3 import S3Server
 BOUND = 7 * HEARTBEAT  # what `app.queue.maintenance` promises
 
 
-def test_two_workers_share_what_two_servers_take_in(
+def test_two_workers_share_what_two_servers_receive(
     two_servers: Cluster, judge: Judge, slow: Path
 ) -> None:
     run, files = two_servers.set_up(slow), bodies(slow)

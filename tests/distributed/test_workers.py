@@ -100,7 +100,7 @@ def test_a_worker_of_another_environment_ends_and_hands_back(
     assert two_servers.query("SELECT DISTINCT attempts FROM submission") == [(1,)]
 
 
-def test_a_worker_told_to_stop_finishes_what_it_is_at(
+def test_a_worker_that_is_stopped_finishes_its_gradings(
     two_servers: Cluster, judge: Judge, slow: Path
 ) -> None:
     run, files = two_servers.set_up(slow), [one_of(slow, 2, 0.001), *bodies(slow, 4)[1:]]
@@ -162,7 +162,7 @@ def shows(client: httpx.Client, line: str) -> bool:
     return line in client.get("/metrics").text
 
 
-def test_servers_and_workers_tell_prometheus_what_they_do(two_servers: Cluster, slow: Path) -> None:
+def test_servers_and_workers_have_metrics_of_their_work(two_servers: Cluster, slow: Path) -> None:
     server = two_servers.servers[0]
     run = two_servers.set_up(slow)
     sent = two_servers.submit_all(run, bodies(slow, 2))

@@ -19,10 +19,10 @@ from tests.api.conftest import Podium, Run
 from tests.distributed.cluster import is_settled, wait_until
 from tests.factories import good_submission, write_competition
 from tests.forkserver import run_podium
+from tests.podium_worker import PodiumWorker
 from tests.postgres import Postgres
 from tests.s3 import S3Server
 from tests.server import PodiumServer
-from tests.worker import PodiumWorker
 
 Place = Callable[[str, str], PodiumServer]
 BEFORE, LATE = 12, 3  # submissions acknowledged before the backup begins, and during it

@@ -20,8 +20,8 @@ import pytest
 from tests.api.conftest import packed
 from tests.distributed.cluster import is_settled, wait_until
 from tests.factories import good_submission, write_competition
+from tests.podium_worker import PodiumWorker
 from tests.server import PodiumServer
-from tests.worker import PodiumWorker
 
 COMPETITIONS = int(os.environ.get("PODIUM_TEST_REGRADED", "5"))
 EXPERIMENTS = 3

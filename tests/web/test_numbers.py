@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.services.results.attempts import attempt_of_run
+from app.services.results.inputs.attempts import attempt_of_run
 from app.statistics.attempt_columns import Attempt
 from app.storage.queries import results
 from app.storage.queries.overview.competition_counts import competition_counts

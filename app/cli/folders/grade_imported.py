@@ -11,8 +11,8 @@ from app.errors import NeedsData
 from app.graders.messages.results import GradingResult
 from app.graders.pool import GraderPool
 from app.graders.version_folder import VersionFolder
+from app.services.competitions import queries
 from app.services.runtime.run_limits import refuse_measured
-from app.storage.queries import competitions
 
 
 def grade_imported(
@@ -25,11 +25,10 @@ def grade_imported(
         TakesNoSubmissions: its results are measured.
     """
     with podium(doing="grading") as context:
-        with context.database.read() as session:
-            version = competitions.current_version(session, slug)
-        if version is None:
+        entry = queries.current(context, slug)
+        if entry is None:
             return None
-        competition = context.catalogue.entry(version).competition
+        version, competition = entry.version, entry.competition
         refuse_measured(competition)
         if version.status is not CompetitionStatus.READY:
             raise NeedsData(

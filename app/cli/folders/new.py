@@ -88,7 +88,11 @@ def new(
     from app.cli.folders.new_output import print_made
     from app.preparation.split import How
     from app.services.competitions.check_competition import check_folder
-    from app.services.competitions.new_competition import Choices, new_competition, require_new
+    from app.services.competitions.new_competition import (
+        NewCompetitionChoices,
+        new_competition,
+        require_new,
+    )
     from app.services.grading.grade_folder import grade_with_folder, local_graders
 
     if sum(map(bool, (group, time, random))) > 1:
@@ -111,7 +115,7 @@ def new(
             origin = f"{found.member} of Kaggle's competition {from_kaggle}"
             ids_note = found.predicted.made_because
         share = test_share or (KAGGLE_TEST_SHARE if from_kaggle else TEST_SHARE)
-        choices = Choices(
+        choices = NewCompetitionChoices(
             data, target, title, id_column or None, how, group or time or None, share,
             public_share, search_share, metric, seed, baseline, leaderboard, origin,
         )  # fmt: skip

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from app.cli.output import err, out, print_json
-from app.services.competitions.new_competition import Choices, Made
+from app.services.competitions.new_competition import Made, NewCompetitionChoices
 
 
 def print_made(
     made: Made,
-    choices: Choices,
+    choices: NewCompetitionChoices,
     problems: Sequence[dict[str, str]],
     ids_note: str,
     *,
@@ -31,7 +31,7 @@ def print_made(
 
 
 def _document(
-    made: Made, choices: Choices, problems: Sequence[dict[str, str]]
+    made: Made, choices: NewCompetitionChoices, problems: Sequence[dict[str, str]]
 ) -> dict[str, object]:
     return {
         "folder": str(made.folder), "data": choices.origin or str(choices.data),
@@ -44,7 +44,7 @@ def _document(
     }  # fmt: skip
 
 
-def _print(made: Made, choices: Choices, ids_note: str) -> None:
+def _print(made: Made, choices: NewCompetitionChoices, ids_note: str) -> None:
     _line(f"{made.folder}: a {made.how} split, seed {choices.seed}")
     if choices.origin:
         _line(f"  data: {choices.origin}")

@@ -16,7 +16,7 @@ from app.read_settings import read_settings
 from app.services.competitions.check_competition import folders_in
 from app.services.competitions.prepare import Prepared, Raw, prepare_from, raw_files
 from app.services.competitions.prepare import prepare as prepare_one
-from app.services.competitions.prepare_downloads import Choices
+from app.services.competitions.prepare_downloads import PreparationChoices
 from app.services.competitions.suites import declared
 from app.services.grading.grade_folder import local_graders
 
@@ -90,7 +90,7 @@ def prepare(
         raise Invalid("Name the competitions to prepare.")
     folders = folders_in(settings.competitions_dir, list(dict.fromkeys(slugs)))
     if kaggle:
-        choices = Choices(grading_only, jobs, again, delete_archives)
+        choices = PreparationChoices(grading_only, jobs, again, delete_archives)
         prepare_downloads(settings, folders, choices, as_json=as_json)
         return
     done: list[Prepared] = []

@@ -20,7 +20,11 @@ from rich.progress import (
 from app.cli.folders.prepared_output import document, print_prepared
 from app.cli.output import err, out, print_json
 from app.importers.kaggle_source import KaggleSource
-from app.services.competitions.prepare_downloads import Choices, Outcome, PrepareDownloads
+from app.services.competitions.prepare_downloads import (
+    Outcome,
+    PreparationChoices,
+    PrepareDownloads,
+)
 from app.services.grading.grade_folder import local_graders
 from app.settings import Settings
 
@@ -52,7 +56,7 @@ class Bars:
 
 
 def prepare_downloads(
-    settings: Settings, folders: list[Path], choices: Choices, *, as_json: bool
+    settings: Settings, folders: list[Path], choices: PreparationChoices, *, as_json: bool
 ) -> None:
     """Prepare the competitions of these folders; end with status 1 if one failed."""
     source = KaggleSource(_report)

@@ -11,7 +11,7 @@ from app.errors import NotFound
 from app.preparation.manifest import FILE
 from app.services.competitions.prepare import prepared_place
 from app.services.competitions.prepared_folder import FOLDER
-from app.services.competitions.verify_prepared import Verified, verify_prepared
+from app.services.competitions.verify_prepared import VerifiedPreparation, verify_prepared
 from app.settings import Settings
 
 
@@ -39,7 +39,7 @@ def verify(settings: Settings, slugs: list[str], *, as_json: bool) -> None:
         raise typer.Exit(1)
 
 
-def _print(one: Verified) -> None:
+def _print(one: VerifiedPreparation) -> None:
     lines = [
         *one.damage,
         *(f"missing: {name}" for name in one.differences.missing),

@@ -15,7 +15,7 @@ from app.cli.output import file_progress, out
 from app.cli.remote import Key, Remote, Url, remote
 from app.domain.states import CompetitionStatus
 from app.errors import Invalid, NeedsData, NotFound
-from app.storage.queries import competitions
+from app.services.competitions import queries
 
 
 def harbor_task(
@@ -45,11 +45,10 @@ def harbor_task(
 
 def _from_here(slug: str, folder: Path, address: str) -> None:
     with podium() as context:
-        with context.database.read() as session:
-            version = competitions.current_version(session, slug)
-        if version is None:
+        entry = queries.current(context, slug)
+        if entry is None:
             raise NotFound(f"There is no competition {slug!r}; see `podium competitions list`.")
-        entry = context.catalogue.entry(version)
+        version = entry.version
         _refuse_unready(slug, version.status.value)
         metric = entry.competition.metric
         digests = {file["name"]: file["sha256"] for file in version.files}

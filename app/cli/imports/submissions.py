@@ -13,7 +13,7 @@ from app.cli.operation.grading_work import grade_or_wait
 from app.cli.output import AsJson, err, print_json, step_progress
 from app.importers.submission_folder import read_submission_folder
 from app.services.grading import recovery
-from app.services.imports.submission_files import TakenFiles, outcomes, take_files, ungraded
+from app.services.imports.submission_files import ImportedFiles, import_files, outcomes, ungraded
 from app.services.runtime.context import Context
 from app.worker.loop import Worker
 
@@ -53,7 +53,7 @@ def import_submissions(
                 advance("stored", done - seen, total)
                 seen = done
 
-            taken = take_files(context, experiment, found, stored)
+            taken = import_files(context, experiment, found, stored)
             _grade(context, taken, advance)
         states = outcomes(context, taken.runs)
     document = {
@@ -75,7 +75,9 @@ def import_submissions(
         raise typer.Exit(1)
 
 
-def _grade(context: Context, taken: TakenFiles, advance: Callable[[str, int, int], None]) -> None:
+def _grade(
+    context: Context, taken: ImportedFiles, advance: Callable[[str, int, int], None]
+) -> None:
     """Return once all files are graded, by this process if no server grades here."""
     left = ungraded(context, taken.runs)
 

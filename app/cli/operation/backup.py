@@ -10,7 +10,7 @@ import typer
 from app.cli.output import AsJson, out, print_json, step_progress
 from app.read_settings import read_settings
 from app.services.operations.backup import back_up
-from app.services.operations.backup_format import Manifest, verified
+from app.services.operations.backup_format import BackupManifest, verified
 from app.services.operations.restore import restore as restore_from
 
 Folder = Annotated[Path, typer.Argument(help="the backup's folder")]
@@ -62,7 +62,7 @@ def restore(
     )
 
 
-def _print_summary(what: str, manifest: Manifest, as_json: bool) -> None:
+def _print_summary(what: str, manifest: BackupManifest, as_json: bool) -> None:
     rows = {table.name: table.file.rows for table in manifest.tables}
     if as_json:
         print_json(

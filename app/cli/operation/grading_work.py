@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from app.cli.output import err
-from app.services.operations.gauges import consumers
+from app.services.operations.gauges import count_consumers
 from app.services.runtime.context import Context, DataDirectoryInUse, lock_data_directory
 
 WAIT_SECONDS = 0.3  # between looks at the progress
@@ -26,9 +26,8 @@ def grade_or_wait(
     function takes whether the loop has nothing to do. It is called only if no server grades.
     """
     if context.settings.queues:
-        with context.database.read() as session:
-            if not consumers(context, session):
-                err.print(NOBODY)
+        if not count_consumers(context):
+            err.print(NOBODY)
         _wait(is_done)
         return
     try:

@@ -8,7 +8,7 @@ from app.domain.states import RegradeState
 from app.errors import Conflict
 from app.services.regrades import show
 from app.services.runtime.context import Context
-from app.worker.regrading_loop import RegradingLoop
+from app.worker.loop import regrading_loop
 
 
 def work(context: Context, regrade_id: str) -> None:
@@ -30,4 +30,4 @@ def work(context: Context, regrade_id: str) -> None:
             return shown.record.state is not RegradeState.RUNNING
 
         if not is_done():
-            grade_or_wait(context, is_done, RegradingLoop(context).run)
+            grade_or_wait(context, is_done, regrading_loop(context).run)

@@ -18,8 +18,8 @@ from app.reports.comparisons import comparison_report, simultaneous_report
 from app.reports.medal_rates import board_report, medal_rates_report
 from app.reports.success_rates import success_report
 from app.services.results import board, experiment_results, success_rates
+from app.services.results.inputs.scope import ResultFilter
 from app.services.results.noise.experiment_noise import noise_of
-from app.services.results.scope import ResultFilter
 from app.services.results.success_rates import SuccessScope, has_only_baselines
 from app.storage.queries.regrades.in_force import Basis
 

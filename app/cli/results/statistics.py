@@ -19,7 +19,7 @@ from app.reports.score_summaries import scores_report
 from app.reports.sensitivity import sensitivity_report
 from app.services.results import board, experiment_results, medals_over_time
 from app.services.results import sensitivity as sensitivities
-from app.services.results.scope import ResultFilter
+from app.services.results.inputs.scope import ResultFilter
 from app.services.results.scores import score_summaries
 from app.statistics.percentiles import PERCENTILES, SCALES
 

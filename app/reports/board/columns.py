@@ -12,7 +12,7 @@ from app.reports.document.page import Marked
 from app.reports.report import split_names
 from app.reports.result_context import missing_note
 from app.reports.tables import interval_cell
-from app.services.results.scope import ResultContext
+from app.services.results.inputs.scope import ResultContext
 from app.statistics.estimates import Estimate
 from app.statistics.rates import ALL, GroupRates
 

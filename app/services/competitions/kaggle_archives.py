@@ -46,7 +46,7 @@ def archive_of(
 def unless_changed(
     download: ZipDownload, slug: str, report: Callable[[str], None], step: Callable[[], Result]
 ) -> Result:
-    """What the step gives; if Kaggle replaces the archive meanwhile, all is begun anew.
+    """Run the step; restart the download if Kaggle replaces the archive. Returns its result.
 
     Raises:
         DownloadChanged: it was replaced several times.

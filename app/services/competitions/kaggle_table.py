@@ -35,7 +35,7 @@ from app.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the admin named. What is "" is found by the names of files and the sample submission."""
+    """The admin's choices. Empty ones are found by the names of files and the sample submission."""
 
     slug: str
     table: str = ""
@@ -113,7 +113,9 @@ def _copied(raw: RawFiles, name: str, folder: Path) -> Path:
             raise Invalid(f"{name} of Kaggle's archive is no zip archive.") from None
         tables = [one for one in tables if is_table(one)]
         if len(tables) != 1:
-            raise Invalid(f"{name} has {len(tables)} tables; only an archive with one serves.")
+            raise Invalid(
+                f"{name} has {len(tables)} tables; an archive must contain exactly one table."
+            )
         inner, within = tables[0], name
     target = folder / PurePosixPath(inner).name
     target.unlink(missing_ok=True)  # of an archive that was replaced meanwhile

@@ -28,8 +28,8 @@ Grade = Callable[[Path, Path], GradingResult]  # grades a file with a competitio
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """What the admin chose. `by` is the column of groups or times; `id` a column of the table.
+class NewCompetitionChoices:
+    """The admin's choices. `by` is the column of groups or times; `id` a column of the table.
 
     `public_share` is that of the test set, `search_share` that of the other rows of the test set.
     """
@@ -52,7 +52,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What was made, for the admin to read."""
+    """The new folder and its facts, for the admin to read."""
 
     folder: Path
     target: Target
@@ -65,7 +65,7 @@ class Made:
     leaks: list[str]
 
 
-def new_competition(folder: Path, choices: Choices, grade: Grade) -> Made:
+def new_competition(folder: Path, choices: NewCompetitionChoices, grade: Grade) -> Made:
     """Make the folder; `grade` grades the baseline. Nothing is left behind if this fails.
 
     Raises:
@@ -123,7 +123,7 @@ def require_new(folder: Path) -> None:
         raise Conflict(f"{folder} exists already: choose another name, or remove it.")
 
 
-def _split(table: pd.DataFrame, target: Target, how: How, choices: Choices) -> Parts:
+def _split(table: pd.DataFrame, target: Target, how: How, choices: NewCompetitionChoices) -> Parts:
     table, id_column = with_ids(table, choices.id, choices.seed)
     if choices.id is not None and (table[id_column].duplicated() | (table[id_column] == "")).any():
         raise Invalid(f"--id: the column {id_column!r} repeats a value or is empty in a row.")
@@ -143,7 +143,9 @@ def _split(table: pd.DataFrame, target: Target, how: How, choices: Choices) -> P
     return Parts(table.iloc[stay], test, id_column, choices.target, list(usage[order]))
 
 
-def _usage(how: How, by: pd.Series[str] | None, rows: int, choices: Choices) -> tuple[Rows, Rows]:
+def _usage(
+    how: How, by: pd.Series[str] | None, rows: int, choices: NewCompetitionChoices
+) -> tuple[Rows, Rows]:
     """The places of private and public rows in the test set; by time the public ones come first."""
     if how == "time":
         public, private = choose(how, by, rows, 1 - choices.public_share, choices.seed)
@@ -151,7 +153,9 @@ def _usage(how: How, by: pd.Series[str] | None, rows: int, choices: Choices) -> 
     return choose(how, by, rows, choices.public_share, choices.seed)
 
 
-def _search(how: How, by: pd.Series[str] | None, private: Rows, choices: Choices) -> Rows:
+def _search(
+    how: How, by: pd.Series[str] | None, private: Rows, choices: NewCompetitionChoices
+) -> Rows:
     """The places of rows to search on, among those of private rows; by time they come first."""
     within = None if by is None else by.iloc[private]
     rows, share, seed = len(private), choices.search_share, choices.seed + 2
@@ -168,7 +172,7 @@ def _search(how: How, by: pd.Series[str] | None, private: Rows, choices: Choices
 
 
 def _baseline_score(
-    grade: Grade, folder: Path, parts: Parts, target: Target, choices: Choices
+    grade: Grade, folder: Path, parts: Parts, target: Target, choices: NewCompetitionChoices
 ) -> float | None:
     """The private score of scikit-learn's defaults, graded as any submission."""
     if not choices.with_baseline:
@@ -196,7 +200,9 @@ def _cause(outcome: GraderFault | Rejected) -> str:
     return f"it failed with them or with the answers ({outcome.place or outcome.kind})"
 
 
-def _readme(title: str, choices: Choices, how: How, target: Target, found: list[str]) -> str:
+def _readme(
+    title: str, choices: NewCompetitionChoices, how: How, target: Target, found: list[str]
+) -> str:
     by = f" by `{choices.by}`" if choices.by else ""
     searched = f", {choices.search_share:g} of the others to search on"
     origin = (
@@ -224,7 +230,7 @@ def _require_column(table: pd.DataFrame, role: str, column: str | None) -> None:
         raise Invalid(f"{role}: there is no column {column!r}; the columns are {names}.")
 
 
-def _require_roles(table: pd.DataFrame, choices: Choices) -> None:
+def _require_roles(table: pd.DataFrame, choices: NewCompetitionChoices) -> None:
     if choices.id == choices.target:
         raise Invalid(f"--id and --target both name {choices.target!r}: name two columns.")
     if choices.how == "group" and choices.by is not None:

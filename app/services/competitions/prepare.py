@@ -180,7 +180,7 @@ def raw_files(raw: Path, slug: str, *, alone: bool) -> Path:
 
 
 def described(raw: Path) -> dict[str, Any]:
-    """What a manifest says of raw files: of an archive its length and its members' CRC-32.
+    """The description of raw files in a manifest: an archive's length and its members' CRC-32.
 
     Raises:
         BadCompetition: the archive is damaged.

@@ -41,21 +41,21 @@ Result = TypeVar("Result")
 
 
 class Meter(Protocol):
-    """Who is told how far the work is."""
+    """Receives progress."""
 
     def expect(self, total: int, competitions: int) -> None:
-        """So many bytes are to be downloaded, for so many competitions."""
+        """Set the totals: the bytes to download, and the competitions."""
 
     def advance(self, size: int) -> None:
-        """So many bytes came."""
+        """Add downloaded bytes."""
 
     def finish(self) -> None:
-        """One more competition is done, or has failed."""
+        """Count a competition that is done or has failed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choices:
-    """What to make of the archives. `jobs` is the number of preparations at the same time."""
+class PreparationChoices:
+    """Options of the preparations. `jobs` is the number of preparations at the same time."""
 
     grading_only: bool = False
     jobs: int = 2
@@ -65,7 +65,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one competition; `detail` says why it failed."""
+    """The result for one competition; `detail` says why it failed."""
 
     slug: str
     state: Literal["prepared", "present", "failed"]
@@ -77,8 +77,8 @@ class PrepareDownloads:
     """One run over some competitions. `report` is called with lines about pauses and changes."""
 
     def __init__(
-        self, settings: Settings, source: KaggleSource, graders: GraderPool, choices: Choices,
-        meter: Meter, report: Callable[[str], None],
+        self, settings: Settings, source: KaggleSource, graders: GraderPool,
+        choices: PreparationChoices, meter: Meter, report: Callable[[str], None],
     ) -> None:  # fmt: skip
         self._settings, self._source, self._graders = settings, source, graders
         self._choices, self._meter, self._report = choices, meter, report
@@ -165,7 +165,7 @@ class PrepareDownloads:
         return download
 
     def _download(self, folder: Path) -> ZipDownload:
-        """The archive, all of it; for grading only, its list of members."""
+        """The complete archive, or its member list with grading_only."""
         download = self._opened(folder.name)
         if self._choices.grading_only:
             return download

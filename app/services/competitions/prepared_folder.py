@@ -6,16 +6,20 @@ import contextlib
 import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from app import __version__
-from app.errors import Conflict
+from app.domain.medals import Medal
+from app.domain.states import CompetitionStatus
+from app.errors import BadCompetition, Conflict
 from app.file_digest import file_digest
 from app.graders.pool import GraderPool
+from app.importers.folder import ONE_DISK, SAMPLE, stage_folder
 from app.preparation.manifest import (
     Manifest,
     libraries,
@@ -23,12 +27,14 @@ from app.preparation.manifest import (
     root_digest,
     write_manifest,
 )
+from app.preparation.shared_bytes import share
+from app.services.competitions.import_folder import inspect
 from app.services.competitions.run_prepare import PREPARE
-from app.services.competitions.self_test import self_test
 from app.storage.blobs.disk import sync_directory
 
 PARTIAL, OLD = ".partial", ".old"
 FOLDER = "prepared"  # of the data directory
+PACKED_SAMPLE = f"{SAMPLE}.gz"
 
 
 @contextlib.contextmanager
@@ -61,7 +67,7 @@ def partial_folder(target: Path) -> Iterator[Path]:
 
 
 def remove_interrupted(target: Path) -> None:
-    """Remove what an interrupted preparation left beside a folder that is complete, if anything."""
+    """Remove leftovers of an interrupted preparation of a complete folder."""
     places = (target.with_name(target.name + ending) for ending in (PARTIAL, OLD))
     if any(place.exists() for place in places):
         with contextlib.suppress(Conflict), partial_folder(target):
@@ -118,3 +124,62 @@ def _recover(target: Path) -> None:
     if old.exists() and not target.exists():
         old.rename(target)
     shutil.rmtree(old, ignore_errors=True)
+
+
+@dataclass(frozen=True, slots=True)
+class SelfTest:
+    """The results of the self-test. A score is None if it cannot be computed.
+
+    `answers_medal` is the medal of the answers as a submission. It is None also if unknown medal
+    lines, or lines beyond the metric's best score, prevent it (check these).
+    """
+
+    rows: int | None
+    answers_score: float | None
+    answers_medal: str | None
+    sample_score: float | None
+    gold_line: float | None
+
+
+def self_test(graders: GraderPool, folder: Path) -> SelfTest:
+    """Try a prepared folder as an import does. Of its public files only the sample is read.
+
+    Raises:
+        BadCompetition: the answers do not score best, the sample submission is not valid, the
+            score of the gold line does not win gold, or the data is not all there.
+    """
+    scratch = Path(tempfile.mkdtemp(prefix=".testing-", dir=folder.parent))
+    try:
+        small = scratch / folder.name
+        _link_what_a_grader_reads(folder, small)
+        staged = stage_folder(small, scratch / "staged", max_bytes=ONE_DISK)
+        if staged.status is not CompetitionStatus.READY:
+            message = "there are no answers: prepare.py did not write the file that is declared"
+            raise BadCompetition([_problem(f"private/{staged.competition.answers.file}", message)])
+        found = inspect(graders, staged)
+        board = staged.leaderboard
+        gold = board.lines.gold if board is not None else None
+        medal = None
+        if board is not None and gold is not None:
+            if board.medal(gold) is not Medal.GOLD:
+                raise BadCompetition([_problem("", f"the gold line {gold} does not win gold")])
+            if found.answers_score is not None:
+                medal = board.medal(found.answers_score)
+        return SelfTest(found.rows, found.answers_score, medal, found.sample_score, gold)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _link_what_a_grader_reads(folder: Path, small: Path) -> None:
+    names = [path.relative_to(folder) for path in folder.iterdir() if path.is_file()]
+    names += [
+        path.relative_to(folder) for path in (folder / "private").rglob("*") if path.is_file()
+    ]
+    names += [Path(name) for name in (SAMPLE, PACKED_SAMPLE) if (folder / name).is_file()]
+    for name in names:
+        (small / name).parent.mkdir(parents=True, exist_ok=True)
+        share(folder / name, small / name)
+
+
+def _problem(file: str, message: str) -> dict[str, str]:
+    return {"file": file, "key": "", "message": f"self-test: {message}"}

@@ -13,6 +13,7 @@ from app.errors import BadCompetition, DamagedFile, NeedsData, NotFound
 from app.services.auth import Caller, require_researcher
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
+from app.services.runtime.pages import one_more, page_of
 from app.storage.database.records import RunRecord, VersionRecord
 from app.storage.queries import competitions, runs
 
@@ -37,6 +38,24 @@ def find(context: Context, caller: Caller, slug: str) -> tuple[CatalogueEntry, R
     if version is None:
         raise _no_competition(slug)
     return context.catalogue.entry(version), run
+
+
+def current(context: Context, slug: str) -> CatalogueEntry | None:
+    """The current version of a competition, for commands. None if it is not imported."""
+    with context.database.read() as session:
+        version = competitions.current_version(session, slug)
+    return None if version is None else context.catalogue.entry(version)
+
+
+def current_versions(
+    context: Context, slugs: Sequence[str] | None, *, archived: bool = False
+) -> list[VersionRecord]:
+    """The current versions of the imported competitions among these, or of all, by slug.
+
+    Archived competitions are there only with `archived`.
+    """
+    with context.database.read() as session:
+        return competitions.list_current(session, slugs=slugs, archived=archived, limit=None)
 
 
 def versions(context: Context, slug: str) -> list[VersionRecord]:
@@ -73,12 +92,10 @@ def page(
             slugs=slugs,
             archived=archived,
             after=after,
-            limit=limit + 1,
+            limit=one_more(limit),
         )
-    entries: list[tuple[CatalogueEntry, RunRecord | None]] = [
-        (entry, None) for entry in listed(context, found[:limit])
-    ]
-    return entries, found[limit - 1].slug if len(found) > limit else None
+    shown, cursor = page_of(found, limit, lambda one: one.slug)
+    return [(entry, None) for entry in listed(context, shown)], cursor
 
 
 def listed(context: Context, versions: Sequence[VersionRecord]) -> list[CatalogueEntry]:

@@ -15,10 +15,10 @@ from app.services.competitions.run_prepare import PREPARE
 
 
 @dataclass(frozen=True, slots=True)
-class Verified:
-    """What was found. `damage` is what is wrong with the manifest itself or with the archive.
+class VerifiedPreparation:
+    """The differences that were found. `damage` lists defects of the manifest or the archive.
 
-    `notes` say what a new preparation would be made with that this one was not.
+    `notes`: inputs that changed since the preparation.
     """
 
     slug: str
@@ -39,7 +39,7 @@ def verify_prepared(
     folder: Path,
     archive: Path | None,
     progress: Callable[[str, int], None] | None = None,
-) -> Verified:
+) -> VerifiedPreparation:
     """Read every file of `prepared`, and compare it with its manifest.
 
     `folder` is the competition's folder, whose prepare.py may have changed since; `archive` the
@@ -54,7 +54,7 @@ def verify_prepared(
     try:
         manifest = read_manifest(prepared)
     except BadCompetition as error:
-        return Verified(slug, "", 0, Differences((), (), {}), (error.detail,), ())
+        return VerifiedPreparation(slug, "", 0, Differences((), (), {}), (error.detail,), ())
     if manifest is None:
         raise NotFound(
             f"{prepared} has no {FILE}, so nobody knows whether it is complete: prepare it again."
@@ -76,7 +76,7 @@ def verify_prepared(
         for name, here in made_with.items()
         if name in manifest.made_by and manifest.made_by[name] != here
     ]
-    return Verified(
+    return VerifiedPreparation(
         slug, manifest.root, len(manifest.files), differences(prepared, manifest, progress),
         tuple(damage), tuple(notes),
     )  # fmt: skip

@@ -14,6 +14,7 @@ from app.services.experiments import experiments
 from app.services.public_log.append import append_log_entry
 from app.services.public_log.reasons import refuse_blank_reason
 from app.services.runtime.context import Context
+from app.services.runtime.pages import one_more, page_of
 from app.storage.queries import amendments
 from app.storage.queries import experiments as stored_experiments
 from app.storage.queries.amendments import AmendmentRecord
@@ -93,10 +94,12 @@ def withdraw_imports(
     def record(session: Session) -> AmendmentRecord:
         if stored_experiments.get(session, name) is None:
             raise NotFound(f"There is no experiment {name!r}.")
-        taken = amendments.take_imported(session, name, competition=competition, seed=seed)
-        if not taken:
+        withdrawn = amendments.withdraw_imported(session, name, competition=competition, seed=seed)
+        if not withdrawn:
             raise NotFound(f"The experiment {name!r} has no such imported result.")
-        before = [{**asdict(each), "imported_at": each.imported_at.isoformat()} for each in taken]
+        before = [
+            {**asdict(each), "imported_at": each.imported_at.isoformat()} for each in withdrawn
+        ]
         return _add(
             context,
             session,
@@ -105,7 +108,7 @@ def withdraw_imports(
                 kind=AmendmentKind.WITHDRAWN,
                 before={"results": before},
                 after=None,
-                results=len(taken),
+                results=len(withdrawn),
                 reason=reason,
                 amended_by=by,
                 at=datetime.now(UTC),
@@ -125,7 +128,7 @@ def _add(context: Context, session: Session, new: AmendmentRecord) -> AmendmentR
 
 
 def history(
-    context: Context, name: str, after: str | None, limit: int
+    context: Context, name: str, after: str | None, limit: int | None
 ) -> tuple[list[AmendmentRecord], str | None]:
     """A page of an experiment's amendments, oldest first, and the next cursor.
 
@@ -137,5 +140,7 @@ def history(
     if after is not None and not (after.isdecimal() and len(after) < 19):
         raise Invalid("cursor: it is not the next_cursor of a page of this list.")
     with context.database.read() as session:
-        found = amendments.of_experiment(session, name, after=int(after or 0), limit=limit + 1)
-    return found[:limit], str(found[limit - 1].id) if len(found) > limit else None
+        found = amendments.of_experiment(
+            session, name, after=int(after or 0), limit=one_more(limit)
+        )
+    return page_of(found, limit, lambda one: str(one.id))

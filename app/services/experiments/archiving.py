@@ -5,6 +5,7 @@ Rates leave out what is archived, so each archiving and restoration is an entry 
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
@@ -15,6 +16,7 @@ from app.services.public_log.append import append_log_entry
 from app.services.public_log.reasons import refuse_blank_reason
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
+from app.storage.database.records import RunRecord
 from app.storage.queries import archive as archivals
 from app.storage.queries import competitions, experiments, runs
 from app.storage.queries.archive import ArchivalRecord
@@ -92,3 +94,29 @@ def _require(session: Session, kind: ArchivalKind, name: str) -> None:
     }[kind](session, name)
     if known is None:
         raise NotFound(f"There is no {kind.value} {name!r}.")
+
+
+def archived_of_run(context: Context, run: RunRecord) -> list[ArchivalRecord]:
+    """The archivings of a run, of its experiment and of its competition."""
+    parts = (
+        (ArchivalKind.EXPERIMENT, run.experiment),
+        (ArchivalKind.COMPETITION, run.competition),
+        (ArchivalKind.RUN, run.id),
+    )
+    with context.database.read() as session:
+        return archivals.currents_among(session, parts)
+
+
+def archived_of_competition(context: Context, slug: str) -> list[ArchivalRecord]:
+    """The archiving of a competition, if it is archived."""
+    with context.database.read() as session:
+        return archivals.currents_among(session, [(ArchivalKind.COMPETITION, slug)])
+
+
+def archived_of_experiments(context: Context, names: Collection[str]) -> list[ArchivalRecord]:
+    """The archivings of experiments, and of the competitions of their runs and imported results.
+
+    Their rates leave out what is at these competitions.
+    """
+    with context.database.read() as session:
+        return archivals.currents_of_experiments(session, names)

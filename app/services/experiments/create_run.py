@@ -15,7 +15,8 @@ from app.services.auth import Caller, new_key, require_own_experiment
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
-from app.storage.queries import competitions, experiments, imported_grades, keys, runs
+from app.storage.queries import competitions, experiments, keys, runs
+from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.ids import new_id
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import Conflict, Invalid, NotFound
 from app.services.runtime.context import Context
+from app.services.runtime.pages import one_more, page_of
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import experiments
 
@@ -84,7 +85,7 @@ def refuse_confusing_name(name: str) -> None:
         Invalid: with the reason.
     """
     if name in (".", ".."):
-        raise Invalid(f"name: {name!r} cannot be read back, for it means a folder in an address.")
+        raise Invalid(f"name: {name!r} this name is a relative path segment.")
     if "/" in name:
         raise Invalid("name: a slash divides the parts of an address, so no name has one.")
     if len(name) > LONGEST_NAME:
@@ -95,7 +96,7 @@ def refuse_confusing_name(name: str) -> None:
 
 
 def refuse_misleading_text(field: str, text: str) -> None:
-    """Refuse a text that boards would print as something else than it is.
+    """Reject text that would display misleadingly.
 
     Raises:
         Invalid: it begins or ends with a blank, or has an invisible character.
@@ -121,9 +122,11 @@ def find(context: Context, name: str) -> ExperimentRecord:
 
 
 def page(
-    context: Context, after: str | None, limit: int, *, archived: bool = False
+    context: Context, after: str | None, limit: int | None, *, archived: bool = False
 ) -> tuple[list[ExperimentRecord], str | None]:
     """Experiments by name, and the next cursor; archived ones only with `archived`."""
     with context.database.read() as session:
-        found = experiments.list_page(session, archived=archived, after=after, limit=limit + 1)
-    return found[:limit], found[limit - 1].name if len(found) > limit else None
+        found = experiments.list_page(
+            session, archived=archived, after=after, limit=one_more(limit)
+        )
+    return page_of(found, limit, lambda one: one.name)

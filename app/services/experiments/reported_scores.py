@@ -15,11 +15,12 @@ from app.domain.states import ArchivalKind, ReportedScoreKind
 from app.errors import Conflict
 from app.services.auth import Caller, require_researcher
 from app.services.runtime.context import Context
-from app.services.runtime.run_lookup import existing_run
+from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import RunRecord
-from app.storage.queries import archive, imported_runs, reported_scores, runs, submission_counts
+from app.storage.queries import archive, runs, submission_counts
 from app.storage.queries.archive import ArchivalRecord
-from app.storage.queries.reported_scores import ReportedScoreRecord
+from app.storage.queries.elsewhere import imported_runs, reported_scores
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 
 MAX_SCORES_PER_RUN = 10_000  # enough for a measurement at each step of a long run
 
@@ -88,7 +89,7 @@ def report(
     refuse_contradictions(context.catalogue.of_version(run.version_id).competition, new)
     record = ReportedScoreRecord(
         run_id=run_id,
-        sort=ReportedScoreKind.REPORTED,
+        kind=ReportedScoreKind.REPORTED,
         score=new.score,
         step=new.step,
         run_seconds=new.run_seconds,

@@ -12,11 +12,12 @@ from app.errors import Conflict, NotFound, RunClosed
 from app.services.auth import Caller, own_run
 from app.services.public_log.run_receipts import issue_at_close
 from app.services.runtime.context import Context
-from app.services.runtime.run_clock import start_clocks
-from app.services.runtime.run_lookup import existing_run
+from app.services.runtime.run_limits import existing_run, start_clocks
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import RunRecord
-from app.storage.queries import experiments, results, runs, submissions
+from app.storage.queries import experiments, results, runs, submission_counts, submissions
+
+PAGE = 1000
 
 
 def find(context: Context, caller: Caller, run_id: str) -> RunRecord:
@@ -42,8 +43,8 @@ def page(
 ) -> tuple[list[RunRecord], str | None]:
     """A page of runs, oldest first, and the next cursor. A run's key sees only its own run.
 
-    Archived runs are there only with `archived`, and those of archived experiments and
-    competitions only with `archived` or if they are named.
+    Archived runs appear only with `archived`. Runs of archived experiments or competitions also
+    appear if the filter names those.
     """
     if caller.is_run:
         run = find(context, caller, caller.run_id or "")
@@ -75,7 +76,7 @@ def start(context: Context, caller: Caller, run_id: str) -> RunRecord:
     """
     run = find(context, caller, run_id)
     if run.started_at is None:
-        start_clocks(context, [run_id])
+        start_clocks(context.database, [run_id])
         run = find(context, caller, run_id)
     if run.started_at is None:
         raise RunClosed(f"Run {run_id} was closed before it started; its clock cannot start.")
@@ -152,7 +153,7 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
     def record(session: Session) -> RunRecord:
         now = runs.lock_run(session, run_id) or run
         if now.state == RunState.CLOSED:
-            raise RunClosed(f"Run {run_id} is closed: its final submission stands.")
+            raise RunClosed(f"Run {run_id} is closed: its final submission cannot change.")
         found = submissions.get_submission(session, submission_id)
         if found is None or found[0].run_id != run_id:
             raise NotFound(f"Run {run_id} has no submission {submission_id!r}.")
@@ -167,3 +168,48 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
         return runs.get_run(session, run_id) or run
 
     return context.database.write(record)
+
+
+def listed_runs(
+    context: Context,
+    experiment: str | None,
+    competition: str | None,
+    state: RunState | None,
+    *,
+    archived: bool = False,
+) -> list[dict[str, Any]]:
+    """All runs with submission counts: of an experiment, at a competition, or in a state."""
+    found: list[dict[str, Any]] = []
+    after = None
+    while True:
+        with context.database.read() as session:
+            found_runs = runs.list_runs(
+                session,
+                experiment=experiment,
+                competition=competition,
+                state=state,
+                archived=archived,
+                after=after,
+                limit=PAGE,
+            )
+            counts = submission_counts.of_runs(session, [run.id for run in found_runs])
+        found += [
+            {
+                "id": run.id,
+                "experiment": run.experiment,
+                "competition": run.competition,
+                "seed": run.seed,
+                "feedback": run.feedback.value,
+                "limits": run.limits,
+                "state": run.state.value,
+                "failure": run.failure,
+                "submissions": counts.get(run.id, {}),
+                "created_at": run.created_at,
+                "started_at": run.started_at,
+                "closed_at": run.closed_at,
+            }
+            for run in found_runs
+        ]
+        if len(found_runs) < PAGE:
+            return found
+        after = found_runs[-1].id

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
 from app.queue import jobs
-from app.services.runtime import gradings_in_progress
+from app.services.grading import gradings_in_progress
 from app.services.runtime.context import Context
 from app.storage.database import notify
 from app.storage.database.records import SettledRecord

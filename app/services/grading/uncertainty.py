@@ -31,7 +31,7 @@ Found = Uncertainty | Rejected | GraderFault
 
 
 @dataclass(frozen=True, slots=True)
-class GradedSubmission:
+class ScoreAndNoise:
     """A graded submission, and the noise of its score if that is known."""
 
     submission: SubmissionRecord
@@ -39,7 +39,7 @@ class GradedSubmission:
     kept: UncertaintyRecord | None
 
 
-def find(context: Context, submission_id: str) -> GradedSubmission:
+def find(context: Context, submission_id: str) -> ScoreAndNoise:
     """The submission, its grade, and the noise of its score if that was asked for before.
 
     Raises:
@@ -56,10 +56,10 @@ def find(context: Context, submission_id: str) -> GradedSubmission:
             raise NotGraded(
                 f"Submission {submission_id} is {state}: only graded ones have a score."
             )
-        return GradedSubmission(submission, grade, uncertainties.get(session, grade.id))
+        return ScoreAndNoise(submission, grade, uncertainties.get(session, grade.id))
 
 
-def start(context: Context, found: GradedSubmission) -> Estimate:
+def start(context: Context, found: ScoreAndNoise) -> Estimate:
     """Estimate the noise of the submission's score, and keep it. Returns without waiting.
 
     One is estimated at a time. Who asks for the same submission meanwhile gets the same future: do

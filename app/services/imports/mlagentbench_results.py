@@ -18,17 +18,11 @@ from app.importers.mlagentbench_results import EvaluatedRun, read_evaluation
 from app.services.imports.grading_reports import UNKNOWN_MODEL
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord, RunRecord, VersionRecord
-from app.storage.queries import (
-    competitions,
-    experiments,
-    imported_grades,
-    imported_runs,
-    reported_scores,
-    runs,
-)
+from app.storage.queries import competitions, experiments, runs
+from app.storage.queries.elsewhere import imported_grades, imported_runs, reported_scores
+from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from app.storage.queries.ids import new_id
-from app.storage.queries.imported_runs import ImportedRunRecord
-from app.storage.queries.reported_scores import ReportedScoreRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +163,7 @@ class _ImportedRows:
         return [
             ReportedScoreRecord(
                 run_id=self._id,
-                sort=ReportedScoreKind.IMPORTED,
+                kind=ReportedScoreKind.IMPORTED,
                 score=score,
                 step=step,
                 final=is_final,

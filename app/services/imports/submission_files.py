@@ -17,29 +17,22 @@ from app.errors import Conflict, Invalid, NeedsData, NotFound
 from app.importers.submission_folder import SubmissionFolder, SubmittedFile
 from app.services.imports.grading_reports import create_if_new
 from app.services.runtime.archival import refuse_archived
-from app.services.runtime.claim_jobs import defer
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import insert_submissions
 from app.services.runtime.run_limits import refuse_measured
 from app.storage.blobs.upload import Blob
 from app.storage.database.records import RunRecord, SubmissionRecord, VersionRecord
-from app.storage.queries import (
-    competitions,
-    imported_grades,
-    imported_runs,
-    runs,
-    submission_counts,
-    submissions,
-)
+from app.storage.queries import competitions, runs, submission_counts, submissions
+from app.storage.queries.elsewhere import imported_grades, imported_runs
+from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from app.storage.queries.ids import new_id
-from app.storage.queries.imported_runs import ImportedRunRecord
+from app.units import CHUNK_BYTES
 
 NOTHING, MISSING = "", "missing"  # the digests of attempts without a file
-CHUNK_BYTES = 1 << 20
 
 
 @dataclass
-class TakenFiles:
+class ImportedFiles:
     """The runs that an import made now and before, of which `files` have a file to grade.
 
     Attempts whose file is missing are neither `imported` nor `unchanged`: they are `problems`.
@@ -52,12 +45,12 @@ class TakenFiles:
     problems: list[str] = field(default_factory=list)
 
 
-def take_files(
+def import_files(
     context: Context,
     experiment: str,
     folder: SubmissionFolder,
     done: Callable[[int, int], None] = lambda done, total: None,
-) -> TakenFiles:
+) -> ImportedFiles:
     """Store each attempt as a closed run of the experiment; its file waits for a grader.
 
     A missing experiment is created, unless a competition refuses the files.
@@ -65,7 +58,7 @@ def take_files(
     A run, its origin and its submission are written together, so that an import that was cut short
     can be repeated: what is here already is not imported again. The run of an attempt whose file is
     missing stays open, so that statistics name it, until an import brings the file or an admin
-    closes it. `done` is told the progress.
+    closes it. `done` receives the progress.
 
     Raises:
         NotFound, NeedsData, TakesNoSubmissions: a competition cannot grade these files; all are
@@ -76,18 +69,18 @@ def take_files(
     """
     versions = _versions(context, {one.competition for one in folder.attempts})
     create_if_new(context, experiment)
-    taken = TakenFiles(problems=list(folder.problems))
+    found = ImportedFiles(problems=list(folder.problems))
     for number, one in enumerate(folder.attempts, start=1):
         blob = None if one.file is None else _blob(context, one.file)
         run, created = context.database.write(
             partial(_record, context, experiment, one, versions[one.competition], blob)
         )
-        taken.runs.append(run)
-        taken.files += one.file is not None
-        taken.imported += created and not one.is_missing
-        taken.unchanged += not created and not one.is_missing
+        found.runs.append(run)
+        found.files += one.file is not None
+        found.imported += created and not one.is_missing
+        found.unchanged += not created and not one.is_missing
         done(number, len(folder.attempts))
-    return taken
+    return found
 
 
 def ungraded(context: Context, run_ids: Sequence[str]) -> int:
@@ -210,9 +203,7 @@ def _close(
             bytes=blob.bytes, sha256=blob.sha256, received_at=now, run_seconds=0.0,
             file_name=file.name,
         )  # fmt: skip
-        stored = insert_submissions(
-            session, [submission], defer=defer if context.settings.queues else None
-        )
+        stored = insert_submissions(session, [submission], queues=context.settings.queues)
         if isinstance(stored[0], Exception):
             raise stored[0]
     runs.update_run(session, run.id, state=RunState.CLOSED, closed_at=now)

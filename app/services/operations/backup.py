@@ -19,7 +19,7 @@ from app.services.operations.backup_format import (
     FORMAT,
     MANIFEST,
     TABLES,
-    Manifest,
+    BackupManifest,
     Progress,
     TableFile,
     blob_file,
@@ -46,7 +46,7 @@ class NoBackupHere(Conflict):
 
 def back_up(
     settings: Settings, folder: Path, progress: Progress, *, signing_keys: bool = False
-) -> Manifest:
+) -> BackupManifest:
     """Write all of this Podium's data into `folder`, which must be new or empty.
 
     The manifest is written last: a backup without one is incomplete. Without `signing_keys`, a
@@ -92,7 +92,7 @@ def _create_folder(folder: Path) -> None:
 
 def _write_rows(
     database: Database, folder: Path, progress: Progress, *, signing_keys: bool
-) -> Manifest:
+) -> BackupManifest:
     tables = []
     tables_to_copy = dump.backup_tables()
     with database.read() as session:  # one snapshot, however long it takes
@@ -108,7 +108,7 @@ def _write_rows(
         referenced = _ByteCounter(_distinct(dump.referenced_files(connection)))
         blobs = write_lines(folder / BLOB_LIST, referenced)
         revision = current_revision(connection) or ""
-    return Manifest(
+    return BackupManifest(
         format=FORMAT, podium=__version__, schema=revision, made_at=made_at,
         database=database.url.get_backend_name(), tables=tuple(tables), blobs=blobs,
         blob_bytes=referenced.total,
@@ -132,7 +132,9 @@ def _distinct(files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     return (file for file, _ in groupby(files))
 
 
-def _copy_files(blobs: BlobStore, folder: Path, manifest: Manifest, progress: Progress) -> None:
+def _copy_files(
+    blobs: BlobStore, folder: Path, manifest: BackupManifest, progress: Progress
+) -> None:
     """Copy the files that the rows refer to. Files exist before their rows and never change."""
 
     def copy(line: tuple[str, int]) -> None:
@@ -155,7 +157,7 @@ def _make_own(target: Path) -> None:
         copy_path.replace(target)
 
 
-def _finish(folder: Path, manifest: Manifest) -> None:
+def _finish(folder: Path, manifest: BackupManifest) -> None:
     os.sync()  # one sync for all files: a sync for each of many small files would be slow
     partial = folder / f"{MANIFEST}.partial"
     with partial.open("x") as file:

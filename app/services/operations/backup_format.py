@@ -45,7 +45,7 @@ class TableFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class BackupManifest:
     """The description of a backup. `schema` is the schema's revision of its rows."""
 
     format: int
@@ -66,7 +66,7 @@ class Manifest:
         return json.dumps(asdict(self), indent=2) + "\n"
 
 
-MANIFESTS = TypeAdapter(Manifest)
+MANIFESTS = TypeAdapter(BackupManifest)
 
 
 def table_file(folder: Path, name: str) -> Path:
@@ -80,7 +80,7 @@ def blob_file(folder: Path, sha256: str) -> Path:
     return folder / BLOBS / blob_path.directory / blob_path.file
 
 
-def verified(folder: Path, progress: Progress) -> Manifest:
+def verified(folder: Path, progress: Progress) -> BackupManifest:
     """Read and verify every file of a backup. Returns its manifest.
 
     Raises:
@@ -99,7 +99,7 @@ def verified(folder: Path, progress: Progress) -> Manifest:
     return manifest
 
 
-def _manifest(folder: Path) -> Manifest:
+def _manifest(folder: Path) -> BackupManifest:
     try:
         text = (folder / MANIFEST).read_text()
     except (FileNotFoundError, NotADirectoryError):
@@ -125,7 +125,7 @@ def _manifest(folder: Path) -> Manifest:
     return manifest
 
 
-def _problems_of_tables(folder: Path, manifest: Manifest) -> Iterator[str]:
+def _problems_of_tables(folder: Path, manifest: BackupManifest) -> Iterator[str]:
     expected = {f"{table.name}.jsonl.gz": table.file for table in manifest.tables}
     for name, file in expected.items():
         yield from _file_problems(folder / TABLES / name, file.bytes, file.sha256)
@@ -134,7 +134,7 @@ def _problems_of_tables(folder: Path, manifest: Manifest) -> Iterator[str]:
     yield from _unexpected_files(folder, {MANIFEST, TABLES, BLOBS, BLOB_LIST})
 
 
-def _problems_of_blobs(folder: Path, manifest: Manifest, progress: Progress) -> Iterator[str]:
+def _problems_of_blobs(folder: Path, manifest: BackupManifest, progress: Progress) -> Iterator[str]:
     def check(line: tuple[str, int]) -> list[str]:
         sha256, size = line
         progress("verifying files", size, manifest.blob_bytes)

@@ -18,7 +18,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app.prometheus_metrics import GC_BYTES, GC_FILES, GC_LAST
-from app.services.operations.store_owner import require_own_store
+from app.services.operations.start_checks import require_own_store
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.context import Context
 from app.services.runtime.version_files import directory_of
@@ -35,9 +35,9 @@ from app.storage.database import dump
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits
 from app.storage.queries import competitions, pending_uploads
+from app.units import HOUR
 
 STATEMENT_SECONDS = 3600.0  # reading the digests of all rows takes longer than a request may
-HOUR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Removable:
 
 
 def unreferenced(settings: Settings, *, age_hours: float) -> list[Removable]:
-    """What could be removed: files that no row names and that are older than `age_hours`.
+    """The files that could be removed: no row names them, and they are older than `age_hours`.
 
     Raises:
         ForeignStore: another database uses this store.

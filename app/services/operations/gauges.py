@@ -67,6 +67,12 @@ def measure_graders(context: Context) -> None:
             GRADER_BYTES.labels(pid).set(resident)
 
 
+def count_consumers(context: Context) -> int:
+    """The number of live consumers of the queue at this moment."""
+    with context.database.read() as session:
+        return consumers(context, session)
+
+
 def consumers(context: Context, session: Session) -> int:
     """The number of live consumers of the queue; 0 if servers grade without workers."""
     if not context.settings.queues:

@@ -13,7 +13,8 @@ from app.errors import Invalid, NotFound
 from app.services.auth import new_key
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
-from app.services.runtime.run_lookup import existing_run
+from app.services.runtime.pages import one_more, page_of
+from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import KeyRecord
 from app.storage.queries import experiments, keys
 
@@ -102,12 +103,12 @@ def page(
     role: Role | None = None,
     run: str | None = None,
     after: str | None = None,
-    limit: int,
+    limit: int | None,
 ) -> tuple[list[KeyRecord], str | None]:
     """A page of keys, oldest first, without the keys themselves; and the next cursor."""
     with context.database.read() as session:
-        found = keys.list_keys(session, role=role, run=run, after=after, limit=limit + 1)
-    return found[:limit], found[limit - 1].id if len(found) > limit else None
+        found = keys.list_keys(session, role=role, run=run, after=after, limit=one_more(limit))
+    return page_of(found, limit, lambda one: one.id)
 
 
 def count(context: Context, *, after: str | None = None) -> tuple[int, int]:

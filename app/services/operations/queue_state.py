@@ -13,7 +13,7 @@ from app.storage.queries import submission_counts
 
 
 @dataclass(frozen=True, slots=True)
-class QueueState:
+class GradingQueueState:
     """Counts of submissions that are not settled, and what works at them.
 
     `oldest_seconds` is how long the oldest queued one has waited; None if none is queued. `graders`
@@ -30,8 +30,8 @@ class QueueState:
     disk_total: int
 
 
-def queue_state(context: Context) -> QueueState:
-    """What waits and what works. Its queries read the open submissions only."""
+def queue_state(context: Context) -> GradingQueueState:
+    """The state of the queue, the graders and the disk. Reads the open submissions only."""
     with context.database.read() as session:
         oldest = submission_counts.oldest_queued(session)
         counts = submission_counts.count_open(session, BOUNDS)
@@ -42,7 +42,7 @@ def queue_state(context: Context) -> QueueState:
 
     waited = None if oldest is None else (datetime.now(UTC) - oldest).total_seconds()
     disk = shutil.disk_usage(context.settings.data_dir)
-    return QueueState(
+    return GradingQueueState(
         queued=total(SubmissionState.QUEUED),
         grading=total(SubmissionState.GRADING),
         oldest_seconds=None if waited is None else max(0.0, waited),

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from app.errors import Conflict, DamagedFile
 from app.services.operations.backup_format import (
     BLOB_LIST,
-    Manifest,
+    BackupManifest,
     Progress,
     TableFile,
     blob_file,
@@ -29,16 +29,16 @@ from app.storage.database.engine import database_url, sqlite_file
 from app.storage.database.jsonl import load_rows, read_lines
 from app.storage.database.revisions import current_revision, known_revisions
 from app.storage.queries.operation import secrets
+from app.units import CHUNK_BYTES
 
 PARALLEL_COPIES = 8  # files stored at the same time
-CHUNK_BYTES = 1 << 20
 
 
 class NotEmpty(Conflict):
     """A backup can be restored only into an empty Podium."""
 
 
-def restore(settings: Settings, folder: Path, progress: Progress) -> Manifest:
+def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManifest:
     """Restore the backup in `folder`.
 
     Files are stored first: without rows they are invisible, and storing them again changes nothing.
@@ -91,7 +91,9 @@ def _require_empty(connection: Connection, settings: Settings) -> None:
         )
 
 
-def _store_files(settings: Settings, folder: Path, manifest: Manifest, progress: Progress) -> None:
+def _store_files(
+    settings: Settings, folder: Path, manifest: BackupManifest, progress: Progress
+) -> None:
     blobs, cache = open_store(settings)
 
     def store(line: tuple[str, int]) -> None:
@@ -132,7 +134,9 @@ def _read_again(blobs: BlobStore, sha256: str, scratch: Path) -> None:
     copy.unlink()
 
 
-def _store_rows(settings: Settings, folder: Path, manifest: Manifest, progress: Progress) -> None:
+def _store_rows(
+    settings: Settings, folder: Path, manifest: BackupManifest, progress: Progress
+) -> None:
     def load(connection: Connection) -> None:
         _require_empty(connection, settings)  # again, in the transaction that writes
         for table in manifest.tables:

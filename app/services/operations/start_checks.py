@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets as random
 import sqlite3
 import uuid
 from pathlib import Path
@@ -9,20 +10,21 @@ from pathlib import Path
 from sqlalchemy import create_engine, inspect
 
 from app.errors import Conflict
-from app.services.operations import store_owner
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.context import INSTANCE
 from app.settings import Settings
+from app.storage.blobs.store import BlobStore
 from app.storage.database.database import Database
 from app.storage.database.engine import database_url, sqlite_file
 from app.storage.queries.operation import secrets
 
 STORE_FILE = "store"  # below the store's root: its identity
 FIRST_PROBLEMS = 3  # of quick_check; it may find thousands
+OWNER_FILE = "database"  # below the store's root: the identity of the database
 
 
 class DamagedDatabase(Conflict):
-    """The database is damaged, or empty beside files that belong to one."""
+    """The database is damaged, or empty although files belong to one."""
 
 
 class OtherStore(Conflict):
@@ -72,7 +74,7 @@ def refuse_other_store(settings: Settings) -> None:
             known = database.write(
                 lambda session: secrets.keep_first(session, secrets.STORE_IDENTITY, own)
             )
-        store_owner.owns(database, store)
+        owns(database, store)
     finally:
         database.close()
         cache.close()
@@ -120,3 +122,31 @@ def _has_no_table(url: str) -> bool:
             engine.dispose()
     except Exception:
         return False
+
+
+class ForeignStore(Conflict):
+    """The store of files belongs to another database."""
+
+
+def require_own_store(database: Database, store: BlobStore) -> None:
+    """Check that this database owns the store; a store without an owner gets this one.
+
+    Raises:
+        ForeignStore: another database owns it.
+    """
+    if not owns(database, store):
+        raise ForeignStore(
+            f"The files in {store.name} (PODIUM_BLOBS_URL) belong to another database, so this one "
+            "cannot say which of them nobody needs. Nothing was removed. If that database is gone "
+            f"and this one replaces it, remove {store.name}/{OWNER_FILE} and try again."
+        )
+
+
+def owns(database: Database, store: BlobStore) -> bool:
+    """Whether this database owns the store; a store without an owner gets this one."""
+    own = database.write(
+        lambda session: secrets.keep_first(
+            session, secrets.DATABASE_IDENTITY, random.token_bytes(16)
+        )
+    ).hex()
+    return store.keep_first(OWNER_FILE, own) == own

@@ -1,4 +1,4 @@
-"""What a receipt states about a competition version."""
+"""The facts about a competition version in a receipt."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.result_choices import Padding
 from app.domain.states import ArchivalKind, SubmissionState
-from app.receipts.departures import Plan, RunMade, departures, plan_of
+from app.receipts.departures import FrozenPlan, RunMade, departures, plan_of
 from app.receipts.statements import ReceiptKind, read_statement
 from app.services.public_log.issue import last_freeze
 from app.services.runtime.context import Context
@@ -17,8 +17,6 @@ from app.storage.database.records import ExperimentRecord
 from app.storage.queries import archive, results, runs
 from app.storage.queries.trust import receipts
 from app.storage.queries.trust.receipts import ReceiptRecord
-
-ALL = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +70,9 @@ def freeze_of(
 
 
 def _departures(
-    session: Session, name: str, plan: Plan, present: Plan, frozen: ReceiptRecord
+    session: Session, name: str, plan: FrozenPlan, present: FrozenPlan, frozen: ReceiptRecord
 ) -> list[dict[str, str]]:
-    found = runs.list_runs(session, experiment=name, archived=True, limit=ALL)
+    found = runs.list_runs(session, experiment=name, archived=True, limit=None)
     outcomes = {
         each.run: each for each in results.run_results(session, experiments=[name], archived=True)
     }

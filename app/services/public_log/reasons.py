@@ -6,7 +6,7 @@ from app.errors import Invalid
 
 
 def refuse_blank_reason(reason: str) -> None:
-    """Refuse a reason that tells nobody anything.
+    """Refuse a blank reason.
 
     Raises:
         Invalid: it has no character but blanks.

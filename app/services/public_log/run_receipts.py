@@ -14,7 +14,7 @@ from app.receipts.statements import Facts, ReceiptKind, score_text, utc
 from app.services.public_log.competition_facts import competition_facts
 from app.services.public_log.issue import issue
 from app.services.runtime.context import Context
-from app.services.runtime.run_lookup import existing_run
+from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import (
     DISCLOSURE_KINDS,
     HARNESS_KINDS,
@@ -88,7 +88,7 @@ def issue_late(context: Context) -> int:
 
 
 def run_facts(context: Context, session: Session, run: RunRecord) -> tuple[Facts, str | None]:
-    """What the receipt of a run states, and the id of its final submission.
+    """The facts in the receipt of a run, and the id of its final submission.
 
     Raises:
         NoReceipt: as `issue_for_run`.
@@ -126,7 +126,7 @@ def run_facts(context: Context, session: Session, run: RunRecord) -> tuple[Facts
 
 
 def outcome_of(result: RunResult) -> str:
-    """How a run stands: graded, rejected, failed, missing, reported, or still open or waiting."""
+    """The outcome of a run: graded, rejected, failed, missing, reported, open or waiting."""
     if result.final_state is SubmissionState.GRADED:
         return "graded"
     if result.waiting:
@@ -186,7 +186,7 @@ def _grade(grade: GradeRecord | OutcomeRecord | None) -> dict[str, Any]:
 
 
 def _exposure(session: Session, run: RunRecord, sent: int) -> dict[str, Any]:
-    """What was told until the run was closed; what is told afterwards helps it no more."""
+    """Disclosures up to the run's close; later ones cannot have helped the agent."""
     counted = exposure.totals(session, run.id, until=run.closed_at)
     return {
         "submissions": sent,

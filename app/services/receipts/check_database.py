@@ -153,7 +153,7 @@ def _receipt_problem(
 
 
 def _grade_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
-    """What the rows of a submission and its grade have otherwise than the receipt states."""
+    """Differences between the receipt and the rows of its submission and grade."""
     statement = json.loads(receipt.statement)
     predicate = statement["predicate"]
     stated = predicate["submission"]

@@ -22,8 +22,6 @@ from app.storage.queries.results import ImportedResult
 from app.storage.queries.trust import receipts
 from app.storage.queries.trust.receipts import ReceiptRecord
 
-ALL = 10**9
-
 
 def issue_for_experiment(
     context: Context, name: str, *, suite: str | None, padding: Padding

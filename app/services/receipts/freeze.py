@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.feedback import Feedback
 from app.domain.result_choices import Padding
 from app.errors import Conflict, Invalid, NotFound
-from app.receipts.departures import Plan
+from app.receipts.departures import FrozenPlan
 from app.receipts.statements import Facts, ReceiptKind
 from app.services.experiments import experiments
 from app.services.public_log.freezes import Freeze, freeze_of
@@ -56,7 +56,7 @@ def freeze(context: Context, name: str, new: NewFreeze) -> tuple[ReceiptRecord, 
     """
     experiment = experiments.find(context, name)
     slugs = _competitions(context, new)
-    plan = Plan(
+    plan = FrozenPlan(
         suite=new.suite,
         competitions=slugs,
         seeds=tuple(sorted(set(new.seeds))),

@@ -1,4 +1,4 @@
-"""What everybody may read of the public log: checkpoints, leaves and proofs; and the keys."""
+"""The public parts of the public log: checkpoints, leaves and proofs; and the keys."""
 
 from __future__ import annotations
 

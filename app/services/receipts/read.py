@@ -15,6 +15,7 @@ from app.receipts.statements import ReceiptKind, read_statement
 from app.services.auth import Caller, may_reach, own_run
 from app.services.experiments import experiments
 from app.services.runtime.context import Context
+from app.services.runtime.pages import one_more, page_of
 from app.services.submissions import disclose
 from app.storage.database.records import RunRecord
 from app.storage.queries import runs
@@ -56,7 +57,7 @@ def of_experiment(
     *,
     kind: ReceiptKind | None,
     after: str | None,
-    limit: int,
+    limit: int | None,
 ) -> tuple[list[ReceiptRecord], str | None]:
     """A page of an experiment's receipts, those of its runs too, and the next cursor.
 
@@ -68,8 +69,10 @@ def of_experiment(
     if after is not None and not after.startswith("rcp_"):
         raise Invalid("cursor: it is not the next_cursor of a page of this list.")
     with context.database.read() as session:
-        found = receipts.of_experiment(session, name, kind=kind, after=after or "", limit=limit + 1)
-    return found[:limit], found[limit - 1].id if len(found) > limit else None
+        found = receipts.of_experiment(
+            session, name, kind=kind, after=after or "", limit=one_more(limit)
+        )
+    return page_of(found, limit, lambda one: one.id)
 
 
 def replaced_among(context: Context, found: Sequence[ReceiptRecord]) -> set[str]:

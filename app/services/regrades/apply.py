@@ -1,4 +1,4 @@
-"""Apply a regrade: from then on results rest on it. The grades before it stay as they are."""
+"""Apply a regrade: from then on results use its grades. The grades before it stay as they are."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from app.domain.wording import counted
 from app.errors import Conflict, NotFound
 from app.services.public_log.append import append_log_entry
 from app.services.public_log.reasons import refuse_blank_reason
+from app.services.regrades.add_submissions import add_submissions
 from app.services.regrades.difference import summary
-from app.services.regrades.take_submissions import take_submissions
 from app.services.runtime.context import Context
 from app.storage.queries.regrades import outcomes, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
@@ -31,7 +31,7 @@ class RegradeHasFaults(Conflict):
 
 
 def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> RegradeRecord:
-    """Let results rest on a regrade that is ready. `by` is the id of the admin's key.
+    """Let results use the grades of a regrade that is ready. `by` is the id of the admin's key.
 
     Raises:
         NotFound: the regrade does not exist.
@@ -95,8 +95,8 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
 def _refuse(found: RegradeRecord) -> None:
     if found.submission_id is not None:
         raise RegradeNotReady(
-            f"The regrade {found.id} has one submission only: it shows what that would be graded "
-            "now. Regrade the whole competition to apply it."
+            f"The regrade {found.id} covers one submission only and cannot be applied. "
+            "Regrade the whole competition to apply it."
         )
     if found.state is not RegradeState.READY:
         raise RegradeNotReady(
@@ -105,7 +105,7 @@ def _refuse(found: RegradeRecord) -> None:
 
 
 def _takes_more(context: Context, found: RegradeRecord) -> bool:
-    """Whether submissions were settled since; they are taken in, and it runs again."""
+    """Whether submissions were settled since; they are added, and it runs again."""
 
     def record(session: Session) -> bool:
         own = regrades.get(session, found.id, locks=True)
@@ -114,7 +114,7 @@ def _takes_more(context: Context, found: RegradeRecord) -> bool:
         if not outcomes.count_missing(session, own):
             return False
         regrades.change(session, own.id, state=RegradeState.RUNNING, ready_at=None)
-        while take_submissions(session, own, queues=context.settings.queues):
+        while add_submissions(session, own, queues=context.settings.queues):
             pass
         return True
 

@@ -1,4 +1,4 @@
-"""What a regrade changes: submissions, final submissions, and the rates of every experiment."""
+"""The changes by a regrade: submissions, final submissions, and every experiment's rates."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 from app.domain.result_choices import RATES, Padding
 from app.domain.states import SubmissionState
 from app.errors import Conflict
-from app.services.results.scope import ResultFilter, result_context
+from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.storage.queries import results
 from app.storage.queries.regrades import differences, regrades
 from app.storage.queries.regrades.counted_runs import RunResult
-from app.storage.queries.regrades.differences import Difference
+from app.storage.queries.regrades.differences import OutcomeDifference
 from app.storage.queries.regrades.in_force import NOW, Basis
 from app.storage.queries.regrades.regrades import RegradeRecord
+from app.units import PERCENT
 
-PERCENT = 100.0
 LISTED_FINALS = 1000
 LISTED_UNCHANGED = 200  # experiments; the rates of more that do not change are not computed
 
@@ -38,7 +38,7 @@ class Final:
 
 
 def summary(context: Context, regrade: RegradeRecord) -> dict[str, Any]:
-    """The whole difference in brief: against what counts now, or when it was applied.
+    """The difference in brief: against what counts now, or when it was applied.
 
     `submissions` counts differences, `finals` lists the runs whose final submission or its grade
     is another, `experiments` has the rates (padding=available, in percent) before and after. A
@@ -89,7 +89,7 @@ def before_of(context: Context, regrade: RegradeRecord) -> str | None:
 
 def changes(
     context: Context, regrade: RegradeRecord, after: str | None, limit: int
-) -> tuple[list[Difference], str | None]:
+) -> tuple[list[OutcomeDifference], str | None]:
     """A page of the submissions that differ, in the order of their ids; the next cursor."""
     before = before_of(context, regrade)
     with context.database.read() as session:

@@ -14,7 +14,7 @@ from app.storage.queries.regrades.regrades import RegradeRecord
 
 @dataclass(frozen=True, slots=True)
 class ShownRegrade:
-    """A regrade, the number of its version, and how many submissions came to what.
+    """A regrade, the number of its version, and counts of submissions by state.
 
     `version` is None if each submission is graded under its run's version. `missing` submissions
     were settled after it was ready, and it does not have them.

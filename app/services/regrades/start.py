@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import CompetitionStatus, RegradeState
 from app.errors import Conflict, NeedsData, NotFound, TakesNoSubmissions
 from app.services.public_log.reasons import refuse_blank_reason
-from app.services.regrades.take_submissions import take_submissions
+from app.services.regrades.add_submissions import add_submissions
 from app.services.runtime.context import Context
 from app.services.runtime.environment import this_environment
 from app.storage.queries import competitions, runs, submissions
@@ -85,14 +85,14 @@ def start(
             if same == (new.competition, new.version_id, new.submission_id):
                 raise Conflict(f"The regrade {other.id} of {slug} is the same, and is running.")
         regrades.add(session, new)
-        return take_submissions(session, new, queues=context.settings.queues)
+        return add_submissions(session, new, queues=context.settings.queues)
 
-    taken = total = context.database.write(record)
-    while taken:  # in parts, so that live submissions are written between them
-        taken = context.database.write(
-            lambda session: take_submissions(session, new, queues=context.settings.queues)
+    added = total = context.database.write(record)
+    while added:  # in parts, so that live submissions are written between them
+        added = context.database.write(
+            lambda session: add_submissions(session, new, queues=context.settings.queues)
         )
-        total += taken
+        total += added
     if not total:
         cancel(context, new.id, reason="it has no submission", by=by)
         raise NothingToRegrade(f"No submission of {slug} is settled, so there is nothing to grade.")

@@ -1,4 +1,4 @@
-"""Whether first grades can be made again: a regrade under the same versions against them."""
+"""Whether first grades are reproduced: a regrade under the same versions against them."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from app.domain.result_choices import GroupBy
 from app.errors import Invalid
 from app.services.experiments import experiments
 from app.services.results.experiment_results import groups_of
-from app.services.results.scope import ResultContext, ResultFilter
-from app.services.results.several import Absent, Several, several
+from app.services.results.inputs.scope import ResultContext, ResultFilter
+from app.services.results.inputs.several import Absent, Several, several
 from app.services.runtime.context import Context
 from app.statistics.comparison import Comparison
 from app.statistics.comparison import compare as compare_grids
@@ -83,7 +83,7 @@ def experiment_board(
 def _rates(
     context: Context, found: Several, page: Sequence[ResultContext], group_by: GroupBy | None
 ) -> list[dict[str, GroupRates]]:
-    """The rates of a page; those of a grid that was there before are kept."""
+    """Rates of a page; the rates of cached grids are reused."""
     rates: list[dict[str, GroupRates] | None] = []
     with context.kept.turn:
         asked = [(one.grid, groups_of(one, found.info, group_by)) for one in page]

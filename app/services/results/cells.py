@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.states import RunState
-from app.services.results.attempts import COMPLEXITIES, attempt_of_import, attempt_of_run
 from app.services.results.experiment_summary import ExperimentSummary, summarize
-from app.services.results.noise.near_lines import is_near
+from app.services.results.inputs.attempts import COMPLEXITIES, attempt_of_import, attempt_of_run
+from app.services.results.noise.experiment_noise import is_near
 from app.services.results.overview import listed
 from app.services.runtime.archival import suite_slugs
 from app.services.runtime.context import Context
@@ -24,7 +24,7 @@ NO_COMPLEXITY = "other"
 
 
 class CellState(StrEnum):
-    """What one run came to. A medal, or why there is none."""
+    """The outcome of one run: a medal, or the reason for none."""
 
     GOLD = "gold"
     SILVER = "silver"
@@ -74,7 +74,7 @@ class CompetitionRow:
 class HeatMap:
     """An experiment's cells, by complexity and competition.
 
-    `archived` is what is archived of the experiment and of the competitions with results of it.
+    `archived`: archive entries of the experiment and its competitions.
     """
 
     summary: ExperimentSummary
@@ -149,7 +149,7 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
 def _count(
     experiment: str, slug: str, attempt: Attempt | str, run: RunResult | None
 ) -> CompetitionCounts:
-    """What `overview.competition_counts` would count for one run, without its usage."""
+    """The counts of `overview.competition_counts` for one run, without its usage."""
     rest = [0] * (len(CompetitionCounts._fields) - 4)
     zeros = CompetitionCounts(experiment, slug, run.version_id if run else None, 1, *rest)
     known: dict[str, float] = {}

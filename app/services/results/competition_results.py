@@ -8,7 +8,7 @@ from datetime import datetime
 
 from app.domain.medals import Medal
 from app.errors import NotFound
-from app.services.results.attempts import (
+from app.services.results.inputs.attempts import (
     CompetitionInfo,
     attempt_of_import,
     attempt_of_run,
@@ -18,10 +18,11 @@ from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
 from app.statistics.percentiles import percentile
-from app.storage.queries import competitions, reported_scores, results
+from app.storage.queries import competitions, results
 from app.storage.queries import experiments as stored_experiments
+from app.storage.queries.elsewhere import reported_scores
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord, final_of
 from app.storage.queries.regrades.counted_runs import RunResult
-from app.storage.queries.reported_scores import ReportedScoreRecord, final_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +144,7 @@ def _reported(found: Sequence[ReportedScoreRecord]) -> dict[str, object]:
     last = final_of(found)
     return {
         "reported_score": last.score if last else None,
-        "reported_sort": last.sort.value if last else None,
+        "reported_sort": last.kind.value if last else None,
     }
 
 

@@ -161,7 +161,7 @@ def _intervals(tables: Sequence[list[list[int]]]) -> list[Interval | None]:
 
 
 def spent(listed: ListedExperiment) -> dict[str, Any]:
-    """What harnesses reported of time and cost: the mean, the sum, and of how many runs."""
+    """Times and costs that harnesses reported: the mean, the sum, and the number of runs."""
     sums = listed.spent
     return {
         "seconds": sums["seconds"] / sums["timed"] if sums["timed"] else None,

@@ -10,11 +10,12 @@ from app.domain.medals import Medal
 from app.errors import NotFound
 from app.importers.grading_report import THRESHOLDS, TOTALS, flags_of
 from app.services.experiments import experiments
-from app.services.results.attempts import attempt_of_run
+from app.services.results.inputs.attempts import attempt_of_run
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
-from app.storage.queries import imported_grades, results
-from app.storage.queries.imported_grades import ImportedGradeRecord
+from app.storage.queries import results
+from app.storage.queries.elsewhere import imported_grades
+from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 from app.storage.queries.regrades.counted_runs import RunResult
 
 SCORE_DIGITS = 5  # MLE-bench rounds scores to 5 decimal places; only exports do so

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app.domain.result_choices import Axis, Padding
 from app.errors import Conflict
 from app.services.results.choice.histories import MissingResult, histories_of
-from app.services.results.scope import ResultContext, ResultFilter
+from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.runtime.context import Context
 from app.statistics.medals_over_time import Choice, Point, medals_over
 from app.statistics.selection import Regret, selection_regret

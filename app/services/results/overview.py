@@ -19,7 +19,7 @@ from app.services.results.experiment_summary import (
     spent,
     summarize,
 )
-from app.services.results.noise.near_lines import is_near
+from app.services.results.noise.experiment_noise import is_near
 from app.services.runtime.context import Context
 from app.storage.queries.noise import uncertainties
 from app.storage.queries.overview import competition_counts as counting
@@ -28,7 +28,6 @@ from app.storage.queries.overview.competition_counts import CompetitionCounts
 from app.storage.queries.overview.experiments import ListedExperiment
 from app.storage.queries.regrades.in_force import in_force
 
-STORED_SORTS = tuple(listing.SORTS)
 COMPUTED_SORTS = ("any_medal", *COUNTED, "percentile", "seconds", "cost_usd", "runs")
 SUMMARY_BYTES = 2_000
 MOST_SORTED = 1000  # experiments that are sorted by a number that has to be computed
@@ -39,7 +38,7 @@ def page(
 ) -> tuple[list[ExperimentSummary], int]:
     """A page of experiments that are not archived, and the number of all of them.
 
-    `sort` is one of `STORED_SORTS` and `COMPUTED_SORTS`. Of the latter, the newest `MOST_SORTED`
+    `sort` is one of `listing.SORTS` and `COMPUTED_SORTS`. Of the latter, the newest `MOST_SORTED`
     experiments are sorted; those without the number come last.
     """
     computed = sort in COMPUTED_SORTS

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from app.errors import Invalid
-from app.services.results.scope import ResultContext, ResultFilter
-from app.services.results.several import several
+from app.services.results.inputs.scope import ResultContext, ResultFilter
+from app.services.results.inputs.several import several
 from app.services.runtime.context import Context
 from app.statistics.planning import PlannedSize, Spread, plan, spread_of
 
@@ -16,7 +16,7 @@ LARGEST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SeedPlan:
     """The sizes, and the spreads that they were planned with; `basis` are the experiments."""
 
     spread: Spread
@@ -28,7 +28,7 @@ class Plan:
 
 def from_spread(
     spread: Spread, competitions: Sequence[int], seeds: Sequence[int], *, power: float, rate: str
-) -> Plan:
+) -> SeedPlan:
     """The differences that each number of competitions and seeds can detect, by a stated spread.
 
     Raises:
@@ -38,7 +38,7 @@ def from_spread(
         if not numbers or len(numbers) > MOST or not 1 <= min(numbers) <= max(numbers) <= LARGEST:
             raise Invalid(f"{name}: give 1 to {MOST} numbers from 1 to {LARGEST:,}.")
     sizes = plan(spread, sorted(set(competitions)), sorted(set(seeds)), power=power)
-    return Plan(spread, [], power, rate, sizes)
+    return SeedPlan(spread, [], power, rate, sizes)
 
 
 def from_experiments(
@@ -50,7 +50,7 @@ def from_experiments(
     *,
     power: float,
     rate: str,
-) -> Plan:
+) -> SeedPlan:
     """The same by the spreads of two experiments, and without `competitions` for theirs.
 
     Raises:

@@ -16,16 +16,17 @@ from typing import Any
 from app.domain.baseline import Baseline
 from app.domain.states import INFRASTRUCTURE, RunState, SubmissionState
 from app.services.experiments import experiments
-from app.services.results.attempts import EXCLUDED, ONLY_REPORTED, OPEN, attempt_of_run
 from app.services.results.baseline_comparison import BaselineComparison
+from app.services.results.inputs.attempts import EXCLUDED, ONLY_REPORTED, OPEN, attempt_of_run
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
 from app.statistics.efficiency import Usage
 from app.statistics.trajectory import best_position
-from app.storage.queries import competitions, reported_scores, results
+from app.storage.queries import competitions, results
+from app.storage.queries.elsewhere import reported_scores
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord, final_of
 from app.storage.queries.regrades.counted_runs import RunResult
-from app.storage.queries.reported_scores import ReportedScoreRecord, final_of
 from app.storage.queries.results import ImportedResult
 
 GRADED, IMPORTED = "graded", "imported"
@@ -202,7 +203,7 @@ def final_score(
     attempt = attempt_of_run(run)
     last = final_of(reported)
     if last is not None and (isinstance(attempt, Attempt) or attempt in (OPEN, ONLY_REPORTED)):
-        return last.sort.value, last.score, ""
+        return last.kind.value, last.score, ""
     if isinstance(attempt, Attempt) or attempt == ONLY_REPORTED:
         return None, None, ""
     return None, None, attempt

@@ -1,4 +1,4 @@
-"""How much one rate of an experiment hangs on single choices: flags, competitions, padding."""
+"""Sensitivity of a rate to flags, competitions and padding."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ import numpy as np
 
 from app.domain.result_choices import RATES, Padding
 from app.errors import Conflict
-from app.services.results.scope import ResultContext, ResultFilter, result_context
+from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval
 from app.statistics.intervals import Uncertainty, over_competitions, over_runs
+from app.units import PERCENT
 
-PERCENT = 100.0
 
-
-class Choice(StrEnum):
-    """What is chosen differently."""
+class SensitivityChoice(StrEnum):
+    """The choice that is varied."""
 
     FLAG = "flag"  # competitions with this flag are left out
     COMPETITION = "competition"  # this one is left out
@@ -36,7 +35,7 @@ class Variant:
     padding says.
     """
 
-    choice: Choice
+    choice: SensitivityChoice
     name: str
     competitions: int | None
     mean: float | None
@@ -71,7 +70,7 @@ def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -
     at = RATES.index(rate)
     mean, interval, again = _estimate(asked.grid, at, slice(None))
 
-    def variant(choice: Choice, label: str, count: Callable[[], Grid]) -> Variant:
+    def variant(choice: SensitivityChoice, label: str, count: Callable[[], Grid]) -> Variant:
         try:
             grid = count()
         except Conflict as refusal:
@@ -86,18 +85,20 @@ def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -
 
     variants = [
         variant(
-            Choice.FLAG, code,
+            SensitivityChoice.FLAG, code,
             with_filter(replace(filters, exclude_flags=(*filters.exclude_flags, code))),
         )
         for code in sorted({code for _, code, _ in asked.flags} - set(filters.exclude_flags))
     ]  # fmt: skip
     variants += [_without(asked, at, place, mean) for place in range(len(asked.grid.shares))]
     variants += [
-        variant(Choice.PADDING, padding.value, with_filter(replace(filters, padding=padding)))
+        variant(
+            SensitivityChoice.PADDING, padding.value, with_filter(replace(filters, padding=padding))
+        )
         for padding in Padding
         if padding is not filters.padding
     ]
-    order = list(Choice)
+    order = list(SensitivityChoice)
     variants.sort(key=lambda one: (order.index(one.choice), -abs(one.change or 0.0), one.name))
     return Sensitivity(asked, rate, mean, interval, again, variants)
 
@@ -109,12 +110,14 @@ def _without(asked: ResultContext, at: int, place: int, mean: float) -> Variant:
     rest = [other for other in range(len(grid.competitions)) if other != place]
     if not rest:
         reason = "It is the only competition."
-        return Variant(Choice.COMPETITION, slug, None, None, None, None, reason)
+        return Variant(SensitivityChoice.COMPETITION, slug, None, None, None, None, reason)
     other, ends, runs = _estimate(grid, at, rest)
     # The seeds that a result missing at this competition leaves out stay left out at the others.
     gaps = sum(complete or each != slug for each, _ in grid.missing)
     change = other - mean
-    return Variant(Choice.COMPETITION, slug, len(rest), other, change, ends, None, runs, gaps)
+    return Variant(
+        SensitivityChoice.COMPETITION, slug, len(rest), other, change, ends, None, runs, gaps
+    )
 
 
 def _estimate(

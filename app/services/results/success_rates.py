@@ -10,7 +10,8 @@ from app.domain.baseline import Baseline
 from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
 from app.errors import Conflict
 from app.services.experiments import experiments
-from app.services.results.attempts import EXCLUDED, CompetitionInfo, competition_info, gather
+from app.services.results.inputs.attempts import EXCLUDED, CompetitionInfo, competition_info, gather
+from app.services.results.inputs.scope import ResultFilter, refuse_unknown_flags
 from app.services.results.missing_results import (
     NO_RUN,
     Missing,
@@ -24,7 +25,6 @@ from app.services.results.run_outcomes import (
     outcomes_of,
     starter_baselines,
 )
-from app.services.results.scope import ResultFilter, refuse_unknown_flags
 from app.services.runtime.archival import archived_competitions, suite_slugs
 from app.services.runtime.context import Context
 from app.statistics.success import ALL, GroupSuccess, SuccessOutcome, success_rates
@@ -62,7 +62,7 @@ class UsedBaseline:
 class SuccessResults:
     """The rates by group, with the data behind them.
 
-    `regrades` are those on which its grades rest. `archived_competitions` are left out.
+    `regrades` are those whose grades it uses. `archived_competitions` are left out.
     """
 
     experiment: ExperimentRecord

@@ -11,8 +11,9 @@ from app.services.results.run_outcomes import GRADED, final_score
 from app.services.runtime.context import Context
 from app.statistics.trajectory import best_position, best_so_far
 from app.storage.database.records import RunRecord
-from app.storage.queries import reported_scores, results
-from app.storage.queries.reported_scores import ReportedScoreRecord
+from app.storage.queries import results
+from app.storage.queries.elsewhere import reported_scores
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
 from app.storage.queries.results import GradedSubmission
 
 
@@ -42,7 +43,7 @@ class Trajectory:
     run: RunRecord
     competition: Competition
     threshold: float | None
-    sort: str | None
+    kind: str | None
     pending: str
     steps: tuple[Step, ...]
     final: Step | None
@@ -79,7 +80,7 @@ def trajectory(context: Context, run_id: str, threshold: float | None) -> Trajec
         run=run,
         competition=competition,
         threshold=threshold if threshold or not baseline else baseline.success_threshold,
-        sort=kind,
+        kind=kind,
         pending=pending,
         steps=(*graded, *others),
         final=next((each for each in own if each.final), None) if kind else None,
@@ -140,7 +141,7 @@ def _graded(one: GradedSubmission, final: str | None) -> Step:
 
 def _measured(one: ReportedScoreRecord, *, is_final: bool) -> Step:
     return Step(
-        sort=one.sort.value,
+        sort=one.kind.value,
         submission=None,
         reported_score=one.id,
         step=one.step,

@@ -8,6 +8,7 @@ from app.domain.states import QueueState
 from app.errors import Invalid, NotFound
 from app.review.signals import Level, Signal
 from app.services.runtime.context import Context
+from app.services.runtime.pages import one_more, page_of
 from app.storage.database.records import RunRecord
 from app.storage.queries import runs
 from app.storage.queries.reviews import decisions, known_leaks, signals
@@ -45,7 +46,7 @@ class ReviewedRun:
 
 
 def page(
-    context: Context, wanted: QueueFilter, after: str | None, limit: int
+    context: Context, wanted: QueueFilter, after: str | None, limit: int | None
 ) -> tuple[list[QueueItem], str | None]:
     """A page of the queue, latest signal first, and the next cursor.
 
@@ -64,12 +65,12 @@ def page(
             experiment=wanted.experiment,
             competition=wanted.competition,
             before=None if after is None else int(after),
-            limit=limit + 1,
+            limit=one_more(limit),
         )
-        shown = found[:limit]
+        shown, cursor = page_of(found, limit, lambda one: str(one.last))
         each = signals.of_runs(session, [one.run for one in shown])
     items = [QueueItem(one, each[one.run]) for one in shown]
-    return items, str(shown[-1].last) if len(found) > limit else None
+    return items, cursor
 
 
 def of_run(context: Context, run_id: str) -> ReviewedRun:

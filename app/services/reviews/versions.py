@@ -1,4 +1,4 @@
-"""What signals need to know of a competition version, read once: its bound, board and sample."""
+"""The facts about a competition version that signals need: its bound, board and sample."""
 
 from __future__ import annotations
 

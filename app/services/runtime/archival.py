@@ -1,4 +1,4 @@
-"""What is archived now. `services/experiments/archiving` archives and restores."""
+"""The parts that are archived now. `services/experiments/archiving` archives and restores."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def archived_competitions(
     archived: bool = False,
     as_of: datetime | None = None,
 ) -> Callable[[str], tuple[str, ...]]:
-    """Tells of each of these experiments (None: all) which competitions its results leave out.
+    """For each of these experiments (None: all), the archived competitions that its results omit.
 
     These are the archived ones of the suite, or without one those at which the experiment has
     results; with `archived` none. The database is asked once, for all experiments.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from app.settings import MEGABYTE, Settings
+from app.settings import Settings
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.open import open_blobs
 from app.storage.blobs.store import BlobStore
+from app.units import MEGABYTE
 
 
 def open_store(settings: Settings) -> tuple[BlobStore, FileCache]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from app.domain.states import SubmissionState
 from app.domain.verdict import Verdict
 from app.errors import Conflict
 from app.graders.messages.results import GraderFault
@@ -19,15 +18,12 @@ from app.graders.pool import GraderPool
 from app.read_settings import make_data_directory
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.catalogue import Catalogue
-from app.services.runtime.claim_jobs import ClaimedJob, DeliveredJob, claim, defer
 from app.services.runtime.insert_submissions import InsertedSubmission, insert_submissions
 from app.services.runtime.kept_values import KeptValues
 from app.services.runtime.notifications import Notifications
-from app.services.runtime.reservations import Reservations
-from app.services.runtime.stored_bytes import StoredBytes
+from app.services.runtime.reservations import Reservations, StoredBytes
 from app.services.runtime.turns import SharedJobs, Turns
 from app.services.runtime.version_files import VersionFiles
-from app.services.runtime.write_outcomes import FinishedGrading, write_outcomes
 from app.settings import Settings
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.first_text import keep_first_text
@@ -66,8 +62,6 @@ class Context:
     catalogue: Catalogue
     instance: str
     inserts: Batch[SubmissionRecord, InsertedSubmission]
-    job_claims: Batch[DeliveredJob, ClaimedJob]
-    finished_gradings: Batch[FinishedGrading, SubmissionState | None]
     reservations: Reservations
     notifications: Notifications = field(default_factory=Notifications)
     kept: KeptValues = field(default_factory=KeptValues)
@@ -161,16 +155,12 @@ def open_context(
         catalogue=Catalogue(files, settings.competitions_dir, database),
         instance=keep_first_text(data / INSTANCE, uuid.uuid4().hex),
         inserts=Batch(
-            database,
+            database.writer,
             partial(
                 insert_submissions,
-                defer=defer if settings.queues else None,
+                queues=settings.queues,
                 step=settings.outcome_step_seconds,
             ),
-        ),
-        job_claims=Batch(database, partial(claim, max_attempts=settings.grading_attempts)),
-        finished_gradings=Batch(
-            database, partial(write_outcomes, max_attempts=settings.grading_attempts)
         ),
         reservations=Reservations(
             settings.outcome_step_seconds, StoredBytes(settings.run_stored_mb)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
 from app.errors import PodiumError
+from app.queue import jobs
 from app.services.runtime.run_limits import (
+    no_run,
     refuse_closed,
     refuse_other_file,
     refuse_over_quota,
 )
-from app.services.runtime.run_lookup import no_run
 from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import runs, submissions
 
@@ -91,13 +91,13 @@ def insert_submissions(
     session: Session,
     incoming: list[SubmissionRecord],
     *,
-    defer: Callable[[Session, list[SubmissionRecord]], None] | None = None,
+    queues: bool = False,
     step: float = 0.0,
 ) -> list[InsertedSubmission | Exception]:
     """Store submissions in their order. The result for a refused one is its error.
 
-    `defer` queues the stored submissions in the same transaction, so that no submission is stored
-    without a job. `step` is PODIUM_OUTCOME_STEP_SECONDS.
+    With `queues` they are queued in the same transaction, so that no submission is stored without
+    a job. `step` is PODIUM_OUTCOME_STEP_SECONDS.
     """
     batch = _InsertBatch(session, step)
     outcomes: list[InsertedSubmission | Exception] = []
@@ -107,6 +107,6 @@ def insert_submissions(
         except PodiumError as refusal:
             outcomes.append(refusal)
     submissions.add_submissions(session, batch.new)
-    if defer is not None:
-        defer(session, batch.new)
+    if queues:
+        jobs.defer(session, ((one.id, one.bytes) for one in batch.new))
     return outcomes

@@ -14,8 +14,8 @@ MOST_BYTES = 200_000_000
 class KeptValues:
     """Values by key, each with the version of what it was computed from; the oldest go first.
 
-    `turn` is held by whoever computes over all experiments: one at a time, so that several who ask
-    for the same compute it once, and a processor is left for submissions.
+    Whoever computes over all experiments locks `turn`: one at a time, so that several who ask for
+    the same compute it once, and a processor is left for submissions.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:

@@ -1,8 +1,9 @@
-"""The limits of a run: its time and its quotas of submissions."""
+"""Find a run, start its clock, and refuse a submission beyond its time or its quotas."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.orm import Session
 
@@ -10,13 +11,15 @@ from app.domain.competition import Competition
 from app.domain.states import RunState
 from app.errors import (
     IdempotencyMismatch,
+    NotFound,
     QuotaExceeded,
     RunClosed,
     TakesNoSubmissions,
 )
 from app.services.runtime.shown_outcomes import received_without_outcome
+from app.storage.database.database import Database
 from app.storage.database.records import RunRecord, SubmissionRecord
-from app.storage.queries import submission_counts
+from app.storage.queries import runs, submission_counts
 
 DAY = timedelta(days=1)
 
@@ -113,3 +116,37 @@ def refuse_other_file(known: SubmissionRecord, sha256: str) -> None:
             f"This Idempotency-Key was already sent with another file ({known.id}). "
             "Send a new key with a new file."
         )
+
+
+def existing_run(session: Session, run_id: str) -> RunRecord:
+    """The run with this id, whoever asks.
+
+    Raises:
+        NotFound: the run does not exist.
+    """
+    run = runs.get_run(session, run_id)
+    if run is None:
+        raise no_run(run_id)
+    return run
+
+
+def no_run(run_id: str) -> NotFound:
+    """The error for a run that does not exist, and for a run of another key."""
+    return NotFound(f"There is no run {run_id!r} for this key.")
+
+
+def start_clocks(database: Database, run_ids: Iterable[str | None]) -> None:
+    """Start the clocks of these runs now, where they have not started. None is ignored.
+
+    Why: docs/decisions/0026-a-runs-clock-starts-at-its-first-request.md.
+
+    Returns when the start is committed. A clock is started once, whatever the number of servers.
+
+    Raises:
+        Unavailable: the database stays locked or away.
+    """
+    waiting = {run_id for run_id in run_ids if run_id is not None}
+    if not waiting:
+        return
+    now = datetime.now(UTC)
+    database.write(lambda session: runs.start_clocks(session, waiting, now))

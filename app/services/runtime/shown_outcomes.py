@@ -1,4 +1,4 @@
-"""What a run's key may see of a submission at a moment: see `app.domain.outcome_times`."""
+"""The part of an outcome that a run's key may see at a moment: see `app.domain.outcome_times`."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def outcome_shown_at(submission: SubmissionRecord, step: float) -> datetime | No
 def received_without_outcome(
     session: Session, run: RunRecord, now: datetime, step: float
 ) -> list[datetime]:
-    """When those submissions were received that do not count, which the run may not know yet.
+    """Reception times of uncounted submissions whose outcome the run's key may not see yet.
 
-    The quota counts them until then: it would tell when they were settled.
+    The quota counts them until then; otherwise it would disclose when they were settled.
     """
     if not run.feedback.hides_time or step <= 0:
         return []

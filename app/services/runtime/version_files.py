@@ -22,7 +22,7 @@ from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import link_or_copy
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob, BlobStore
-from app.storage.blobs.verify import Verified, verify_file
+from app.storage.blobs.verify import VerifiedFiles, verify_file
 from app.storage.database.database import Database
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import version_files
@@ -40,7 +40,7 @@ class VersionFiles:
         self._database = database
         self._blobs = blobs
         self._cache = cache
-        self._verified = Verified()
+        self._verified = VerifiedFiles()
         self._working: LRUCache[tuple[int, bool], list[VersionFileRecord]] = LRUCache(CACHED_LISTS)
         self._lock = threading.Lock()
 

@@ -8,7 +8,6 @@ rows to the insert batch.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,10 +18,11 @@ from app.errors import Unavailable
 from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
-from app.services.runtime.reservations import Reservation, Wanted
-from app.services.submissions.submit import SubmissionMeta, admit_all, store
+from app.services.runtime.reservations import Reservation, WantedPlace
+from app.services.submissions.submit import SubmissionMeta, admit_all, new_submission
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.small_files import SmallFiles
+from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord
 
 GROUP_SIZE = 128  # limits how long a submission waits for the syncs of others
@@ -30,12 +30,16 @@ GROUP_SIZE = 128  # limits how long a submission waits for the syncs of others
 
 @dataclass(frozen=True, slots=True)
 class IncomingSubmission:
-    """A submission whose bytes were received, its run, and the key that was sent with it."""
+    """A submission whose bytes were received, its run, and the key that was sent with it.
+
+    `blob` is the digest and the length of `data`.
+    """
 
     submission_id: str
     run_id: str
     key: str | None
     data: bytes
+    blob: Blob
     meta: SubmissionMeta
 
 
@@ -64,7 +68,7 @@ class BatchReceiver:
     def receive(self, incoming: IncomingSubmission) -> Future[StoredSubmission]:
         """Store a submission. The future is done once its bytes and its row are synced to disk.
 
-        The future raises the errors of `submit.admit`, `SmallFiles.put_all` and `submit.store`.
+        The future raises the errors of `submit.admit`, `SmallFiles.put_all` and of the inserts.
         Nothing was stored then.
         """
         future: Future[StoredSubmission] = Future()
@@ -117,29 +121,28 @@ class BatchReceiver:
                 admitted.append((incoming, future, *admission))
         places = self._reserve(admitted)
         try:
-            blobs = self._blobs.put_all([one[0].data for one, _ in places])
+            refusals = self._blobs.put_all([(one[0].blob, one[0].data) for one, _ in places])
         except BaseException:
             for _, reservation in places:
                 reservation.release()
             raise
-        for ((incoming, future, caller, run), reservation), blob in zip(places, blobs, strict=True):
-            if isinstance(blob, Exception):
+        for ((incoming, future, caller, run), reservation), refusal in zip(
+            places, refusals, strict=True
+        ):
+            if refusal is not None:
                 reservation.release()
-                future.set_exception(blob)
+                future.set_exception(refusal)
                 continue
-            row = store(self._context, run, incoming.submission_id, blob, incoming.meta)
+            row = self._context.inserts.add(
+                new_submission(run, incoming.submission_id, incoming.blob, incoming.meta)
+            )
             row.add_done_callback(lambda _, place=reservation: place.release())  # type: ignore[misc]
             _forward_result(row, future, caller, run)
 
     def _reserve(self, admitted: Sequence[Admitted]) -> list[tuple[Admitted, Reservation]]:
         """Those that may be stored, each with its place. The others are refused, or wait."""
         wanted = [
-            Wanted(
-                run,
-                hashlib.sha256(incoming.data).hexdigest(),
-                len(incoming.data),
-                incoming.meta.idempotency_key,
-            )
+            WantedPlace(run, incoming.blob, incoming.meta.idempotency_key)
             for incoming, _, _, run in admitted
         ]
         found = self._context.reservations.reserve(

@@ -15,6 +15,7 @@ from app.errors import NotFound
 from app.services.auth import Caller, may_reach
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
+from app.services.runtime.pages import page_of
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import HARNESS, GradeRecord, RunRecord, SubmissionRecord
 from app.storage.queries import exposure, runs, submissions
@@ -222,8 +223,8 @@ def page(
     """
     with context.database.read() as session:
         found = submissions.list_submissions(session, run.id, after=after, limit=limit + 1)
-    shown = show_all(context, caller, run, found[:limit])
-    return shown, found[limit - 1][0].id if len(found) > limit else None
+    shown, cursor = page_of(found, limit, lambda one: one[0].id)
+    return show_all(context, caller, run, shown), cursor
 
 
 def latest(

@@ -27,6 +27,15 @@ class SubmissionPage:
     next_cursor: str | None
 
 
+def first_from(context: Context, caller: Caller, run: RunRecord, start: str) -> Disclosed | None:
+    """The first submission of a run whose id begins with `start`, as the caller may see it."""
+    with context.database.read() as session:
+        found = submissions.list_submissions(session, run.id, after=start, limit=1)
+    if not found or not found[0][0].id.startswith(start):
+        return None
+    return disclose.show_all(context, caller, run, found)[0]
+
+
 def submission_page(
     context: Context, caller: Caller, run: RunRecord, after: str | None, limit: int
 ) -> SubmissionPage:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -14,9 +13,8 @@ from app.errors import PodiumError
 from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
-from app.services.runtime.reservations import Reservation, Wanted
-from app.services.runtime.run_clock import start_clocks
-from app.services.runtime.run_limits import refuse_closed, refuse_measured
+from app.services.runtime.reservations import Reservation, WantedPlace
+from app.services.runtime.run_limits import refuse_closed, refuse_measured, start_clocks
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob
 from app.storage.blobs.verify import verify_file
@@ -79,7 +77,7 @@ def admit_all(
                 found[key, run_id] = caller, _open_run(context, session, caller, run_id)
             except PodiumError as refusal:
                 found[key, run_id] = refusal
-    start_clocks(context, waiting)
+    start_clocks(context.database, waiting)
     return [found[one] for one in credentials]
 
 
@@ -90,29 +88,31 @@ def _open_run(context: Context, session: Session, caller: Caller, run_id: str) -
     return run
 
 
-def store(
-    context: Context, run: RunRecord, submission_id: str, blob: Blob, meta: SubmissionMeta
-) -> Future[InsertedSubmission]:
-    """Store the row of a submission whose bytes are stored. Done once the row is committed.
+def sent_before(context: Context, run: RunRecord, idempotency_key: str) -> str | None:
+    """The submission of the run with this Idempotency-Key. A client may repeat a lost request."""
+    with context.database.read() as session:
+        known = submissions.by_idempotency_key(session, run.id, idempotency_key)
+    return known.id if known else None
+
+
+def new_submission(
+    run: RunRecord, submission_id: str, blob: Blob, meta: SubmissionMeta
+) -> SubmissionRecord:
+    """The row of a submission whose bytes are stored now, for `Context.inserts`.
 
     The insertion sets `run_seconds`, because only it sees the start of the run for certain.
-
-    The future raises RunClosed, QuotaExceeded or IdempotencyMismatch. Nothing was stored then.
     """
-    received_at = datetime.now(UTC)
-    return context.inserts.add(
-        SubmissionRecord(
-            id=submission_id,
-            run_id=run.id,
-            version_id=run.version_id,
-            message=meta.message,
-            bytes=blob.bytes,
-            sha256=blob.sha256,
-            idempotency_key=meta.idempotency_key,
-            received_at=received_at,
-            run_seconds=0.0,
-            file_name=meta.file_name,
-        )
+    return SubmissionRecord(
+        id=submission_id,
+        run_id=run.id,
+        version_id=run.version_id,
+        message=meta.message,
+        bytes=blob.bytes,
+        sha256=blob.sha256,
+        idempotency_key=meta.idempotency_key,
+        received_at=datetime.now(UTC),
+        run_seconds=0.0,
+        file_name=meta.file_name,
     )
 
 
@@ -135,8 +135,8 @@ async def store_bytes(
     reservation = await _reserve(context, run, announced, meta)
     try:
         blob = await asyncio.to_thread(put)
-        row = store(context, run, submission_id, blob, meta)
-        return await asyncio.wrap_future(row)
+        row = new_submission(run, submission_id, blob, meta)
+        return await asyncio.wrap_future(context.inserts.add(row))
     finally:
         reservation.release()
 
@@ -145,7 +145,7 @@ async def _reserve(
     context: Context, run: RunRecord, announced: Blob, meta: SubmissionMeta
 ) -> Reservation:
     """A place for a submission whose bytes are received but not stored."""
-    wanted = Wanted(run, announced.sha256, announced.bytes, meta.idempotency_key)
+    wanted = WantedPlace(run, announced, meta.idempotency_key)
     while True:
         found = await asyncio.to_thread(
             context.reservations.reserve, context.database, [wanted], datetime.now(UTC)

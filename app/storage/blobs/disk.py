@@ -10,17 +10,16 @@ from pathlib import Path
 
 from app.errors import BadSettings, DamagedFile
 from app.file_digest import file_digest
-from app.storage.blobs.disk_old_files import DiskOldFiles
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.lease import Lease
-from app.storage.blobs.removal import renew
+from app.storage.blobs.removal import DiskOldFiles, renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool, translate_disk_full
+from app.units import CHUNK_BYTES
 
 UPLOADS = "uploads"
 STAGED = "held"
-CHUNK_BYTES = 1 << 20
 NO_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES})
 
 
@@ -48,7 +47,7 @@ class DiskBlobs:
 
     @property
     def reserve(self) -> DiskReserve:
-        """What uploads leave free of the disk."""
+        """The part of the disk that uploads leave free."""
         return self._spool.reserve
 
     def new_upload(self) -> Upload:
@@ -135,7 +134,7 @@ class DiskBlobs:
             raise _unusable(self.root, error) from None
 
     def keep_first(self, name: str, text: str) -> str:
-        """The text of the file `name` beside the blobs; it gets this one if it is not there."""
+        """Return the text of the file `name` in the root; create it with `text` if missing."""
         return keep_first_text(self.root / name, text)
 
     def old_files(self) -> DiskOldFiles:

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 from app.errors import BadSettings
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.disk import DiskBlobs
-from app.storage.blobs.journal_recovery import recover_abandoned
+from app.storage.blobs.journal import recover_abandoned
 from app.storage.blobs.s3 import S3Blobs
 from app.storage.blobs.store import BlobStore
 

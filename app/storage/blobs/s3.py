@@ -18,9 +18,9 @@ from app.storage.blobs.s3_connection import connect, require_usable, translated_
 from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, removed_key
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool
+from app.units import CHUNK_BYTES
 
 log = logging.getLogger("podium.storage")
-CHUNK_BYTES = 1 << 20
 # A file up to this size is sent in one request, a larger one in parts of this size. An upload has
 # at most CONCURRENT_PARTS parts in memory.
 PART_BYTES = 8 << 20
@@ -139,7 +139,7 @@ class S3Blobs:
         require_usable(self._store, self.name)
 
     def keep_first(self, name: str, text: str) -> str:
-        """The text of the object `name` beside the blobs; it gets this one if it is not there.
+        """Return the text of the object `name`; create it with `text` if missing.
 
         Some servers cannot write on a condition. Of two processes that ask such a server first, at
         the same moment, both then get the text that was written last.
@@ -177,7 +177,7 @@ class S3Blobs:
         )
 
     def _fetch_removed(self, sha256: str, target: Path, error: Exception) -> int:
-        """Fetch a blob that was removed as nobody's a moment before a row named it."""
+        """Fetch a blob that was garbage-collected just before a row referenced it."""
         try:
             return self._download(removed_key(sha256), sha256, target)
         except DamagedFile:

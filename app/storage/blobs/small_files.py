@@ -9,7 +9,6 @@ a crash, recovery writes again each file of a journal that is missing.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import threading
@@ -18,8 +17,7 @@ from pathlib import Path
 
 from app.errors import PodiumError, StorageFull, StoreAway
 from app.storage.blobs.disk import DiskBlobs, renew_blob, sync_directory
-from app.storage.blobs.journal import JOURNALS, Journal
-from app.storage.blobs.journal_recovery import recover
+from app.storage.blobs.journal import JOURNALS, Journal, recover
 from app.storage.blobs.store import Blob, path_of
 from app.storage.blobs.upload import translate_disk_full, translate_store_away
 
@@ -42,25 +40,24 @@ class SmallFiles:
         sync_directory(store.root)
         self._journal: Journal | None = None
 
-    def put_all(self, bodies: Sequence[bytes]) -> list[Blob | PodiumError]:
-        """Store files. They are synced when this returns. A file without space yields its error.
+    def put_all(self, files: Sequence[tuple[Blob, bytes]]) -> list[PodiumError | None]:
+        """Store files, each with its digest. They are synced when this returns.
+
+        A file without space yields its error, the others None.
 
         Raises:
             StorageFull: the disk is full, or nearly; nothing was stored.
             StoreAway: the store's directory is not there; nothing was stored.
         """
-        self._store.reserve.require(sum(map(len, bodies)))
-        digests = [hashlib.sha256(body) for body in bodies]
-        records = zip((digest.digest() for digest in digests), bodies, strict=True)
+        self._store.reserve.require(sum(blob.bytes for blob, _ in files))
         with translate_disk_full(), translate_store_away():
-            self._append(list(records))
-        outcomes: list[Blob | PodiumError] = []
-        for digest, body in zip(digests, bodies, strict=True):
-            blob = Blob(digest.hexdigest(), len(body))
+            self._append([(bytes.fromhex(blob.sha256), body) for blob, body in files])
+        outcomes: list[PodiumError | None] = []
+        for blob, body in files:
             try:
                 with translate_disk_full(), translate_store_away():
                     self._write(blob, body)
-                outcomes.append(blob)
+                outcomes.append(None)
             except (StorageFull, StoreAway) as error:
                 outcomes.append(error)
         if self._journal is not None and self._journal.bytes >= JOURNAL_BYTES:

@@ -77,7 +77,7 @@ class BlobStore(Protocol):
         """
 
     def keep_first(self, name: str, text: str) -> str:
-        """The text that the store has under a name beside its blobs; it gets this one if none."""
+        """Return the text that the store has under a name; create it with `text` if missing."""
 
     def old_files(self) -> OldFiles:
         """The files that were not changed lately, and their removal."""

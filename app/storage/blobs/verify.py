@@ -33,8 +33,8 @@ def verify_file(path: Path, sha256: str) -> None:
         )
 
 
-class Verified:
-    """Remembers which files had the right bytes, by what the file system says of them."""
+class VerifiedFiles:
+    """Remembers which files had the right bytes, identified by inode, size and mtime."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

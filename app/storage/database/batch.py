@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy.orm import Session
 
-from app.storage.database.database import Database
+from app.storage.database.writer import Writer
 
 log = logging.getLogger("podium.storage")
 Item = TypeVar("Item")
@@ -28,10 +28,10 @@ class Batch(Generic[Item, Result]):
 
     def __init__(
         self,
-        database: Database,
+        writer: Writer,
         handle: Callable[[Session, list[Item]], Sequence[Result | Exception]],
     ) -> None:
-        self._database = database
+        self._writer = writer
         self._handle = handle
         self._lock = threading.Lock()
         self._waiting: Waiting = []
@@ -78,4 +78,4 @@ class Batch(Generic[Item, Result]):
                     else:
                         future.set_result(result)
 
-        self._database.enqueue(flush).add_done_callback(resolve_members)
+        self._writer.enqueue(flush).add_done_callback(resolve_members)

@@ -50,10 +50,10 @@ class Database:
         )
         self._on_notify: Callable[[Iterable[str]], None] = lambda ids: None
         self._listener: Listener | None = None
-        self._writer = Writer(
+        self.writer = Writer(
             self._writing,
             patience=write_patience,
-            keeps_receipts=not self.is_sqlite,
+            keeps_marks=not self.is_sqlite,
             on_notify=self._forward_ids,
         )
 
@@ -80,11 +80,11 @@ class Database:
         `function` may share its transaction with others and may be run more than once: see
         `app.storage.database.writer` for what it may do, and for what is raised.
         """
-        return self._writer.write(function)
+        return self.writer.write(function)
 
     def enqueue(self, function: Callable[[Session], Result]) -> Future[Result]:
         """Like `write`, without waiting: the future is done once the result is committed."""
-        return self._writer.enqueue(function)
+        return self.writer.enqueue(function)
 
     def ping(self) -> None:
         """Check that the database answers.
@@ -121,7 +121,7 @@ class Database:
         """Commit the waiting writes and close all connections."""
         if self._listener is not None:
             self._listener.close()
-        self._writer.close()
+        self.writer.close()
         self._writing.dispose()
         self._reading.dispose()
 

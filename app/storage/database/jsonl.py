@@ -35,7 +35,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 from app.file_digest import file_digest
-from app.storage.database.column_types import DOCUMENT, UtcDateTime
+from app.storage.database.tables.column_types import DOCUMENT, UtcDateTime
 
 ROWS_PER_INSERT = 500  # rows in memory
 COMPRESSION_LEVEL = 4

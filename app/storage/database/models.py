@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -11,13 +11,11 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
-    MetaData,
-    Table,
     Text,
     UniqueConstraint,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.feedback import Feedback
 from app.domain.states import (
@@ -26,24 +24,26 @@ from app.domain.states import (
     RunState,
     SubmissionState,
 )
-from app.storage.database.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
+from app.storage.database.tables import (  # importing this module gives all tables
+    acts,  # noqa: F401
+    noise,  # noqa: F401
+    operation,  # noqa: F401
+    receipts,  # noqa: F401
+    regrades,  # noqa: F401
+    results_elsewhere,  # noqa: F401
+    reviews,  # noqa: F401
+    sample_scores,  # noqa: F401
+)
+from app.storage.database.tables.column_types import (
+    DOCUMENT,
+    KEY,
+    NUMBER,
+    UtcDateTime,
+    enum_column,
+)
+from app.storage.database.tables.declarative import Base as Base
 
 IS_GRADED = text("state = 'graded'")
-# Constraints have the same names on both databases, so that a migration can drop them.
-NAMES = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
-
-class Base(DeclarativeBase):
-    """The base class of all models."""
-
-    metadata = MetaData(naming_convention=NAMES)
-    __table__: ClassVar[Table]
 
 
 class CompetitionVersion(Base):
@@ -209,16 +209,3 @@ class VersionFile(Base):
     path: Mapped[str] = mapped_column(KEY, primary_key=True)
     sha256: Mapped[str] = mapped_column(Text)
     bytes: Mapped[int] = mapped_column(BigInteger)
-
-
-# Importing this module gives all tables, those of other modules too, which need `Base`.
-from app.storage.database.tables import (  # noqa: E402
-    acts,  # noqa: F401
-    noise,  # noqa: F401
-    operation,  # noqa: F401
-    receipts,  # noqa: F401
-    regrades,  # noqa: F401
-    results_elsewhere,  # noqa: F401
-    reviews,  # noqa: F401
-    sample_scores,  # noqa: F401
-)

@@ -37,11 +37,6 @@ class JobGroup:
     outcomes: list[Any] | None = None
 
 
-def call_in_group(function: Callable[[Session], Any], session: Session) -> Any:
-    """Run a function of a group. An error ends the group's transaction."""
-    return function(session)
-
-
 def call_alone(function: Callable[[Session], Any], session: Session) -> Any:
     """Run a function of a group in a savepoint. An error undoes only its own work."""
     try:

@@ -21,14 +21,13 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from app.errors import Unavailable
-from app.storage.database import commit_receipts, notify
+from app.storage.database import commit_marks, notify
 from app.storage.database.errors import is_full, is_outage
 from app.storage.database.write_jobs import (
     FailedWrite,
     JobGroup,
     WriteJob,
     call_alone,
-    call_in_group,
     resolve,
 )
 
@@ -42,7 +41,7 @@ class Writer:
     """A thread that runs functions in transactions, in the order in which they were added.
 
     `patience` is how many seconds a function may wait for a database that is locked or away.
-    `keeps_receipts` is needed if the answer to a COMMIT can be lost, as over a network. The
+    `keeps_marks` is needed if the answer to a COMMIT can be lost, as over a network. The
     writer's thread calls `on_notify` with the ids that this process has to notify.
     """
 
@@ -51,16 +50,16 @@ class Writer:
         engine: Engine,
         *,
         patience: float,
-        keeps_receipts: bool,
+        keeps_marks: bool,
         on_notify: Callable[[list[str]], None] = lambda ids: None,
     ) -> None:
         self._engine = engine
         self._patience = patience
-        self._keeps_receipts = keeps_receipts
+        self._keeps_marks = keeps_marks
         self._on_notify = on_notify
         self._name = uuid.uuid4().hex
         self._number = 0
-        self._has_receipt = False
+        self._has_mark = False
         self._queue: queue.SimpleQueue[WriteJob | None] = queue.SimpleQueue()
         self._groups: deque[JobGroup] = deque()
         self._is_ending = False
@@ -118,7 +117,7 @@ class Writer:
                 pause = 0.0
                 self._groups.popleft()
                 resolve(group.jobs, outcomes)
-        self._remove_receipt()
+        self._remove_mark()
 
     def _collect(self, *, wait: bool) -> bool:
         """Make a group of the waiting jobs. Returns whether there were any.
@@ -155,19 +154,22 @@ class Writer:
 
     def _commit(self, group: JobGroup, *, one_by_one: bool) -> list[Any]:
         """Run the functions and commit. With `one_by_one`, each can fail without the others."""
-        if self._keeps_receipts and not self._has_receipt:
-            self._create_receipt()
-        call = call_alone if one_by_one else call_in_group
+        if self._keeps_marks and not self._has_mark:
+            self._create_mark()
         with Session(self._engine) as session:
-            outcomes = [call(job.function, session) for job in group.jobs]
-            if self._keeps_receipts:
+            # Not one by one, an error ends the transaction of the group.
+            outcomes = [
+                call_alone(job.function, session) if one_by_one else job.function(session)
+                for job in group.jobs
+            ]
+            if self._keeps_marks:
                 self._number += 1
-                commit_receipts.stamp(session, self._name, self._number)
+                commit_marks.stamp(session, self._name, self._number)
             own_ids = notify.send(session)
             try:
                 session.commit()
             except Exception as error:
-                if self._keeps_receipts and is_outage(error):
+                if self._keeps_marks and is_outage(error):
                     group.outcomes = outcomes
                 raise
         if own_ids:
@@ -194,26 +196,26 @@ class Writer:
         live = (g for g in self._groups if any(not job.future.done() for job in g.jobs))
         self._groups = deque(live)
 
-    def _create_receipt(self) -> None:
+    def _create_mark(self) -> None:
         with Session(self._engine) as session:
-            commit_receipts.stamp(session, self._name, 0)
+            commit_marks.stamp(session, self._name, 0)
             session.commit()
-        self._has_receipt = True
+        self._has_mark = True
 
     def _was_committed(self) -> bool:
         with Session(self._engine) as session:
-            return commit_receipts.was_committed(session, self._name, self._number)
+            return commit_marks.was_committed(session, self._name, self._number)
 
-    def _remove_receipt(self) -> None:
-        if not self._has_receipt:
+    def _remove_mark(self) -> None:
+        if not self._has_mark:
             return
         try:
             with Session(self._engine) as session:
-                commit_receipts.remove(session, self._name)
+                commit_marks.remove(session, self._name)
                 session.commit()
         except Exception as error:
             # The row stays. It does no harm, because no other writer will have this name.
-            log.warning("cannot remove the writer's receipt: %s", _reason(error))
+            log.warning("cannot remove the writer's mark: %s", _reason(error))
 
 
 def _reason(error: BaseException) -> str:

@@ -11,11 +11,11 @@ from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import AmendmentKind
-from app.storage.database.mapping import record, values
 from app.storage.database.models import Experiment
+from app.storage.database.rows import record, values
 from app.storage.database.tables.acts import Amendment
 from app.storage.database.tables.results_elsewhere import ImportedGrade
-from app.storage.queries.imported_grades import ImportedGradeRecord
+from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 
 TABLE = Amendment.__table__
 EXPERIMENT = Experiment.__table__
@@ -50,7 +50,7 @@ def add(session: Session, new: AmendmentRecord) -> AmendmentRecord:
 
 
 def of_experiment(
-    session: Session, experiment: str, *, after: int, limit: int
+    session: Session, experiment: str, *, after: int, limit: int | None
 ) -> list[AmendmentRecord]:
     """The amendments of an experiment in their order, after the one with this id."""
     query = (
@@ -107,7 +107,7 @@ def change_experiment(session: Session, name: str, changes: dict[str, Any]) -> N
     session.execute(update(EXPERIMENT).where(EXPERIMENT.c.name == name).values(changes))
 
 
-def take_imported(
+def withdraw_imported(
     session: Session, experiment: str, *, competition: str | None, seed: int | None
 ) -> list[ImportedGradeRecord]:
     """Remove imported results of an experiment, and return them."""

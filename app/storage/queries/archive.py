@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, Table, and_, delete, insert, or_, select, 
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind
-from app.storage.database.mapping import one, values
 from app.storage.database.models import ApiKey, Run
+from app.storage.database.rows import one, values
 from app.storage.database.tables.acts import Archival
 from app.storage.database.tables.results_elsewhere import ImportedGrade
 
@@ -72,7 +72,7 @@ def current(session: Session, kind: ArchivalKind, name: str) -> ArchivalRecord |
 def currents(
     session: Session, kind: ArchivalKind, names: Collection[str] | None = None
 ) -> dict[str, ArchivalRecord]:
-    """What of a kind is archived now, by name; of these names, or of all."""
+    """The current archivings of a kind, by name; of these names, or of all."""
     is_wanted = TABLE.c.kind == kind
     if names is not None:
         is_wanted &= TABLE.c.name.in_(sorted(names))

@@ -30,7 +30,7 @@ NOT_GRADED = -1
 RUNS_AT_ONCE = 500
 
 
-class Graded(NamedTuple):
+class GradedRuns(NamedTuple):
     """An experiment's runs whose final submission is graded.
 
     Beside them their numbers by policy and by failure; a run without one counts as `none`.
@@ -44,7 +44,7 @@ class Graded(NamedTuple):
 
 def settled_results(
     session: Session, experiments: Sequence[str] | None, state: ResultState, *, archived: bool
-) -> Iterator[Graded | BriefResult]:
+) -> Iterator[GradedRuns | BriefResult]:
     """The runs of these experiments (None: of all) whose results cannot change.
 
     Archived runs, and those at archived competitions, are left out unless `archived`; an archived
@@ -127,7 +127,7 @@ def _graded(
     seeds: NDArray[np.int64],
     codes: NDArray[np.int64],
     slugs: Mapping[int, str],
-) -> Graded:
+) -> GradedRuns:
     """The graded ones of an experiment's runs."""
     if NOT_GRADED in codes:
         kept = codes != NOT_GRADED
@@ -137,7 +137,7 @@ def _graded(
     rest = codes // KINDS
     policies = np.bincount(rest % len(Feedback), minlength=len(Feedback)).tolist()
     failures = np.bincount(rest // len(Feedback), minlength=len(Failure)).tolist()
-    return Graded(
+    return GradedRuns(
         experiment,
         attempts,
         {each.value: n for each, n in zip(Feedback, policies, strict=True) if n},

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, CompetitionStatus
-from app.storage.database.mapping import one
 from app.storage.database.models import CompetitionVersion
 from app.storage.database.records import VersionRecord
+from app.storage.database.rows import insert_if_new, one
 from app.storage.database.tables.sample_scores import SampleScore
-from app.storage.database.upsert import insert_if_new
 from app.storage.queries import archive
 
 TABLE = CompetitionVersion.__table__
@@ -115,7 +115,7 @@ def list_current(
     slugs: Collection[str] | None = None,
     archived: bool = True,
     after: str | None = None,
-    limit: int,
+    limit: int | None,
     as_of: datetime | None = None,
 ) -> list[VersionRecord]:
     """Current versions by slug, at most `limit` after the slug `after`.
@@ -139,13 +139,7 @@ def list_current(
         .join(last, (TABLE.c.slug == last.c.slug) & (TABLE.c.number == last.c.number))
         .order_by(TABLE.c.slug)
     )
-    found: list[VersionRecord] = []
-    if limit > 0:
-        for version in _matching(session.execute(query).mappings(), q, tag):
-            found.append(version)
-            if len(found) == limit:
-                break
-    return found
+    return list(islice(_matching(session.execute(query).mappings(), q, tag), limit))
 
 
 def _matching(rows: Any, q: str | None, tag: str | None) -> Iterator[VersionRecord]:

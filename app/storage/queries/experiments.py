@@ -8,9 +8,9 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind
-from app.storage.database.mapping import one, values
 from app.storage.database.models import Experiment
 from app.storage.database.records import ExperimentRecord
+from app.storage.database.rows import one, values
 from app.storage.queries import archive
 
 TABLE = Experiment.__table__
@@ -37,7 +37,7 @@ def list_page(
     *,
     archived: bool = False,
     after: str | None = None,
-    limit: int,
+    limit: int | None,
     as_of: datetime | None = None,
 ) -> list[ExperimentRecord]:
     """Experiments by name, at most `limit` after the name `after`; with `archived`, all of them.

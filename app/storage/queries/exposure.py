@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.storage.database.models import Disclosure, Run
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS_KINDS, DisclosureRecord
-from app.storage.database.upsert import insert_if_new
+from app.storage.database.rows import insert_if_new
 from app.storage.queries import archive
 
 TABLE = Disclosure.__table__
@@ -69,10 +69,10 @@ def list_disclosures(
     return [DisclosureRecord(**row) for row in session.execute(query).mappings()]
 
 
-def numbers_told(
+def numbers_disclosed(
     session: Session, run_id: str, submission_ids: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """The kinds of numbers told of these submissions of a run, each with the submission's id."""
+    """The kinds of numbers disclosed of these submissions of a run, each with its submission."""
     query = (
         select(TABLE.c.submission_id, TABLE.c.kind)
         .where(

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from sqlalchemy import bindparam, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.mapping import one, record, values
 from app.storage.database.models import Grade
 from app.storage.database.records import GradeRecord
-from app.storage.database.upsert import insert_all_if_new
+from app.storage.database.rows import insert_all_if_new, one, record, values
 
 TABLE = Grade.__table__
 OF_SUBMISSION = TABLE.c.submission_id == bindparam("submission_id")

@@ -9,9 +9,9 @@ from sqlalchemy import Row, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import Role, RunState
-from app.storage.database.mapping import one, record, values
 from app.storage.database.models import ApiKey, Run
 from app.storage.database.records import KeyHolder, KeyRecord
+from app.storage.database.rows import one, record, values
 from app.storage.queries.archive import archived_kind_of_key
 
 TABLE = ApiKey.__table__

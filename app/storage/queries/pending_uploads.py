@@ -8,9 +8,8 @@ from datetime import datetime
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.mapping import one, values
+from app.storage.database.rows import insert_if_new, one, values
 from app.storage.database.tables.operation import PendingUpload
-from app.storage.database.upsert import insert_if_new
 
 TABLE = PendingUpload.__table__
 

@@ -1,4 +1,4 @@
-"""What tells that the results of experiments have changed: a few counts, however many there are.
+"""Counts that detect changed results of experiments; a few, however many results there are.
 
 A closed run without a queued submission keeps its result: it accepts no further submission and no
 other choice. So the number of such runs tells whether an experiment has a new one. A regrade that
@@ -32,7 +32,7 @@ WAITING = (SubmissionState.QUEUED, SubmissionState.GRADING)
 
 @dataclass(frozen=True, slots=True)
 class ExperimentState:
-    """What an experiment's results were read from; equal states have equal results.
+    """The state an experiment's results were read from; equal states have equal results.
 
     `live` runs are open, or closed with a submission that is not settled: they are no part of it.
     """

@@ -13,7 +13,7 @@ from app.domain.states import ArchivalKind, SubmissionState
 from app.storage.database.models import Disclosure, Run, Submission
 from app.storage.database.tables.results_elsewhere import ImportedGrade
 from app.storage.queries import amendments, archive
-from app.storage.queries.imported_grades import ImportedGradeRecord
+from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 from app.storage.queries.regrades.counted_runs import RunResult, run_query
 from app.storage.queries.regrades.in_force import NOW, Basis, CountedGrades, in_force
 

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import RunState
 from app.storage.database import notify
-from app.storage.database.mapping import one, values
 from app.storage.database.models import CompetitionVersion, Run
 from app.storage.database.records import RunRecord
+from app.storage.database.rows import one, values
 from app.storage.queries import archive
 
 TABLE = Run.__table__
@@ -79,7 +79,7 @@ def list_runs(
     state: RunState | None = None,
     archived: bool = False,
     after: str | None = None,
-    limit: int,
+    limit: int | None,
 ) -> list[RunRecord]:
     """Runs, oldest first, at most `limit` after the id `after`.
 

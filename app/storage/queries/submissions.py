@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import COUNTED, SETTLED, SubmissionState
 from app.storage.database import notify
-from app.storage.database.mapping import one, record, values
 from app.storage.database.models import Grade, Run, Submission
 from app.storage.database.records import ClaimRecord, GradeRecord, SettledRecord, SubmissionRecord
+from app.storage.database.rows import one, record, values
 
 PREFIX = "sub"  # of ids
 TABLE = Submission.__table__

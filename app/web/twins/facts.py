@@ -12,7 +12,7 @@ from typing import Any
 
 from app.domain.leaderboard import Leaderboard
 from app.services.competitions.import_jobs import ImportJob
-from app.services.experiments.told import Told
+from app.services.experiments.disclosures import Disclosures
 from app.services.regrades.show import ShownRegrade
 from app.services.results.cells import HeatMap
 from app.services.results.medals_over_time import Curves
@@ -53,7 +53,7 @@ def experiment_facts(found: HeatMap) -> dict[str, Any]:
 
 
 def run_facts(
-    run: Any, entry: CatalogueEntry, told: Told, harness: Told, final: str | None
+    run: Any, entry: CatalogueEntry, told: Disclosures, harness: Disclosures, final: str | None
 ) -> dict[str, Any]:
     """A run, and how much was told of it."""
     names = ("id", "experiment", "competition", "seed", "feedback", "limits", "state", "usage",

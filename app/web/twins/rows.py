@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.reports.report import Row
-from app.services.experiments.told import Told
+from app.services.experiments.disclosures import Disclosures
 from app.services.results.cells import HeatMap
 from app.services.results.experiment_summary import ExperimentSummary
 from app.services.reviews.show import QueueItem
@@ -54,8 +54,8 @@ def heat_map_rows(found: HeatMap) -> list[Row]:
 
 def submission_rows(
     found: Sequence[Disclosed],
-    told: Told,
-    harness: Told,
+    told: Disclosures,
+    harness: Disclosures,
     final: str | None,
     near: frozenset[str] = frozenset(),
 ) -> list[Row]:

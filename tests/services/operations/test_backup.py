@@ -116,7 +116,7 @@ def add(path: Path) -> Path:
         (lambda b: cut(cut(b / "manifest.json")), "is damaged"),
     ],
 )
-def test_a_backup_that_is_not_whole_is_refused_by_file_and_writes_nothing(
+def test_an_incomplete_backup_is_refused_by_file_and_writes_nothing(
     copy: Path, tmp_path: Path, change: Callable[[Path], Path], words: str
 ) -> None:
     file = change(copy)

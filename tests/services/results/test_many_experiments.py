@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.result_choices import GroupBy
 from app.services.results import board
-from app.services.results.scope import ResultFilter
+from app.services.results.inputs.scope import ResultFilter
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.storage.database import migrations

@@ -104,7 +104,7 @@ def scene(a_context, database):
     return Scene(a_context, database)
 
 
-def test_each_change_is_told_once(scene):
+def test_each_change_is_sent_once(scene):
     follower = scene.follower()
     assert events_of(follower)[0] == []
     scene.send("a")
@@ -117,7 +117,7 @@ def test_each_change_is_told_once(scene):
     assert events_of(follower)[0] == [("sub_a", "graded"), ("sub_b", "queued")]
 
 
-def test_who_comes_again_is_told_what_is_new_and_what_was_open(scene):
+def test_a_client_that_reconnects_gets_new_changes_and_open_submissions(scene):
     for name in "abc":
         scene.send(name)
     scene.settle("a")
@@ -144,7 +144,7 @@ def test_one_committed_late_under_an_earlier_id_is_not_missed(scene):
     assert events_of(scene.follower(since))[0] == [("sub_a", "graded"), ("sub_b", "graded")]
 
 
-def test_the_end_is_told_once_and_known_as_the_end(scene):
+def test_the_end_is_sent_once_and_known_as_the_end(scene):
     scene.send("a")
     scene.close()
     follower = scene.follower()
@@ -155,7 +155,7 @@ def test_the_end_is_told_once_and_known_as_the_end(scene):
     assert events_of(scene.follower(since)) == ([], None, True)
 
 
-def test_the_policy_none_tells_that_bytes_arrived_and_nothing_else(a_context, database):
+def test_the_policy_none_shows_that_bytes_arrived_and_nothing_else(a_context, database):
     scene = Scene(a_context, database, Feedback.NONE)
     follower = scene.follower()
     scene.send("a")
@@ -189,7 +189,7 @@ def test_an_outcome_that_may_not_be_shown_yet_is_no_event(a_context, database):
     assert follower.next_page().next_at is None
 
 
-def test_a_key_that_is_revoked_is_told_nothing_more(scene):
+def test_a_revoked_key_gets_nothing_more(scene):
     follower = scene.follower()
     events_of(follower)
     scene.database.write(lambda s: keys.revoke_key(s, scene.last_key.id, datetime.now(UTC)))

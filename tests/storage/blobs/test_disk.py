@@ -45,7 +45,7 @@ def test_pieces_make_one_blob(store):
     assert blob == store.put(b"id,count\n1,2\n")
 
 
-def test_a_finished_upload_leaves_nothing_beside_its_blob(store):
+def test_a_finished_upload_leaves_nothing_but_its_blob(store):
     store.put(b"one")
     store.put(b"one")
 
@@ -136,7 +136,7 @@ def test_only_a_digest_names_a_blob(store, digest):
         store.path(digest)
 
 
-def test_a_blob_is_synced_before_it_gets_its_name_and_its_name_before_it_is_told(
+def test_a_blob_is_synced_before_it_gets_its_name_and_its_name_before_the_result(
     store, monkeypatch
 ):
     place = store.path(hashlib.sha256(b"one").hexdigest())
@@ -156,7 +156,7 @@ def test_a_blob_is_synced_before_it_gets_its_name_and_its_name_before_it_is_told
     assert synced == [(place.parent.name, True)]
 
 
-def test_identical_uploads_at_once_make_one_whole_blob(store):
+def test_identical_uploads_at_once_make_one_complete_blob(store):
     data = os.urandom(300_000)
     blobs, barrier = [], threading.Barrier(8)
 

@@ -100,7 +100,7 @@ def test_a_full_disk_is_named_and_leaves_nothing(tmp_path):
         assert store.put(b"one").bytes == 3
 
 
-def test_a_disk_that_fills_up_in_the_middle_takes_nothing(tmp_path):
+def test_a_disk_that_fills_up_in_the_middle_stores_nothing(tmp_path):
     with small_disk(tmp_path / "disk", 2048) as disk:
         store = DiskBlobs(disk / "blobs")
         upload = store.new_upload()

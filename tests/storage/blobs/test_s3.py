@@ -174,7 +174,7 @@ def test_a_frozen_store_is_away_within_a_bound(own_s3, tmp_path):
     store.put(b"one")
 
 
-def test_a_download_that_breaks_off_is_told_and_leaves_nothing(own_s3, tmp_path):
+def test_a_download_that_breaks_off_raises_and_leaves_nothing(own_s3, tmp_path):
     store = open_store(own_s3, own_s3.bucket(), tmp_path)
     blob = big_upload(store, os.urandom(BIG))
     other = open_store(own_s3, store.name.split("/")[2], tmp_path / "elsewhere")
@@ -228,7 +228,7 @@ def test_a_url_that_names_no_store_is_refused(tmp_path, url, words):
     assert "secret@" not in str(refusal.value)
 
 
-def test_an_upload_takes_little_memory_whatever_its_size(s3, bucket, tmp_path):
+def test_an_upload_needs_little_memory_whatever_its_size(s3, bucket, tmp_path):
     code = f"""
 import resource, sys
 sys.path.insert(0, {str(ROOT)!r})

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 import subprocess
@@ -14,10 +13,11 @@ import pytest
 from app.errors import StorageFull
 from app.storage.blobs import small_files
 from app.storage.blobs.disk import DiskBlobs
-from app.storage.blobs.journal_recovery import recover_abandoned
+from app.storage.blobs.journal import recover_abandoned
 from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
 from tests.storage.disks import fill, small_disk
+from tests.storage.small_bodies import blob_of, put_all
 
 ROOT = Path(__file__).parents[3]
 BODIES = [b"id,count\n%d,2\n" % number for number in range(20)]
@@ -39,25 +39,21 @@ def journals(store):
     return list((store.root / "journals").iterdir())
 
 
-def blob_of(body):
-    return Blob(hashlib.sha256(body).hexdigest(), len(body))
-
-
 def test_small_files_lie_where_the_store_looks_for_them(store, small):
-    blobs = small.put_all(BODIES)
+    blobs = put_all(small, BODIES)
 
     assert blobs == [blob_of(body) for body in BODIES]
     for blob, body in zip(blobs, BODIES, strict=True):
         assert store.path(blob.sha256).read_bytes() == body
         assert store.path(blob.sha256).stat().st_mode & 0o777 == 0o440
-    assert small.put_all([]) == []
+    assert put_all(small, []) == []
 
 
 def test_the_same_bytes_are_kept_once(store, small):
-    (first,) = small.put_all([b"one"])
+    (first,) = put_all(small, [b"one"])
     before = store.path(first.sha256).stat().st_ino
 
-    assert small.put_all([b"one", b"one"]) == [first, first]
+    assert put_all(small, [b"one", b"one"]) == [first, first]
     assert store.put(b"one") == first
     assert store.path(first.sha256).stat().st_ino == before
 
@@ -66,14 +62,14 @@ def test_a_file_of_the_wrong_size_is_replaced(store, small):
     path = store.path(blob_of(b"one two").sha256)
     path.write_bytes(b"one")
 
-    small.put_all([b"one two"])
+    put_all(small, [b"one two"])
 
     assert path.read_bytes() == b"one two"
     assert list((store.root / "uploads").iterdir()) == []
 
 
-def test_one_sync_keeps_all_and_comes_before_any_is_told(store, small, monkeypatch):
-    small.put_all([b"the journal is there"])
+def test_one_sync_keeps_all_and_comes_before_any_result(store, small, monkeypatch):
+    put_all(small, [b"the journal is there"])
     places, synced = [store.path(blob_of(body).sha256) for body in BODIES], []
     monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append("fsync"))
     sync = os.fdatasync
@@ -86,14 +82,14 @@ def test_one_sync_keeps_all_and_comes_before_any_is_told(store, small, monkeypat
         sync(descriptor)
 
     monkeypatch.setattr(os, "fdatasync", record)
-    small.put_all(BODIES)
+    put_all(small, BODIES)
 
     assert synced == [[False] * len(BODIES)]
 
 
 @pytest.mark.parametrize("loss", ["gone", "empty", "zeros"])
 def test_what_a_crash_of_the_machine_took_is_written_again(store, small, loss):
-    blobs = small.put_all(BODIES)
+    blobs = put_all(small, BODIES)
     small.close()
     for blob in blobs[::2]:
         path = store.path(blob.sha256)
@@ -109,7 +105,7 @@ def test_what_a_crash_of_the_machine_took_is_written_again(store, small, loss):
 
 
 def test_files_are_synced_before_their_journal_is_removed(store, small, monkeypatch):
-    blobs = small.put_all(BODIES)
+    blobs = put_all(small, BODIES)
     small.close()
     synced, sync = set(), os.fsync
 
@@ -129,7 +125,7 @@ def test_files_are_synced_before_their_journal_is_removed(store, small, monkeypa
 @pytest.mark.parametrize("cut", [1, 3, 47, 48, 50, 60])
 def test_half_a_record_ends_a_journal_and_spoils_nothing_before_it(store, small, cut):
     # One append, whose last record (48 bytes of head, 13 of body) did not reach the disk whole.
-    blobs = small.put_all(BODIES[:10])
+    blobs = put_all(small, BODIES[:10])
     small.close()
     (journal,) = journals(store)
     os.truncate(journal, journal.stat().st_size - cut)
@@ -142,7 +138,7 @@ def test_half_a_record_ends_a_journal_and_spoils_nothing_before_it(store, small,
 
 
 def test_bytes_that_are_not_those_of_their_digest_end_a_journal_too(store, small):
-    blobs = small.put_all(BODIES[:3])
+    blobs = put_all(small, BODIES[:3])
     small.close()
     (journal,) = journals(store)
     content = bytearray(journal.read_bytes())
@@ -158,7 +154,8 @@ def test_a_living_process_keeps_its_journal_and_a_dead_ones_is_settled(store):
     code = (
         "from pathlib import Path; from app.storage.blobs.disk import DiskBlobs\n"
         "from app.storage.blobs.small_files import SmallFiles\n"
-        f"SmallFiles(DiskBlobs(Path({str(store.root)!r}))).put_all([b'one'])\n"
+        "from tests.storage.small_bodies import put_all\n"
+        f"put_all(SmallFiles(DiskBlobs(Path({str(store.root)!r}))), [b'one'])\n"
         "print('stored', flush=True)\n"
         "input()"
     )
@@ -182,7 +179,7 @@ def test_whoever_opens_the_store_finds_what_a_server_holds_and_what_a_dead_one_l
     store, small, tmp_path
 ):
     """A backup in another process reads new files, and files that a crash had lost."""
-    (blob,) = small.put_all([b"one"])
+    (blob,) = put_all(small, [b"one"])
     code = (
         "from pathlib import Path; from app.storage.blobs.open import open_blobs\n"
         "from app.storage.blobs.cache import FileCache\n"
@@ -205,7 +202,7 @@ def test_whoever_opens_the_store_finds_what_a_server_holds_and_what_a_dead_one_l
 def test_full_journals_are_settled_in_time_while_the_next_is_written(store, small, monkeypatch):
     monkeypatch.setattr(small_files, "JOURNAL_BYTES", 50_000)
     monkeypatch.setattr(small_files, "RECOVERY_DELAY_SECONDS", 0.05)
-    blobs = [blob for n in range(30) for blob in small.put_all([b"%05d" % n * 2000])]
+    blobs = [blob for n in range(30) for blob in put_all(small, [b"%05d" % n * 2000])]
     deadline = time.monotonic() + 20
     while len(journals(store)) > 1 and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -224,7 +221,7 @@ def test_settling_while_others_write_loses_nothing(store):
     def put(start):
         for first in range(start, start + 300, 3):
             small = SmallFiles(store)  # a journal of its own for every three
-            stored.extend(small.put_all([b"%d" % (first + n) for n in range(3)]))
+            stored.extend(put_all(small, [b"%d" % (first + n) for n in range(3)]))
             small.close()
 
     settler = threading.Thread(target=settle)
@@ -246,14 +243,14 @@ def test_a_full_disk_is_named_and_forgotten_once_there_is_room(tmp_path, monkeyp
     with small_disk(tmp_path / "disk", 3072) as disk:
         store = DiskBlobs(disk / "blobs")
         small = SmallFiles(store)
-        (kept,) = small.put_all([b"kept"])
+        (kept,) = put_all(small, [b"kept"])
         store.path(kept.sha256).unlink()
         ballast = fill(disk)
         with pytest.raises(StorageFull):
-            small.put_all([os.urandom(100_000), os.urandom(100_000)])
+            put_all(small, [os.urandom(100_000), os.urandom(100_000)])
         ballast.unlink()
 
-        assert small.put_all([b"one"]) == [blob_of(b"one")]
+        assert put_all(small, [b"one"]) == [blob_of(b"one")]
         # The journal that ended in half a record is settled as far as it goes.
         deadline = time.monotonic() + 20
         while len(journals(store)) > 1 and time.monotonic() < deadline:
@@ -267,7 +264,7 @@ def test_room_for_the_journal_alone_is_not_enough(tmp_path):
         store = DiskBlobs(disk / "blobs")
         small = SmallFiles(store)
         body = os.urandom(300_000)
-        outcomes = small.put_all([body, body[:-1], body[:-2]])
+        outcomes = put_all(small, [body, body[:-1], body[:-2]])
 
         assert isinstance(outcomes[-1], StorageFull)
         for outcome, length in zip(outcomes, (300_000, 299_999, 299_998), strict=True):

@@ -62,7 +62,7 @@ def test_sqlite_is_durable_strict_and_patient(database, pragma, expected):
 
 
 @pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
-def test_a_server_told_to_answer_before_it_is_durable_is_overruled(database, database_url):
+def test_a_server_set_to_answer_before_it_is_durable_is_overruled(database, database_url):
     name = database.url.database
     database.write(
         lambda s: s.execute(text(f"ALTER DATABASE {name} SET synchronous_commit = off")) and None

@@ -67,7 +67,7 @@ def test_constraints_have_the_names_the_models_give_them(database):
             assert ours == theirs
 
 
-def test_a_database_can_be_taken_down_and_up_again(empty, empty_database_url):
+def test_a_database_can_be_downgraded_and_upgraded_again(empty, empty_database_url):
     migrations.upgrade(empty_database_url)
     make_world(empty)
     migrations.downgrade(empty_database_url, "base")

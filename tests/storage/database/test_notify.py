@@ -66,7 +66,7 @@ def wait_until(condition, seconds=20):
         time.sleep(0.01)
 
 
-def test_what_is_committed_is_told(database):
+def test_what_is_committed_is_notified(database):
     heard = listening(database)
     database.write(lambda session: notify.publish(session, ["run_1", "sub_1", "run_1"]))
 
@@ -74,7 +74,7 @@ def test_what_is_committed_is_told(database):
     assert heard.ids == ["run_1", "sub_1"]
 
 
-def test_what_is_undone_is_not_told(database):
+def test_what_is_rolled_back_is_not_notified(database):
     def fail(session):
         notify.publish(session, ["run_undone"])
         raise ValueError("no")
@@ -88,7 +88,7 @@ def test_what_is_undone_is_not_told(database):
     assert heard.ids == ["run_done"]
 
 
-def test_more_than_one_notification_holds_is_told_whole(database):
+def test_ids_beyond_the_size_of_a_notification_all_arrive(database):
     heard = listening(database)
     ids = [new_id("sub") for _ in range(1000)]
     database.write(lambda session: notify.publish(session, ids))
@@ -97,7 +97,7 @@ def test_more_than_one_notification_holds_is_told_whole(database):
     assert heard.ids == ids
 
 
-def test_nothing_is_told_before_it_is_committed(database):
+def test_no_result_comes_before_the_commit(database):
     """A notified row must be readable at once."""
     name = new_id("e")
     seen = []
@@ -128,7 +128,7 @@ class TestOtherProcesses:
             heard.wait(lambda: heard.ids)
         assert heard.ids == ["run_far"]
 
-    def test_a_killed_connection_is_opened_again_and_the_gap_told(self, database, database_url):
+    def test_a_killed_connection_is_opened_again_and_the_gap_reported(self, database, database_url):
         heard = listening(database)
         engine = make_engine(database_url, connections=1, writes=True)
         with engine.begin() as connection:

@@ -100,7 +100,7 @@ def test_writes_outlive_a_server_that_is_started_again(own_server, own_url, how)
         assert names(database) == sorted(acknowledged)
 
 
-def test_what_was_read_stands_though_the_server_dies_before_the_end(own_server, own_url):
+def test_rows_that_were_read_are_valid_though_the_server_dies_before_the_end(own_server, own_url):
     limits = DatabaseLimits(readers=1)
     database = Database(own_url, limits=limits, write_patience=1.0)
     try:
@@ -209,7 +209,7 @@ def test_a_connection_cut_at_its_commit_does_the_work_exactly_once(own_url, prox
         assert len(names(database)) == 2
 
 
-def test_each_of_a_group_is_told_its_own_after_a_cut_commit(own_url, proxy):
+def test_each_job_of_a_group_gets_its_own_result_after_a_cut_commit(own_url, proxy):
     started, release = threading.Event(), threading.Event()
 
     def cut(session):
@@ -230,7 +230,7 @@ def test_each_of_a_group_is_told_its_own_after_a_cut_commit(own_url, proxy):
         assert names(database) == ["good", "taken"]
 
 
-def test_nobody_is_told_a_guess_when_the_server_stays_away_after_a_cut_commit(own_url, proxy):
+def test_no_result_is_guessed_when_the_server_stays_away_after_a_cut_commit(own_url, proxy):
     """A write was stored, but nobody can find out in time: the result must be `Unavailable`."""
     with opened(through(proxy, own_url), patience=0.5) as database:
         add(database, "before")

@@ -151,7 +151,7 @@ def test_a_full_disk_is_named_and_keeps_what_was_stored(tmp_path, migrated_sqlit
             assert names(database) == ["after", "before"]
 
 
-def test_on_a_full_disk_all_that_waits_is_told(tmp_path, migrated_sqlite):
+def test_on_a_full_disk_all_waiting_writes_fail_with_the_reason(tmp_path, migrated_sqlite):
     with small_disk(tmp_path / "disk", 4096) as disk:
         path = shutil.copy(migrated_sqlite, disk / "podium.db")
         with opened(path, 15) as database:

@@ -71,7 +71,7 @@ def test_what_waits_together_is_committed_once(database, commits):
     assert len(names(database)) == 101
 
 
-def test_nothing_is_told_before_it_is_committed(database):
+def test_no_result_comes_before_the_commit(database):
     seen = []
     with one_group(database):
         future = database.enqueue(adding("aide"))
@@ -199,7 +199,7 @@ def test_closing_commits_what_waits(database_url):
     again.close()
 
 
-def test_a_closed_database_takes_no_writes(database_url):
+def test_a_closed_database_accepts_no_writes(database_url):
     database = Database(database_url)
     database.close()
     database.close()

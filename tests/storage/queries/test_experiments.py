@@ -31,7 +31,7 @@ def test_an_unknown_name_finds_nothing(database):
         assert experiments.get(session, "aide") is None
 
 
-def test_a_name_is_taken_once(database):
+def test_a_name_is_used_once(database):
     add(database, "aide")
 
     with pytest.raises(IntegrityError):

@@ -72,7 +72,7 @@ def test_totals_name_every_kind(world, grade):
         }  # fmt: skip
 
 
-def test_numbers_told_are_found_behind_any_number_of_validations(world, grade):
+def test_numbers_disclosed_are_found_behind_any_number_of_validations(world, grade):
     def write(session):
         for _ in range(1005):
             exposure.record(session, world.run.id, "validation", None, None, at=NOON)
@@ -81,9 +81,9 @@ def test_numbers_told_are_found_behind_any_number_of_validations(world, grade):
 
     world.database.write(write)
     with world.database.read() as session:
-        of_both = exposure.numbers_told(session, world.run.id, [grade.submission_id, "sub_0"])
-        of_none = exposure.numbers_told(session, world.run.id, [])
-        elsewhere = exposure.numbers_told(session, world.other_run.id, [grade.submission_id])
+        of_both = exposure.numbers_disclosed(session, world.run.id, [grade.submission_id, "sub_0"])
+        of_none = exposure.numbers_disclosed(session, world.run.id, [])
+        elsewhere = exposure.numbers_disclosed(session, world.other_run.id, [grade.submission_id])
 
     assert of_both == [
         (grade.submission_id, "private_score"), (grade.submission_id, "harness_public_score"),

@@ -54,7 +54,7 @@ def test_there_is_one_grade_per_submission_and_version(world):
         assert grades.grades_of(session, made.id) == [first]
 
 
-def test_a_new_version_adds_a_grade_beside_the_old(world):
+def test_a_new_version_adds_a_grade_and_keeps_the_old(world):
     made = world.submit()
     newer = world.database.write(lambda s: add_version(s, "bikes", number=2))
     second = add(world, make_grade(made, version_id=newer.id))

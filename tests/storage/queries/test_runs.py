@@ -77,7 +77,7 @@ def test_an_update_changes_what_is_named_and_nothing_else(world):
         assert runs.get_run(session, world.other_run.id) == world.other_run
 
 
-def test_an_update_can_take_usage_back_to_none(world):
+def test_an_update_can_set_usage_to_none_again(world):
     world.database.write(lambda s: runs.update_run(s, world.run.id, usage={"steps": 1}))
 
     assert world.database.write(lambda s: runs.update_run(s, world.run.id, usage=None)) == world.run

@@ -124,7 +124,7 @@ def test_settling_writes_the_outcome(world):
     assert (found.problem, found.settled_at) == ({"status": 422}, NOON)
 
 
-def test_the_first_outcome_stands(world):
+def test_the_first_outcome_is_kept(world):
     made = world.submit()
     settle(world, made)
 
@@ -167,7 +167,7 @@ def test_submissions_are_counted_by_state_zeros_included(world):
         }  # fmt: skip
 
 
-def test_the_oldest_queued_submission_tells_how_long_one_waits(world):
+def test_the_time_of_the_oldest_queued_submission(world):
     world.submit(received_at=NOON + timedelta(hours=9))
 
     with world.database.read() as session:

@@ -8,15 +8,15 @@ from typing import Any
 
 from app.domain.medals import Medal
 from app.domain.result_choices import Axis
-from app.services.results.scope import ResultContext, ResultFilter, result_context
+from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.medals_over_time import RunHistory, TimedSubmission
 from app.statistics.percentiles import percentile
 from app.storage.queries import results
 from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.results import GradedSubmission
+from app.units import HOUR
 
-HOUR = 3600.0
 DEFAULT_CONVENTION = "mid-rank"
 
 

@@ -1,11 +1,11 @@
-"""pass@k of an experiment beside what the choice by public score gets from k of its runs."""
+"""pass@k, and the success of selection by public score among k runs."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from app.domain.result_choices import RATES
-from app.services.results.scope import ResultContext
+from app.services.results.inputs.scope import ResultContext
 from app.services.runtime.context import Context
 from app.statistics.chosen_by_public import ChosenAtK, Scored, chosen_by_public
 from app.storage.queries import results

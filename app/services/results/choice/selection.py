@@ -1,4 +1,4 @@
-"""What an experiment's choices of final submissions cost, in medals and in percentiles."""
+"""The cost of an experiment's choices of final submissions, in medals and in percentiles."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.errors import Conflict
 from app.services.results.choice.histories import DEFAULT_CONVENTION, histories_of
-from app.services.results.scope import ResultContext, ResultFilter
+from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.runtime.context import Context
 from app.statistics.medals_over_time import Choice
 from app.statistics.selection import (
@@ -29,7 +29,7 @@ class ChoiceCost:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class ChoiceCosts:
     """The regrets of an experiment's choices, and its shake-up.
 
     `with_choice` of the `runs` have two or more valid submissions; the regret of the others is 0.
@@ -49,7 +49,7 @@ class Selection:
 
 def selection(
     context: Context, name: str, filters: ResultFilter, convention: str = DEFAULT_CONVENTION
-) -> Selection:
+) -> ChoiceCosts:
     """The regret of each rule to choose the final submission, and how public scores misled.
 
     Raises:
@@ -64,7 +64,7 @@ def selection(
         raise Conflict(f"No counted run of {name!r} has a valid submission, so nothing was chosen.")
     unplaced = {run.competition for run in runs if any(one.percentile is None for one in run.sent)}
     placed = [run for run in runs if run.competition not in unplaced]
-    return Selection(
+    return ChoiceCosts(
         context=found.context,
         convention=convention,
         runs=len(runs),

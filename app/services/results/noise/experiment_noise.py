@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.medals import Medal
 from app.services.experiments import experiments
-from app.services.results.scope import ResultContext
+from app.services.results.inputs.scope import ResultContext
 from app.services.runtime.context import Context
 from app.storage.queries import results
 from app.storage.queries.noise import uncertainties
@@ -145,3 +145,23 @@ def _of_rate(scores: Sequence[FinalScore], rate: str) -> RateNoise:
         won_within_noise=sum(chance <= 1.0 - ONE_ERROR for chance in won),
         lost_within_noise=sum(chance >= ONE_ERROR for chance in lost),
     )
+
+
+def near_lines(context: Context, medals: Mapping[str, str | None]) -> frozenset[str]:
+    """Those of these submissions that might as well have won another medal, or none.
+
+    `medals` has the medal of each submission. Submissions whose noise nobody asked for are not
+    among them.
+    """
+    with context.database.read() as session:
+        kept = uncertainties.of_submissions(session, list(medals))
+    return frozenset(one for one, found in kept.items() if is_near(medals[one], found.medals))
+
+
+def is_near(medal: str | None, chances: Mapping[str, float] | None) -> bool:
+    """Whether a score with this medal might as well have won another one, or none.
+
+    >>> is_near("gold", {"gold": 0.6, "none": 0.4}), is_near(None, {"none": 0.9})
+    (True, False)
+    """
+    return chances is not None and chances[medal or "none"] <= 1.0 - ONE_ERROR

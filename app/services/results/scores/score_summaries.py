@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from app.domain.result_choices import Padding
 from app.domain.wording import first_few
 from app.errors import AttemptsMissing, Invalid
-from app.services.results.scope import ResultContext, ResultFilter
+from app.services.results.inputs.scope import ResultContext, ResultFilter
+from app.services.results.inputs.several import several
 from app.services.results.scores.score_values import NO_VALUE, REMEDY, Key, values
-from app.services.results.several import several
 from app.services.runtime.context import Context
 from app.statistics.percentiles import PERCENTILE, SCALES
 from app.statistics.scores.probability_better import probability_better
@@ -35,8 +35,8 @@ class Unplaced:
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
-    """An experiment's scores, summarised; beside another's if there is one.
+class ScoredExperiment:
+    """The summary of an experiment's scores, optionally compared with another's.
 
     `convention` is that of percentiles, None on other scales. `unplaced` attempts count as the
     padding says of missing results.
@@ -61,7 +61,7 @@ def scores(
     convention: str | None = None,
     target: float | None = None,
     against: str | None = None,
-) -> Scored:
+) -> ScoredExperiment:
     """Summarise the scores of an experiment's final submissions on a scale.
 
     An attempt without a valid submission has 0 on each scale. `target` is that of the optimality
@@ -90,7 +90,7 @@ def scores(
     found = several(context, filters, names, strict=True).contexts
     unplaced: list[Unplaced] = []
     tables = [_scores(context, one, scale, convention, unplaced) for one in found]
-    return Scored(
+    return ScoredExperiment(
         context=found[0],
         against=found[1] if against else None,
         scale=scale,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.domain.leaderboard import Leaderboard
-from app.services.results.attempts import attempt_of_import, attempt_of_run
-from app.services.results.scope import ResultContext
+from app.services.results.inputs.attempts import attempt_of_import, attempt_of_run
+from app.services.results.inputs.scope import ResultContext
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
@@ -36,8 +36,8 @@ Key = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
-    """What a version of a competition gives to place a score on a scale."""
+class ScoreScale:
+    """Places scores of a competition version on a scale."""
 
     scale: str
     convention: str | None
@@ -88,8 +88,8 @@ def values(
         numbers = {run.version_id for run in runs} | {version.id for version in versions}
         samples = competitions.sample_scores(session, numbers, basis.as_of)
 
-    def measure(entry: CatalogueEntry) -> Measure:
-        return Measure(scale, convention, entry, samples.get(entry.version.id))
+    def measure(entry: CatalogueEntry) -> ScoreScale:
+        return ScoreScale(scale, convention, entry, samples.get(entry.version.id))
 
     found: dict[Key, float | None] = {}
     for run in runs:

@@ -9,8 +9,8 @@ from sqlalchemy import ForeignKey, Index, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.states import AmendmentKind, ArchivalKind
-from app.storage.database.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
-from app.storage.database.models import Base
+from app.storage.database.tables.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
+from app.storage.database.tables.declarative import Base
 
 
 class Archival(Base):

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import BigInteger, Double, ForeignKey, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.storage.database.column_types import DOCUMENT, NUMBER, UtcDateTime
-from app.storage.database.models import Base
+from app.storage.database.tables.column_types import DOCUMENT, NUMBER, UtcDateTime
+from app.storage.database.tables.declarative import Base
 
 
 class GradeUncertainty(Base):

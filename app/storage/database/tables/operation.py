@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.storage.database.column_types import KEY, NUMBER, UtcDateTime
-from app.storage.database.models import Base
+from app.storage.database.tables.column_types import KEY, NUMBER, UtcDateTime
+from app.storage.database.tables.declarative import Base
 
 
 class Fault(Base):
@@ -36,8 +36,8 @@ class GradingEnvironment(Base):
     since: Mapped[datetime] = mapped_column(UtcDateTime)
 
 
-class WriteReceipt(Base):
-    """The number of a writer's last committed group; one row per writer. See `writer`."""
+class WriteMark(Base):
+    """The number of a writer's last committed group, one row per writer: see `commit_marks`."""
 
     __tablename__ = "write_receipt"
 

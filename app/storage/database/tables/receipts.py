@@ -11,8 +11,8 @@ from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.receipts.statements import ReceiptKind
-from app.storage.database.column_types import KEY, UtcDateTime, enum_column
-from app.storage.database.models import Base
+from app.storage.database.tables.column_types import KEY, UtcDateTime, enum_column
+from app.storage.database.tables.declarative import Base
 
 
 class SigningKey(Base):

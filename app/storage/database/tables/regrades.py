@@ -9,17 +9,17 @@ from sqlalchemy import Double, ForeignKey, Index, Integer, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.states import RegradeState, SubmissionState
-from app.storage.database.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
-from app.storage.database.models import Base
+from app.storage.database.tables.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
+from app.storage.database.tables.declarative import Base
 
 
 class Regrade(Base):
-    """All kept submissions of a competition, graded anew. Results rest on it while it is in force.
+    """All kept submissions of a competition, graded anew.
 
-    It is in force from `applied_at` to `superseded_at`. `version_id` is null if each submission is
-    graded under its own version. `submission_id` limits it to one submission; it cannot be applied
-    then. `replaces` is the regrade that was in force before it, `summary` the difference that it
-    made when it was applied.
+    Results use its grades while it is in force, from `applied_at` to `superseded_at`. `version_id`
+    is null if each submission is graded under its own version. `submission_id` limits it to one
+    submission; it cannot be applied then. `replaces` is the regrade that was in force before it,
+    `summary` the difference that it made when it was applied.
     """
 
     __tablename__ = "regrade"
@@ -46,7 +46,7 @@ class Regrade(Base):
 
 
 class RegradeOutcome(Base):
-    """What a regrade gave for a submission: a grade in full, violations, or a fault.
+    """The outcome of a regrade for a submission: a grade in full, violations, or a fault.
 
     It is `queued` until then. `attempts` counts the gradings that were begun.
     """

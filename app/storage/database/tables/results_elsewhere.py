@@ -9,8 +9,8 @@ from sqlalchemy import BigInteger, Double, ForeignKey, Index, Text, UniqueConstr
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.states import ReportedScoreKind
-from app.storage.database.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
-from app.storage.database.models import Base
+from app.storage.database.tables.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
+from app.storage.database.tables.declarative import Base
 
 
 class ImportedGrade(Base):

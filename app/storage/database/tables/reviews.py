@@ -10,8 +10,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.domain.states import ReviewDecision
 from app.review.signals import Level, Signal
-from app.storage.database.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
-from app.storage.database.models import Base
+from app.storage.database.tables.column_types import DOCUMENT, KEY, NUMBER, UtcDateTime, enum_column
+from app.storage.database.tables.declarative import Base
 
 
 class SubmissionSketch(Base):
@@ -76,7 +76,7 @@ class RunReview(Base):
 
 
 class KnownLeak(Base):
-    """A file known to hold leaked answers of a competition, by its digest."""
+    """A file known to contain leaked answers of a competition, by its digest."""
 
     __tablename__ = "known_leak"
 

@@ -7,8 +7,8 @@ from datetime import datetime
 from sqlalchemy import Double, ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.storage.database.column_types import NUMBER, UtcDateTime
-from app.storage.database.models import Base
+from app.storage.database.tables.column_types import NUMBER, UtcDateTime
+from app.storage.database.tables.declarative import Base
 
 
 class SampleScore(Base):

@@ -10,11 +10,10 @@ from typing import Any
 from sqlalchemy import and_, bindparam, exists, func, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.mapping import one, record, values
 from app.storage.database.models import Grade, Run, Submission
+from app.storage.database.rows import insert_if_new, one, record, values
 from app.storage.database.tables.noise import GradeUncertainty
 from app.storage.database.tables.regrades import RegradeOutcome
-from app.storage.database.upsert import insert_if_new
 from app.storage.queries import archive
 from app.storage.queries.regrades.brief_runs import last_graded
 
@@ -107,7 +106,7 @@ def of_finals(
 
 
 def of_submissions(session: Session, ids: Sequence[str]) -> dict[str, UncertaintyRecord]:
-    """What is kept of these submissions, under their own versions, by submission."""
+    """The kept uncertainties of these submissions, under their own versions, by submission."""
     found = {}
     for start in range(0, len(ids), AT_ONCE):
         query = (

@@ -8,8 +8,8 @@ from datetime import datetime
 from sqlalchemy import delete, func, insert, select
 from sqlalchemy.orm import Session
 
+from app.storage.database.rows import insert_if_new
 from app.storage.database.tables.operation import GradingEnvironment
-from app.storage.database.upsert import insert_if_new
 
 TABLE = GradingEnvironment.__table__
 ROW = 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
+from app.storage.database.rows import insert_if_new
 from app.storage.database.tables.operation import Secret
-from app.storage.database.upsert import insert_if_new
 
 TABLE = Secret.__table__
 STORE_IDENTITY = "store-identity"  # not a secret: which store has the files of this database

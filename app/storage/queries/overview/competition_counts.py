@@ -1,4 +1,4 @@
-"""What the runs of experiments came to, by competition."""
+"""Outcome counts of runs by competition."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ KEYS = ("experiment", "competition", "version_id")
 def competition_counts(
     session: Session, experiments: Sequence[str], *, is_regraded: bool = True
 ) -> list[CompetitionCounts]:
-    """What the experiments' runs and imported results came to, by experiment and competition.
+    """Outcome counts of runs and imported results, by experiment and competition.
 
     Without `is_regraded` the caller knows that no regrade was ever applied.
     """
@@ -91,7 +91,7 @@ def _summed(rows: Select[Any]) -> Select[Any]:
 def _runs(experiments: Sequence[str], regrades: Sequence[str]) -> Select[Any]:
     """A row of zeros and ones for each run. `attempts.attempt_of_run` has the rule in words."""
     shown = conditions(RUN, experiments, None, archived=False)
-    # Otherwise every sum below would find out anew what each run came to.
+    # Materialise once; otherwise each sum recomputes every run's outcome.
     run = (
         brief_query(shown, regrades, ("better", "equal", "worse"))
         .cte("each_run")

@@ -1,4 +1,4 @@
-"""Experiments of a list, and what tells that their results have changed."""
+"""Experiments of a list, and counts that change with their results."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def list_experiments(
         .offset(offset)
         .cte("page")
     )
-    told = _told_to_agents(select(page.c.name)).subquery()
+    disclosed = _disclosed_to_agents(select(page.c.name)).subquery()
     imports = IMPORTED.c.experiment == page.c.name
     imported = select(IMPORTED.c.id).where(imports).exists()
     spent = _spent(select(page.c.name)).subquery()
@@ -99,7 +99,7 @@ def list_experiments(
         select(func.max(IMPORTED.c.id)).where(imports).scalar_subquery(),
         *_shared(),
     ]
-    counts = [func.coalesce(told.c[kind], 0).label(kind) for kind in DISCLOSURE_KINDS]
+    counts = [func.coalesce(disclosed.c[kind], 0).label(kind) for kind in DISCLOSURE_KINDS]
     by = page.c[SORTS[sort].name]
     query = (
         select(
@@ -113,7 +113,7 @@ def list_experiments(
             archive.is_anything_archived().label("archived"),
             *(column.label(f"state_{at}") for at, column in enumerate(state)),
         )
-        .join(told, told.c.experiment == page.c.name, isouter=True)
+        .join(disclosed, disclosed.c.experiment == page.c.name, isouter=True)
         .join(spent, spent.c.experiment == page.c.name, isouter=True)
         .order_by(by.desc() if descending else by, page.c.name)
     )
@@ -139,7 +139,7 @@ def list_experiments(
     return found, session.execute(counting).scalar_one()
 
 
-def _told_to_agents(names: Select[tuple[str]]) -> Select[Any]:
+def _disclosed_to_agents(names: Select[tuple[str]]) -> Select[Any]:
     return (
         select(
             RUN.c.experiment,
@@ -180,7 +180,7 @@ def _busy() -> Any:
 
 
 def _shared() -> list[Any]:
-    """What changes whenever something changes on which the results of many experiments rest."""
+    """A fingerprint of the state that the results of many experiments depend on."""
     archival, regrade = Archival.__table__.c, Regrade.__table__.c
     columns = (
         func.max(archival.archived_at),

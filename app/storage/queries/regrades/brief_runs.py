@@ -64,7 +64,7 @@ def last_graded() -> Any:
 
 
 def _last_counted(regrades: Sequence[str]) -> Any:
-    """A run's last submission that is graded by the grades that count."""
+    """A run's last graded submission, taking regrades into account."""
     if not regrades:
         return last_graded()
     sent = SUBMISSION.alias("sent")

@@ -20,7 +20,7 @@ SUBMISSION = Submission.__table__
 REPORTED = ReportedScore.__table__
 IMPORTED_RUN = ImportedRun.__table__
 SHOWN_GRADE = ("score", "medal", "above_median", "better", "equal", "worse")
-TIMED = ("state", "failure", "started_at", "closed_at")  # what a run becomes as time goes by
+TIMED = ("state", "failure", "started_at", "closed_at")  # columns that change over a run's lifetime
 
 
 class RunResult(NamedTuple):

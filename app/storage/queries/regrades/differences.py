@@ -1,4 +1,4 @@
-"""What a regrade changes, submission by submission, against the grades that counted before it."""
+"""The changes by a regrade, for each submission, against the grades that counted before it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PLACES = ("better", "equal", "worse", "teams")
 MEDAL_ORDER = {"gold": 3, "silver": 2, "bronze": 1}
 
 
-class Difference(NamedTuple):
+class OutcomeDifference(NamedTuple):
     """A submission before and after. Places are None where it is not graded or has none."""
 
     submission: str
@@ -92,7 +92,7 @@ def count_differences(session: Session, regrade_id: str, before: str | None) -> 
 
 def differences(
     session: Session, regrade_id: str, before: str | None, *, after: str | None, limit: int
-) -> list[Difference]:
+) -> list[OutcomeDifference]:
     """The submissions that differ, in the order of their ids, after the one with this id."""
     counted = _before(before)
     differs = [_differs(counted, name) for name in NUMBERS]
@@ -121,7 +121,7 @@ def differences(
         head, numbers = row[:6], row[6:-1]
         was = dict(zip(NUMBERS, numbers[: len(NUMBERS)], strict=True))
         now = dict(zip(NUMBERS, numbers[len(NUMBERS) :], strict=True))
-        found.append(Difference._make((*head, was, now, row[-1])))
+        found.append(OutcomeDifference._make((*head, was, now, row[-1])))
     return found
 
 

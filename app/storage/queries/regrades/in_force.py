@@ -50,7 +50,7 @@ def in_range(moment: datetime) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """The grades that results rest on.
+    """The grades that results use.
 
     Those that count now, or those that counted at the time `as_of`. `proposed` is the id of a
     regrade that is taken as if it were in force.

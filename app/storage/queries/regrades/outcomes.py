@@ -1,4 +1,4 @@
-"""What regrades give for submissions: the work of a regrade, its claims and its progress."""
+"""Outcomes of regrades for submissions: the work of a regrade, its claims and its progress."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from sqlalchemy import ColumnElement, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RegradeState, SubmissionState
-from app.storage.database.mapping import values
 from app.storage.database.models import Run, Submission
+from app.storage.database.rows import values
 from app.storage.database.tables.regrades import Regrade, RegradeOutcome
 from app.storage.queries.regrades.regrades import RegradeRecord
 
@@ -30,10 +30,10 @@ SETTLE = update(TABLE).where(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedRegrading:
-    """A submission that is to be graded anew; `attempts` includes this attempt."""
+    """The submission `id` that is to be graded anew; `attempts` includes this attempt."""
 
     regrade_id: str
-    submission_id: str
+    id: str
     version_id: int
     competition: str
     sha256: str
@@ -64,7 +64,7 @@ class OutcomeRecord:
 
 
 def in_force_for(session: Session, submission_id: str) -> tuple[str, int, OutcomeRecord] | None:
-    """What the regrade in force gave for a submission: the regrade, the version, the outcome.
+    """The outcome of the regrade in force for a submission: the regrade, the version, the outcome.
 
     None where the first grade counts.
     """
@@ -75,7 +75,7 @@ def in_force_for(session: Session, submission_id: str) -> tuple[str, int, Outcom
 def given_by(
     session: Session, regrade_id: str, submission_id: str
 ) -> tuple[str, int, OutcomeRecord] | None:
-    """What a regrade gave for a submission, in force or not."""
+    """The outcome of a regrade for a submission, in force or not."""
     return _outcome(session, submission_id, TABLE.c.regrade_id == regrade_id)
 
 
@@ -96,7 +96,7 @@ def _outcome(
 
 
 def fill(session: Session, regrade: RegradeRecord) -> list[tuple[str, int]]:
-    """Take settled submissions into a regrade that it does not have, at most `FILLED_AT_ONCE`.
+    """Add settled submissions to a regrade that it does not have, at most `FILLED_AT_ONCE`.
 
     Returns their ids and the bytes of their files.
     """
@@ -155,7 +155,7 @@ def begin(
     query = (
         select(
             TABLE.c.regrade_id,
-            TABLE.c.submission_id,
+            TABLE.c.submission_id.label("id"),
             TABLE.c.version_id,
             REGRADE.c.competition,
             SUBMISSION.c.sha256,
@@ -174,12 +174,12 @@ def begin(
 
 
 def give_back(session: Session, claimed: ClaimedRegrading) -> None:
-    """Let an attempt not count that decided nothing."""
+    """Undo the count of an attempt without an outcome."""
     session.execute(
         update(TABLE)
         .where(
             TABLE.c.regrade_id == claimed.regrade_id,
-            TABLE.c.submission_id == claimed.submission_id,
+            TABLE.c.submission_id == claimed.id,
             IS_QUEUED,
         )
         .values(attempts=TABLE.c.attempts - 1)

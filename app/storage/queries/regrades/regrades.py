@@ -10,7 +10,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import RegradeState
-from app.storage.database.mapping import one, record, values
+from app.storage.database.rows import one, record, values
 from app.storage.database.tables.regrades import Regrade
 
 PREFIX = "rgr"  # of ids
@@ -73,7 +73,7 @@ def running(session: Session) -> list[RegradeRecord]:
 
 
 def in_force_at(session: Session, slug: str, *, locks: bool = False) -> RegradeRecord | None:
-    """The regrade on which results at this competition rest; None: on the first grades."""
+    """The regrade whose grades results at this competition use; None: the first grades."""
     query = select(TABLE).where(
         TABLE.c.competition == slug,
         TABLE.c.state == RegradeState.APPLIED,

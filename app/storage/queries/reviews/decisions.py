@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import ColumnElement, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import ReviewDecision
-from app.storage.database.mapping import record, values
 from app.storage.database.models import Run
+from app.storage.database.rows import record, values
 from app.storage.database.tables.reviews import RunReview
 
 TABLE = RunReview.__table__
@@ -30,17 +29,6 @@ class ReviewRecord:
     decided_by: str | None
     at: datetime
     superseded_at: datetime | None = None
-
-
-class ExcludedRun(NamedTuple):
-    """A run that a decision excludes from rates."""
-
-    run: str
-    experiment: str
-    competition: str
-    seed: int
-    reason: str
-    at: datetime
 
 
 def add(session: Session, new: ReviewRecord) -> None:
@@ -75,23 +63,6 @@ def excluded_ids(session: Session) -> tuple[str, ...]:
     """The ids of the runs that are excluded now."""
     query = select(TABLE.c.run_id).where(*_holds(None)).order_by(TABLE.c.run_id)
     return tuple(session.execute(query).scalars())
-
-
-def excluded_of(
-    session: Session, experiments: Collection[str] | None, as_of: datetime | None = None
-) -> list[ExcludedRun]:
-    """The excluded runs of these experiments (None: of all), by competition and seed."""
-    query = (
-        select(
-            RUN.c.id, RUN.c.experiment, RUN.c.competition, RUN.c.seed, TABLE.c.reason, TABLE.c.at
-        )
-        .join(TABLE, TABLE.c.run_id == RUN.c.id)
-        .where(*_holds(as_of))
-        .order_by(RUN.c.competition, RUN.c.seed)
-    )
-    if experiments is not None:
-        query = query.where(RUN.c.experiment.in_(sorted(experiments)))
-    return [ExcludedRun._make(row) for row in session.execute(query)]
 
 
 def _holds(as_of: datetime | None) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Files known to hold leaked answers, by competition and SHA-256."""
+"""Files known to contain leaked answers, by competition and SHA-256."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from datetime import datetime
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.storage.database.mapping import record, values
 from app.storage.database.models import Run, Submission
+from app.storage.database.rows import insert_if_new, record, values
 from app.storage.database.tables.reviews import KnownLeak
-from app.storage.database.upsert import insert_if_new
 
 TABLE = KnownLeak.__table__
 RUN = Run.__table__
@@ -20,7 +19,7 @@ SUBMISSION = Submission.__table__
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownLeakRecord:
-    """A file known to hold leaked answers; `note` says where it is found."""
+    """A file known to contain leaked answers; `note` says where it is found."""
 
     competition: str
     sha256: str

@@ -12,10 +12,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import ReviewDecision
 from app.review.signals import Level, Signal
-from app.storage.database.mapping import record, values
 from app.storage.database.models import Run
+from app.storage.database.rows import insert_all_if_new, record, values
 from app.storage.database.tables.reviews import ReviewSignal, RunReview
-from app.storage.database.upsert import insert_all_if_new
 
 TABLE = ReviewSignal.__table__
 RUN = Run.__table__
@@ -93,7 +92,7 @@ def queue(
     experiment: str | None,
     competition: str | None,
     before: int | None,
-    limit: int,
+    limit: int | None,
 ) -> list[QueuedRun]:
     """Runs with signals, latest signal first, before the one with this id.
 

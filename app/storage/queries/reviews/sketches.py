@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 from app.domain.feedback import Feedback
 from app.grading.graded import Sketch
 from app.storage.database.models import Experiment, Grade, Run, Submission
+from app.storage.database.rows import insert_all_if_new
 from app.storage.database.tables.reviews import SubmissionSketch
-from app.storage.database.upsert import insert_all_if_new
 
 TABLE = SubmissionSketch.__table__
 SUBMISSION = Submission.__table__

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.receipts import merkle
 from app.storage.database.jsonl import ROWS_PER_INSERT
-from app.storage.database.mapping import one, record, values
+from app.storage.database.rows import one, record, values
 from app.storage.database.tables.receipts import LogCheckpoint, LogEntry, LogNode
 
 ENTRY, NODE, CHECKPOINT = LogEntry.__table__, LogNode.__table__, LogCheckpoint.__table__

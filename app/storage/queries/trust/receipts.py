@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from app.domain.states import SETTLED, RegradeState, RunState, SubmissionState
 from app.receipts.statements import ReceiptKind
 from app.storage.database.jsonl import ROWS_PER_INSERT
-from app.storage.database.mapping import one, record, values
 from app.storage.database.models import Run, Submission
+from app.storage.database.rows import one, record, values
 from app.storage.database.tables.receipts import Receipt
 from app.storage.database.tables.regrades import Regrade, RegradeOutcome
 from app.storage.database.tables.results_elsewhere import ImportedRun, ReportedScore
@@ -88,7 +88,7 @@ def of_run(session: Session, run_id: str) -> list[ReceiptRecord]:
 
 
 def of_experiment(
-    session: Session, experiment: str, *, kind: ReceiptKind | None, after: str, limit: int
+    session: Session, experiment: str, *, kind: ReceiptKind | None, after: str, limit: int | None
 ) -> list[ReceiptRecord]:
     """Receipts of an experiment and its runs, oldest first, after the one with this id."""
     query = select(TABLE).where(TABLE.c.experiment == experiment, TABLE.c.id > after)

@@ -9,7 +9,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from app.storage.database.dump import SIGNING_KEY
-from app.storage.database.mapping import one, record, values
+from app.storage.database.rows import one, record, values
 from app.storage.database.tables.receipts import SigningKey
 from app.storage.queries.operation import secrets
 

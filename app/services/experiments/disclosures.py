@@ -1,0 +1,109 @@
+"""Disclosures of a run, to its agent and to harnesses: its exposure ledger and their totals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from app.errors import BadRequest
+from app.services.auth import Caller, require_researcher
+from app.services.experiments.runs import find
+from app.services.runtime.context import Context
+from app.storage.database.records import (
+    DISCLOSURE_KINDS,
+    HARNESS,
+    HARNESS_KINDS,
+    DisclosureRecord,
+    RunRecord,
+)
+from app.storage.queries import exposure
+
+LEDGER_CURSOR = re.compile(r"[0-9]{1,18}")
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A page of a run's exposure ledger; the totals of all pages; the cursor of the next page.
+
+    `harness_totals` has the disclosures to harnesses, with the same names as `totals`. It is None
+    for the run's own key, which must not learn of them: they tell that a file was graded.
+    """
+
+    run: RunRecord
+    disclosed: list[DisclosureRecord]
+    totals: dict[str, int]
+    harness_totals: dict[str, int] | None
+    next_cursor: str | None
+
+
+def ledger(
+    context: Context, caller: Caller, run_id: str, *, after: str | None, limit: int | None
+) -> Ledger:
+    """The disclosures to the run's key, and for researchers also those to harnesses.
+
+    At most `limit` after the cursor `after`, or all.
+
+    Raises:
+        BadRequest: `after` is not a cursor of this list.
+        NotFound: as `find`.
+    """
+    run = find(context, caller, run_id)
+    if after is not None and not LEDGER_CURSOR.fullmatch(after):
+        raise BadRequest("The cursor is not one that this list gave: begin again without one.")
+    offset = int(after or 0)
+    kinds = DISCLOSURE_KINDS if caller.is_run else DISCLOSURE_KINDS + HARNESS_KINDS
+    with context.database.read() as session:
+        # A count and not an id: ids of all runs are one sequence, and would tell of other runs.
+        found = exposure.list_disclosures(
+            session, run_id, kinds=kinds, offset=offset, limit=None if limit is None else limit + 1
+        )
+        counted = exposure.totals(session, run_id)
+    totals = {kind: counted[kind] for kind in DISCLOSURE_KINDS}
+    to_harness = None
+    if not caller.is_run:
+        to_harness = {kind: counted[f"{HARNESS}{kind}"] for kind in DISCLOSURE_KINDS}
+    if limit is None or len(found) <= limit:
+        return Ledger(run, found, totals, to_harness, None)
+    return Ledger(run, found[:limit], totals, to_harness, str(offset + limit))
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosures:
+    """Disclosures to one reader: `totals` by kind for the run, and the kinds by submission."""
+
+    totals: Mapping[str, int]
+    by_submission: Mapping[str, Sequence[str]]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was disclosed."""
+        return not any(self.totals.values())
+
+
+def disclosures_of(
+    context: Context, caller: Caller, run_id: str, submission_ids: Sequence[str]
+) -> tuple[Disclosures, Disclosures]:
+    """Disclosures to the agent, and those to harnesses; for researchers.
+
+    The kinds have the same names for both. Validations belong to no submission.
+
+    Raises:
+        Forbidden: the caller is no researcher.
+    """
+    require_researcher(caller)
+    with context.database.read() as session:
+        counted = exposure.totals(session, run_id)
+        numbers = exposure.numbers_disclosed(session, run_id, submission_ids)
+    return _disclosures(counted, numbers, ""), _disclosures(counted, numbers, HARNESS)
+
+
+def _disclosures(
+    counted: Mapping[str, int], numbers: Sequence[tuple[str, str]], prefix: str
+) -> Disclosures:
+    names = {prefix + kind: kind for kind in DISCLOSURE_KINDS}
+    found: dict[str, list[str]] = {}
+    for submission_id, kind in numbers:
+        if kind in names:
+            found.setdefault(submission_id, []).append(names[kind])
+    return Disclosures({name: counted[kind] for kind, name in names.items()}, found)

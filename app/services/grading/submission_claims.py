@@ -1,0 +1,93 @@
+"""Claims on live submissions: the `ClaimStore` of servers that grade, and of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from functools import partial
+
+from app.domain.states import SubmissionState
+from app.graders.messages.results import GradingResult
+from app.prometheus_metrics import SETTLED, observe_grading
+from app.services.grading import gradings_in_progress
+from app.services.grading.claim_jobs import ClaimedJob, DeliveredJob, claim_jobs, delivered_job
+from app.services.grading.write_outcomes import FinishedGrading, write_outcomes
+from app.services.runtime.context import Context
+from app.storage.database.batch import Batch
+from app.storage.database.records import ClaimRecord
+from app.storage.queries import claims, submissions
+
+
+class SubmissionClaims:
+    """Claims live submissions, and writes their outcomes, many in one transaction.
+
+    With `are_others`, the queue delivers the submissions to claim, and counts itself the deaths of
+    its workers.
+    """
+
+    def __init__(self, context: Context, *, are_others: bool = False) -> None:
+        self._context = context
+        self._are_others = are_others
+        attempts = context.settings.grading_attempts
+        self._job_claims: Batch[DeliveredJob, ClaimedJob] = Batch(
+            context.database.writer, partial(claim_jobs, max_attempts=attempts)
+        )
+        self._finished: Batch[FinishedGrading, SubmissionState | None] = Batch(
+            context.database.writer, partial(write_outcomes, max_attempts=attempts)
+        )
+
+    def claim(self, limit: int, busy: Collection[ClaimRecord] = ()) -> list[ClaimRecord] | None:
+        """Claim up to `limit` queued submissions, oldest first. None if none is queued."""
+        return self._claim(limit) or None
+
+    def claim_one(self, submission_id: str) -> list[ClaimRecord]:
+        """Claim a submission if it is queued."""
+        return self._claim(1, only=submission_id)
+
+    def claim_job(self, job: int, submission_id: str) -> Future[ClaimedJob]:
+        """Claim the submission of a job that the queue delivered.
+
+        The future raises OtherEnvironment if this process may not grade in this database.
+        """
+        return self._job_claims.add(delivered_job(job, submission_id))
+
+    def write(
+        self, claimed: ClaimRecord, outcome: GradingResult, metric: str
+    ) -> Future[SubmissionState | None]:
+        """Write an outcome, unless the claim was lost: see `write_outcomes`."""
+        finished = FinishedGrading(claimed, outcome, metric, datetime.now(UTC))
+        writing = self._finished.add(finished)
+        writing.add_done_callback(_count)
+        return writing
+
+    def give_back(self, claimed: ClaimRecord) -> Future[None]:
+        """Queue a submission again whose grading was cut short here; the attempt does not count."""
+        return self._context.database.enqueue(lambda session: claims.give_back(session, claimed))
+
+    def begun(self, claimed: ClaimRecord) -> None:
+        """Note that a grader gets the submission, for the case that this server dies."""
+        if not self._are_others:
+            gradings_in_progress.begin(self._context.settings, claimed.id)
+
+    def graded(self, claimed: ClaimRecord, seconds: float) -> None:
+        """Count the grading in the metrics."""
+        observe_grading(claimed.competition, seconds)
+
+    def ended(self, claimed: ClaimRecord) -> None:
+        """Remove the note that a grader has the submission."""
+        if not self._are_others:
+            gradings_in_progress.end(self._context.settings, claimed.id)
+
+    def _claim(self, limit: int, only: str | None = None) -> list[ClaimRecord]:
+        instance, now = self._context.instance, datetime.now(UTC)
+        return self._context.database.write(
+            lambda session: submissions.claim(session, instance, limit, now, only=only)
+        )
+
+
+def _count(writing: Future[SubmissionState | None]) -> None:
+    if writing.exception() is None:
+        state = writing.result()
+        if state is not None and state.is_settled:
+            SETTLED.labels(state.value).inc()

@@ -1,0 +1,45 @@
+"""Add submissions to a regrade, and find out that all of them are graded."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from app.domain.states import RegradeState
+from app.queue import jobs
+from app.storage.queries.regrades import outcomes, regrades
+from app.storage.queries.regrades.regrades import RegradeRecord
+
+
+def finish_all(session: Session, *, queues: bool) -> None:
+    """Mark as ready the regrades that a dead process left running with nothing to grade."""
+    for one in regrades.running(session):
+        finish(session, one.id, queues=queues)
+
+
+def add_submissions(session: Session, regrade: RegradeRecord, *, queues: bool) -> int:
+    """Add settled submissions that the regrade does not have. Returns how many, 0 if none is left.
+
+    With `queues` their jobs are made in the same transaction.
+    """
+    added = outcomes.fill(session, regrade)
+    if queues:
+        jobs.defer_regradings(session, regrade.id, added)
+    return len(added)
+
+
+def finish(session: Session, regrade_id: str, *, queues: bool) -> bool:
+    """Make a regrade ready if nothing is left to grade. Returns whether it is no more running.
+
+    Submissions that were settled since it was started are added first.
+    """
+    if outcomes.queued(session, regrade_id, 1):
+        return False
+    found = regrades.get(session, regrade_id, locks=True)
+    if found is None or found.state is not RegradeState.RUNNING:
+        return True
+    if add_submissions(session, found, queues=queues):
+        return False
+    now = datetime.now(UTC)
+    return regrades.change_running(session, regrade_id, state=RegradeState.READY, ready_at=now)

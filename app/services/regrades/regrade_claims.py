@@ -1,0 +1,202 @@
+"""Claims on submissions of regrades: the `ClaimStore` that leaves live submissions untouched."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from concurrent.futures import Future
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from app.domain.states import RegradeState, SubmissionState
+from app.domain.verdict import problem_document
+from app.graders.messages.results import GraderFault, GradingResult, Rejected
+from app.grading.graded import Graded
+from app.services.grading.write_outcomes import grade_record
+from app.services.regrades.add_submissions import finish
+from app.services.runtime.context import Context
+from app.services.runtime.environment import refusal, this_environment
+from app.storage.queries.operation import environments
+from app.storage.queries.regrades import outcomes, regrades
+from app.storage.queries.regrades.outcomes import ClaimedRegrading, OutcomeRecord
+from app.storage.queries.regrades.regrades import RegradeRecord
+
+log = logging.getLogger("podium.worker")
+# Gradings of one file that may be cut short by the death of the process before it is given up.
+# Kills by an operator count as well, so the number is larger than for live submissions.
+DEATHS = 6
+
+
+class RegradeClaims:
+    """Claims submissions of the running regrades, and writes one outcome for each.
+
+    With `are_others`, other machines grade as well: a claim is refused if the environment of this
+    process is not that of the database.
+    """
+
+    def __init__(self, context: Context, *, are_others: bool = False) -> None:
+        self._context = context
+        self._are_others = are_others
+
+    def claim(
+        self, limit: int, busy: Collection[ClaimedRegrading]
+    ) -> list[ClaimedRegrading] | None:
+        """Begin attempts at up to `limit` submissions of the oldest regrade that has some left.
+
+        None if no regrade is running.
+        """
+        running = self._running()
+        if not running:
+            return None
+        for one in running if limit > 0 else ():
+            claimed = {each.id for each in busy if each.regrade_id == one.id}
+            ids = self._queued(one.id, limit + len(busy))
+            new = [each for each in ids if each not in claimed][:limit]
+            if new:
+                return self._begin(one.id, new)
+            if not ids:
+                self._finish(one.id)
+        return []
+
+    def claim_job(self, regrade_id: str, submission_id: str) -> ClaimedRegrading | None:
+        """Begin the attempt of a job that the queue delivered. None if there is nothing to grade.
+
+        Raises:
+            OtherEnvironment: this process may not grade in this database.
+        """
+        if regrade_id not in {one.id for one in self._running()}:
+            return None
+        return next(iter(self._begin(regrade_id, [submission_id])), None)
+
+    def write(
+        self, claimed: ClaimedRegrading, outcome: GradingResult, metric: str
+    ) -> Future[SubmissionState | None]:
+        """Write an outcome, unless there is one. A fault with attempts left writes nothing."""
+        end: Future[SubmissionState | None] = Future()
+        if isinstance(outcome, GraderFault) and claimed.attempts < self._attempts:
+            end.set_result(SubmissionState.QUEUED)
+            return end
+        record = _record(claimed, outcome, metric)
+        queues, database = self._context.settings.queues, self._context.database
+
+        def written(future: Future[bool]) -> None:
+            error = future.exception()
+            if error is not None:
+                end.set_exception(error)
+                return
+            # After the commit: of several processes, the last one then finds nothing left.
+            database.enqueue(lambda session: finish(session, claimed.regrade_id, queues=queues))
+            end.set_result(record.state if future.result() else None)
+
+        database.enqueue(
+            lambda session: outcomes.settle(session, claimed.regrade_id, claimed.id, record)
+        ).add_done_callback(written)
+        return end
+
+    def give_back(self, claimed: ClaimedRegrading) -> Future[None]:
+        """Undo the count of an attempt whose grading was cut short here."""
+        return self._context.database.enqueue(lambda session: outcomes.give_back(session, claimed))
+
+    def begun(self, claimed: ClaimedRegrading) -> None:
+        """Nothing is noted: every attempt is counted when it begins, and `DEATHS` are too many."""
+
+    def graded(self, claimed: ClaimedRegrading, seconds: float) -> None:
+        """Nothing is counted: the metrics are about live submissions."""
+
+    def ended(self, claimed: ClaimedRegrading) -> None:
+        """There is no note to remove."""
+
+    @property
+    def _attempts(self) -> int:
+        return self._context.settings.grading_attempts
+
+    def _running(self) -> list[RegradeRecord]:
+        """The regrades that this process may work at; those of other environments are cancelled."""
+        with self._context.database.read() as session:
+            found = regrades.running(session)
+        return [one for one in found if self._is_comparable(one)]
+
+    def _queued(self, regrade_id: str, limit: int) -> list[str]:
+        with self._context.database.read() as session:
+            return outcomes.queued(session, regrade_id, limit)
+
+    def _begin(self, regrade_id: str, submission_ids: Sequence[str]) -> list[ClaimedRegrading]:
+        """Begin an attempt at those of the submissions that are still to be graded."""
+
+        def begin(session: Session) -> list[ClaimedRegrading]:
+            if self._are_others:
+                agreed = environments.current(session)
+                if agreed is not None and agreed[0] != this_environment():
+                    raise refusal(*agreed)
+            claimed = outcomes.begin(session, regrade_id, submission_ids)
+            lost = [one for one in claimed if one.attempts > DEATHS + self._attempts]
+            for one in lost:
+                record = _record(one, GraderFault("worker_lost", ""), "")
+                outcomes.settle(session, one.regrade_id, one.id, record)
+            return [one for one in claimed if one not in lost]
+
+        claimed = self._context.database.write(begin)
+        if len(claimed) < len(submission_ids):
+            self._finish(regrade_id)
+        return claimed
+
+    def _finish(self, regrade_id: str) -> None:
+        """Make a regrade ready if nothing is left to grade."""
+        queues = self._context.settings.queues
+        self._context.database.write(lambda session: finish(session, regrade_id, queues=queues))
+
+    def _is_comparable(self, one: RegradeRecord) -> bool:
+        """Whether this process grades as the regrade began; if not, the regrade is cancelled."""
+        own = this_environment()
+        if (one.podium_version, one.environment) == (own.podium_version, own.environment):
+            return True
+        reason = "the environment of grading was changed while it ran; start it again"
+        log.error("a regrade is cancelled", extra={"regrade": one.id, "why": reason})
+        self._context.database.write(
+            lambda session: regrades.change_running(
+                session,
+                one.id,
+                state=RegradeState.CANCELLED,
+                cancelled_at=datetime.now(UTC),
+                reason=reason,
+            )
+        )
+        return False
+
+
+def _record(claimed: ClaimedRegrading, outcome: GradingResult, metric: str) -> OutcomeRecord:
+    now = datetime.now(UTC)
+    match outcome:
+        case Graded():
+            grade = grade_record(claimed.id, claimed.version_id, outcome, metric, now)
+            return OutcomeRecord(
+                state=SubmissionState.GRADED,
+                score=grade.score,
+                public_score=grade.public_score,
+                search_score=grade.search_score,
+                better=grade.better,
+                equal=grade.equal,
+                worse=grade.worse,
+                teams=grade.teams,
+                percentile=grade.percentile,
+                above_median=grade.above_median,
+                medal=grade.medal,
+                grader=grade.grader,
+                warnings=[one.as_dict() for one in outcome.warnings],
+                graded_at=now,
+            )
+        case Rejected(verdict=verdict):
+            return OutcomeRecord(
+                state=SubmissionState.REJECTED,
+                problem=problem_document(verdict),
+                warnings=[one.as_dict() for one in verdict.warnings],
+                graded_at=now,
+            )
+        case GraderFault():
+            return OutcomeRecord(
+                state=SubmissionState.FAILED,
+                fault=outcome.kind,
+                place=outcome.place,
+                graded_at=now,
+            )

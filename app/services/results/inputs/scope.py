@@ -1,0 +1,232 @@
+"""The attempts that a statistic counts, and how: the same choices for every statistic."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy.orm import Session
+
+from app.domain.result_choices import RATES, Excluded, Padding, Reviews
+from app.errors import AttemptsMissing, Invalid, NoResults
+from app.services.experiments import experiments
+from app.services.public_log.freezes import Freeze, freezes_of
+from app.services.results.inputs.attempts import (
+    CompetitionInfo,
+    ExperimentResults,
+    competition_info,
+    gather,
+    refuse_without_board,
+)
+from app.services.runtime.archival import archived_competitions, archived_note, suite_slugs
+from app.services.runtime.context import Context
+from app.statistics.attempt_columns import Attempts
+from app.statistics.attempts import Grid, make_grid
+from app.storage.database.records import ExperimentRecord
+from app.storage.queries import amendments, competitions, results
+from app.storage.queries.regrades.in_force import NOW, Basis, InForce, in_force
+
+MOST_COMPETITIONS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFilter:
+    """The attempts that count, and how: the same for every statistic."""
+
+    suite: str | None = None
+    padding: Padding = Padding.NONE
+    exclude_flags: tuple[str, ...] = ()
+    excluded: Excluded = Excluded.DROP
+    archived: bool = False  # whether archived competitions, experiments and runs count too
+    basis: Basis = NOW  # which grades count
+    reviews: Reviews = Reviews.APPLY
+
+    @property
+    def ignores_reviews(self) -> bool:
+        """Whether runs that reviews exclude count."""
+        return self.reviews is Reviews.IGNORE
+
+
+@dataclass(frozen=True, slots=True)
+class ResultContext:
+    """The data behind a statistic, which reports show together with it.
+
+    `outside` is the number of results at competitions that are not asked for, `withdrawn` that of
+    imported results that an admin withdrew by then; `freeze` is what was planned before the first
+    run. `regrades` are those whose grades it uses. `reviewed` are the competitions and seeds of
+    the runs that reviews exclude, and `with_excluded` the rates, in percent, if they counted; None
+    if there are none. `archived_competitions` are left out because they are archived.
+    """
+
+    experiment: ExperimentRecord
+    filters: ResultFilter
+    grid: Grid
+    missing: tuple[tuple[str, int, str], ...]
+    flags: tuple[tuple[str, str, str], ...]
+    excluded: tuple[str, ...]
+    outside: int
+    open: int
+    imported: int
+    policies: Mapping[str, int]
+    failures: Mapping[str, int]
+    disclosed: Mapping[str, int]
+    withdrawn: int = 0
+    freeze: Freeze | None = None
+    regrades: tuple[InForce, ...] = ()
+    reviewed: tuple[tuple[str, int], ...] = ()
+    with_excluded: Mapping[str, float] | None = None
+    archived_competitions: tuple[str, ...] = ()
+
+
+def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
+    """Refuse a flag that no imported competition has: a typo must not change a number.
+
+    Raises:
+        Invalid: with the unknown flag, and the nearest known one or all known ones.
+    """
+    if not filters.exclude_flags:
+        return
+    with context.database.read() as session:
+        versions = competitions.list_current(session, limit=MOST_COMPETITIONS)
+    known = sorted({flag["code"] for one in versions for flag in one.document.get("flags") or ()})
+    for code in filters.exclude_flags:
+        if code not in known:
+            near = difflib.get_close_matches(code, known, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"flags here: {', '.join(known)}."
+            raise Invalid(
+                f"exclude_flags: no imported competition has the flag {code!r}; "
+                + (hint if known else "no competition here has a flag.")
+            )
+
+
+def result_context(
+    context: Context, name: str, filters: ResultFilter, *, with_imports: bool = True
+) -> tuple[ResultContext, dict[str, CompetitionInfo]]:
+    """The counted attempts of one experiment; without `with_imports`, imported ones are missing.
+
+    Raises:
+        NotFound: the experiment or the suite does not exist.
+        Invalid: no competition has a flag that is to be excluded.
+        AttemptsMissing: results are missing and the padding does not allow it.
+        LeaderboardsMissing: a competition has no medals to win.
+    """
+    record = experiments.find(context, name)
+    refuse_unknown_flags(context, filters)
+    own = gather(
+        context,
+        [name],
+        archived=filters.archived,
+        with_imports=with_imports,
+        basis=filters.basis,
+    )[name]
+    as_of = filters.basis.as_of
+    slugs = suite_slugs(context, filters.suite, archived=filters.archived, as_of=as_of)
+    info = competition_info(context, slugs or own.competitions, as_of)
+    disclosed = disclosures(context, [name], filters).get(name, {})
+    with context.database.read() as session:
+        (record,) = as_they_were(session, [record], as_of)
+        withdrawn = amendments.withdrawn(session, as_of=as_of).get(name, 0)
+        regrades = in_force(session, filters.basis)
+    hidden = archived_competitions(
+        context, filters.suite, [name], archived=filters.archived, as_of=as_of
+    )
+    try:
+        found = context_of(record, own, info, filters, slugs, disclosed, regrades)
+    except NoResults as refusal:
+        raise NoResults(refusal.detail + archived_note(hidden(name))) from None
+    freeze = freezes_of(context, [record], filters.padding).get(name)
+    found = replace(found, withdrawn=withdrawn, freeze=freeze, archived_competitions=hidden(name))
+    return found, info
+
+
+def context_of(
+    record: ExperimentRecord,
+    own: ExperimentResults,
+    info: Mapping[str, CompetitionInfo],
+    filters: ResultFilter,
+    slugs: set[str] | None,
+    disclosed: Mapping[str, int],
+    regrades: Sequence[InForce] = (),
+) -> ResultContext:
+    """The counted attempts of one experiment whose results were gathered.
+
+    `regrades` are those in force, at any competition.
+
+    Raises:
+        AttemptsMissing: results are missing and the padding does not allow it.
+        LeaderboardsMissing: a competition has no medals to win.
+        NoResults: no competition is left, or there is no attempt.
+    """
+    wanted = own.competitions if slugs is None else slugs
+    unwanted = set(filters.exclude_flags)
+    excluded = sorted(s for s in wanted if unwanted & {code for code, _ in info[s].flags})
+    used = wanted - set(excluded) if filters.excluded is Excluded.DROP else wanted
+    if wanted and not used:
+        raise NoResults(
+            f"All {len(wanted)} competitions have one of the excluded flags "
+            f"({', '.join(filters.exclude_flags)}), so none is left."
+        )
+    refuse_without_board(slug for slug in used if info[slug].has_board is False)
+    with_excluded = own.attempts.copy()
+    for each in own.excluded.values():
+        if each is not None:
+            with_excluded.append(each)
+    reviewed = sorted(key for key in own.excluded if key[0] in used)
+
+    def grid_of(counted: Attempts) -> Grid:
+        if excluded and filters.excluded is Excluded.FAIL:
+            counted = counted.with_failures_at(excluded)
+        seeds = own.seeds_at(sorted(used))
+        return make_grid(counted, used, seeds=seeds, padding=filters.padding, excused=reviewed)
+
+    try:
+        grid = grid_of(with_excluded if filters.ignores_reviews else own.attempts)
+    except AttemptsMissing as refusal:
+        for each in refusal.extensions["missing"]:
+            each["reason"] = own.pending.get((each["competition"], each["seed"]), "no run")
+        raise
+    return ResultContext(
+        experiment=record,
+        filters=filters,
+        grid=grid,
+        missing=tuple((s, n, own.pending.get((s, n), "no run")) for s, n in grid.missing),
+        flags=tuple((s, *flag) for s in grid.competitions for flag in info[s].flags),
+        excluded=tuple(excluded),
+        outside=sum(slug not in wanted for slug in own.attempts.competitions),
+        open=own.open,
+        imported=own.imported,
+        policies=own.policies,
+        failures=own.failures,
+        disclosed=disclosed,
+        regrades=tuple(one for one in regrades if one.competition in grid.competitions),
+        reviewed=tuple(reviewed),
+        with_excluded=_means(grid_of(with_excluded)) if reviewed else None,
+    )
+
+
+def _means(grid: Grid) -> dict[str, float]:
+    """The mean of each rate over competitions, in percent."""
+    means = 100.0 * grid.shares.mean(axis=0)
+    return {rate: float(mean) for rate, mean in zip(RATES, means, strict=True)}
+
+
+def as_they_were(
+    session: Session, records: Sequence[ExperimentRecord], as_of: datetime | None
+) -> list[ExperimentRecord]:
+    """The experiments with the fields that they had at a time, before they were amended."""
+    if as_of is None:
+        return list(records)
+    fields = amendments.fields_then(session, as_of)
+    return [replace(one, **fields.get(one.name, {})) for one in records]
+
+
+def disclosures(
+    context: Context, names: list[str] | None, filters: ResultFilter
+) -> dict[str, dict[str, int]]:
+    """The number of disclosures to runs' keys, by experiment and kind."""
+    with context.database.read() as session:
+        return results.exposure_totals(
+            session, names, archived=filters.archived, as_of=filters.basis.as_of
+        )

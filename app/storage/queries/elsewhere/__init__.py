@@ -1,0 +1,1 @@
+"""Results made elsewhere: imported grades and runs, and scores that harnesses measured."""

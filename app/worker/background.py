@@ -1,0 +1,124 @@
+"""Background threads of a server or worker, which look for work from time to time.
+
+Nothing depends on their errors: the server goes on, and the next turn tries again.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Hashable
+
+from app.services.operations.collect_garbage import sweep
+from app.services.public_log.run_receipts import issue_late
+from app.services.results.inputs.kept_results import read_ahead, result_versions
+from app.services.reviews.compute import Reviewer
+from app.services.reviews.versions import Stopped
+from app.services.runtime.context import Context
+from app.units import HOUR
+
+RECEIPT_SECONDS = 10.0  # between checks for closed runs without a receipt
+REVIEW_SECONDS = 0.5  # between checks for newly graded submissions
+RESULT_SECONDS = 5.0  # between checks for changed results
+RESULT_SHARE = 0.01  # of a processor, at most, for these checks
+gc_log = logging.getLogger("podium.gc")
+receipt_log = logging.getLogger("podium.receipts")
+result_log = logging.getLogger("podium.results")
+review_log = logging.getLogger("podium.reviews")
+
+
+def run_garbage_collector(context: Context, stopping: threading.Event) -> None:
+    """Remove stored files that no row names, every PODIUM_GC_HOURS until `stopping` is set.
+
+    Returns at once if PODIUM_GC_HOURS is 0.
+    """
+    seconds = context.settings.gc_hours * HOUR
+    while seconds and not stopping.wait(seconds):
+        try:
+            removed = sweep(context)
+        except Exception:
+            gc_log.exception("cannot remove files that no row names")
+        else:
+            gc_log.info(
+                "removed files that no row names",
+                extra={"files": len(removed), "bytes": sum(one.bytes for one in removed)},
+            )
+
+
+def run_late_receipts(context: Context, stopping: threading.Event) -> None:
+    """Issue receipts of closed runs whose grade came after the close, until `stopping` is set."""
+    while not stopping.wait(RECEIPT_SECONDS):
+        try:
+            count = issue_late(context)
+        except Exception:
+            receipt_log.exception("cannot issue receipts")
+        else:
+            if count:
+                receipt_log.info("issued receipts", extra={"receipts": count})
+
+
+def run_reviewer(context: Context, stopping: threading.Event) -> None:
+    """Compute signals of what was graded until `stopping` is set.
+
+    Several processes may: a signal is stored once.
+    """
+    reviewer = Reviewer(context, stopping)
+    while not stopping.wait(REVIEW_SECONDS):
+        try:
+            while not stopping.is_set() and reviewer.turn():
+                pass
+        except Stopped:
+            return
+        except Exception:
+            review_log.exception("cannot compute signals")
+
+
+class ResultReader:
+    """Reads results that stopped changing and are not cached, before anybody asks for them.
+
+    While runs of an experiment are closed one after another, reading it after each would cost more
+    than it saves.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._seen: dict[str, Hashable] | None = None
+        self._read: dict[str, Hashable] = {}
+
+    def look(self) -> int:
+        """Read results that are as at the last look; the first time all. Of how many experiments.
+
+        Do not re-read results that are too large to cache.
+        """
+        versions = result_versions(self._context)
+        unchanged = {
+            name: version
+            for name, version in versions.items()
+            if self._read.get(name) != version
+            and (self._seen is None or self._seen.get(name) == version)
+        }
+        self._seen = versions
+        if unchanged:
+            read_ahead(self._context, list(unchanged))
+            self._read |= unchanged
+        return len(unchanged)
+
+
+def run_result_reader(
+    context: Context, stopping: threading.Event, pause: float = RESULT_SECONDS
+) -> None:
+    """Look every `pause` seconds until `stopping` is set, less often where looking takes long."""
+    reader = ResultReader(context)
+    while not stopping.is_set():
+        began = time.monotonic()
+        try:
+            count = reader.look()
+        except Exception:
+            result_log.exception("cannot read results ahead; the next board will")
+            count = 0
+        seconds = time.monotonic() - began
+        if count:
+            extra = {"experiments": count, "seconds": round(seconds, 3)}
+            result_log.info("read results", extra=extra)
+        stopping.wait(max(pause, seconds / RESULT_SHARE) if not count else pause)

@@ -1,0 +1,111 @@
+"""The loop that claims submissions and grades them: of live submissions, and of regrades."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic
+
+from app.errors import PodiumError
+from app.services.grading.claim_store import AnyClaim
+from app.services.grading.lifecycle import PAUSE_SECONDS, GradingEnd, GradingLifecycle
+
+log = logging.getLogger("podium.worker")
+IDLE_SECONDS = 1.0  # how often an idle loop queries for submissions without being woken
+
+
+class GradingLoop(Generic[AnyClaim]):
+    """Claims submissions and grades them, at most `capacity` at the same time.
+
+    It claims many at a time: a transaction costs the same for one submission and for sixteen. So
+    it waits until `least` can be claimed, and while `is_free` returns false. `busy_seconds` is how
+    long it waits, if nobody wakes it, while there is work that it may not claim.
+    """
+
+    def __init__(
+        self,
+        lifecycle: GradingLifecycle[AnyClaim],
+        *,
+        capacity: int,
+        least: float = 1,
+        is_free: Callable[[], bool] = lambda: True,
+        busy_seconds: float = IDLE_SECONDS,
+    ) -> None:
+        self._lifecycle = lifecycle
+        self._capacity = capacity
+        self._least = least
+        self._is_free = is_free
+        self._busy_seconds = busy_seconds
+        self._in_flight: set[AnyClaim] = set()
+        self._lock = threading.Lock()
+        self._wake = threading.Event()
+
+    def wake(self) -> None:
+        """Query for submissions now. Callable from any thread."""
+        self._wake.set()
+
+    def is_idle(self) -> bool:
+        """Whether no submission is being graded, nor claimed for it."""
+        with self._lock:
+            return not self._in_flight
+
+    def run(self, stop: Callable[[bool], bool]) -> None:
+        """Grade until `stop(idle)` returns true. It is called after every query for submissions.
+
+        `stop=lambda idle: idle` grades everything and returns.
+        """
+        while True:
+            self._wake.clear()
+            claimed = self._claim()
+            self._start(claimed or [])
+            if stop(claimed is None and self.is_idle()):
+                return
+            if not claimed:
+                self._wake.wait(IDLE_SECONDS if claimed is None else self._busy_seconds)
+
+    def give_back(self) -> None:
+        """Undo the count of attempts that ended with the graders. Close the graders before."""
+        with self._lock:
+            left = list(self._in_flight)
+        for one in left:
+            try:
+                self._lifecycle.claims.give_back(one).result()
+            except PodiumError as error:  # one attempt too many is counted
+                log.warning("cannot give back", extra={"error": type(error).__name__})
+
+    def _claim(self) -> list[AnyClaim] | None:
+        """New claims; None if there is nothing to grade but what is in flight."""
+        with self._lock:
+            busy = list(self._in_flight)
+        free = self._capacity - len(busy)
+        if busy and free < self._least:
+            return []
+        try:
+            return self._lifecycle.claims.claim(free if self._is_free() else 0, busy)
+        except PodiumError as error:
+            pause(error)
+            return []
+
+    def _start(self, claimed: list[AnyClaim]) -> None:
+        with self._lock:
+            self._in_flight.update(claimed)
+        for one in claimed:
+            self._lifecycle.start(one).add_done_callback(
+                lambda end, one=one: self._release(one, end)  # type: ignore[misc]
+            )
+
+    def _release(self, claimed: AnyClaim, end: GradingEnd) -> None:
+        # Whatever the result was; but `give_back` needs what was cancelled with the graders.
+        if end.cancelled():
+            return
+        with self._lock:
+            self._in_flight.discard(claimed)
+        self._wake.set()
+
+
+def pause(error: PodiumError) -> None:
+    """Wait for the database. The submissions stay queued, so waiting is safe."""
+    log.warning("cannot claim submissions", extra={"error": type(error).__name__})
+    time.sleep(PAUSE_SECONDS)

@@ -1,0 +1,86 @@
+"""Only files that no row names, and that are old, are removed; and only by their own database."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from app.services.operations.collect_garbage import Removable, remove, sweep, unreferenced
+from app.services.operations.start_checks import OWNER_FILE, ForeignStore
+from app.services.runtime.context import Context
+from app.storage.blobs.disk import DiskBlobs
+from app.units import HOUR
+from tests.storage.make import World
+
+AGE = 24.0  # hours
+
+
+def put(context: Context, body: bytes, *, hours: float) -> tuple[str, Path]:
+    """A stored file that was changed so many hours ago."""
+    assert isinstance(context.blobs, DiskBlobs)
+    blob = context.blobs.put(body)
+    path = context.blobs.path(blob.sha256)
+    make_old(path, hours)
+    return blob.sha256, path
+
+
+def make_old(path: Path, hours: float) -> None:
+    moment = time.time() - hours * HOUR
+    os.utime(path, (moment, moment))
+
+
+def found(context: Context, age: float = AGE) -> list[Removable]:
+    return unreferenced(context.settings, age_hours=age)
+
+
+def test_old_files_without_a_row_are_found_and_removed(context: Context, here: World) -> None:
+    _, orphan = put(context, b"orphan", hours=25)
+    named, kept = put(context, b"named", hours=25)
+    _, young = put(context, b"young", hours=23)
+    here.submit(sha256=named, bytes=5)
+
+    removable = found(context)
+    removed = remove(context.settings, removable, age_hours=AGE)
+
+    assert [(one.kind, one.path, one.bytes) for one in removable] == [("blob", str(orphan), 6)]
+    assert removed == removable
+    assert [path.exists() for path in (orphan, kept, young)] == [False, True, True]
+    assert found(context) == []
+
+
+def test_a_file_that_was_stored_again_meanwhile_stays(context: Context) -> None:
+    _, path = put(context, b"again", hours=25)
+    removable = found(context)
+    assert len(removable) == 1
+
+    context.blobs.put(b"again")
+
+    assert remove(context.settings, removable, age_hours=AGE) == []
+    assert path.read_bytes() == b"again"
+
+
+def test_directories_of_versions_without_a_row_are_removed(context: Context) -> None:
+    left = context.settings.data_dir / "competitions" / "bikes" / "0123456789"
+    left.mkdir(parents=True)
+    (left / "train.csv").write_text("id\n1\n")
+    assert found(context) == []
+    make_old(left, 25)
+
+    (one,) = sweep(context)
+
+    assert (one.kind, one.path, one.bytes) == ("version", str(left), 5)
+    assert not left.exists()
+
+
+def test_another_databases_files_are_never_removed(context: Context) -> None:
+    _, path = put(context, b"orphan", hours=25)
+    assert isinstance(context.blobs, DiskBlobs)
+    (context.blobs.root / OWNER_FILE).write_text("another database")
+
+    with pytest.raises(ForeignStore, match="Nothing was removed"):
+        sweep(context)
+
+    assert path.exists()

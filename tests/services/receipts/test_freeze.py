@@ -1,0 +1,114 @@
+"""A freeze signs a plan before the first run, and what is not as planned is listed afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.domain.feedback import Feedback
+from app.domain.result_choices import Padding
+from app.errors import Invalid, NotFound
+from app.services.experiments.amendments import amend
+from app.services.experiments.create_run import NewRun, create
+from app.services.receipts.freeze import (
+    AlreadyFrozen,
+    ExperimentStarted,
+    NewFreeze,
+    freeze,
+    frozen,
+)
+from app.services.runtime.context import Context
+from app.storage.queries import experiments
+from app.storage.queries.elsewhere import imported_grades
+from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
+from tests.storage.make import NOON, World, make_experiment
+
+PLAN = NewFreeze(
+    suite=None, competitions=("leaves", "bikes", "bikes"), seeds=(2, 1, 2),
+    feedback=Feedback.VALIDITY, selection="last", padding=Padding.FAIL, limits={"hours": 24.0},
+)  # fmt: skip
+
+
+@pytest.fixture
+def planned(context: Context, here: World) -> str:
+    """An experiment without runs, at a database with two competitions."""
+    context.database.write(lambda session: experiments.add(session, make_experiment("planned")))
+    return "planned"
+
+
+def departures(context: Context, name: str) -> list[str]:
+    found = frozen(context, name)
+    assert found is not None
+    return sorted(one["code"] for one in found.departures)
+
+
+def run(context: Context, name: str, competition: str, seed: int, **over: Any) -> None:
+    fields = {"feedback": PLAN.feedback, "limits": PLAN.limits, **over}
+    create(context, NewRun(name, competition, seed, **fields))
+
+
+def test_the_same_plan_again_is_the_same_receipt(context: Context, planned: str) -> None:
+    first, is_new = freeze(context, planned, PLAN)
+    sorted_plan = replace(PLAN, competitions=("bikes", "leaves"), seeds=(1, 2))
+
+    assert is_new
+    assert freeze(context, planned, sorted_plan) == (first, False)
+    with pytest.raises(AlreadyFrozen, match=first.id):
+        freeze(context, planned, replace(PLAN, seeds=(1,)))
+
+
+def test_an_experiment_that_has_begun_is_not_frozen(
+    context: Context, here: World, planned: str
+) -> None:
+    with pytest.raises(ExperimentStarted, match=here.run.id):
+        freeze(context, here.run.experiment, PLAN)
+    result = ImportedGradeRecord(
+        experiment=planned, competition="bikes", seed=1, made=True, valid=False, score=None,
+        medal=None, above_median=False, source="", document={}, imported_at=NOON,
+    )  # fmt: skip
+    context.database.write(lambda session: imported_grades.add(session, [result]))
+    with pytest.raises(ExperimentStarted, match="imported results"):
+        freeze(context, planned, PLAN)
+
+
+@pytest.mark.parametrize(
+    ("over", "error"),
+    [
+        ({"competitions": ()}, Invalid),
+        ({"suite": "mle-bench-low"}, Invalid),
+        ({"competitions": ("bikes", "nowhere")}, NotFound),
+        ({"competitions": (), "suite": "no-suite"}, NotFound),
+    ],
+)
+def test_a_plan_names_a_suite_or_competitions_that_exist(
+    context: Context, planned: str, over: dict[str, Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        freeze(context, planned, replace(PLAN, **over))
+    assert frozen(context, planned) is None
+
+
+def test_an_experiment_that_went_as_planned_has_no_departures(
+    context: Context, planned: str
+) -> None:
+    freeze(context, planned, PLAN)
+    assert departures(context, planned) == ["missing_run"] * 4
+
+    for competition in ("bikes", "leaves"):
+        for seed in (1, 2):
+            run(context, planned, competition, seed)
+
+    assert departures(context, planned) == []
+
+
+def test_what_is_not_as_planned_is_listed(context: Context, planned: str) -> None:
+    freeze(context, planned, replace(PLAN, competitions=("bikes",), seeds=(1,)))
+    run(context, planned, "bikes", 1, feedback=Feedback.PUBLIC, limits={})
+    run(context, planned, "leaves", 9)
+    amend(context, planned, {"model": "another"}, reason="a mistake", by=None)
+
+    assert departures(context, planned) == [
+        "competition", "limits", "model_amended", "policy", "seed",
+    ]  # fmt: skip

@@ -1,0 +1,95 @@
+"""A regrade is applied if it is ready, complete and takes no result away."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.domain.states import RegradeState
+from app.errors import Invalid, NotFound
+from app.graders.messages.results import GraderFault
+from app.services.regrades.apply import RegradeHasFaults, RegradeNotReady, apply
+from app.services.regrades.regrade_claims import RegradeClaims
+from app.services.runtime.context import Context
+from app.storage.queries.regrades.regrades import RegradeRecord
+from tests.services.regrades.make import graded, new_grade, started, stored
+from tests.storage.make import World
+
+
+def regraded(context: Context, score: float = 0.75, *, fails: bool = False) -> RegradeRecord:
+    """A regrade that is ready, with this score for each submission."""
+    one = started(context)
+    claims = RegradeClaims(context)
+    while claimed := claims.claim(99, ()):
+        for each in claimed:
+            given = GraderFault("crashed") if fails else new_grade(score)
+            claims.write(each, given, "m").result()
+    context.database.write(lambda session: None)
+    found = stored(context, one.id)
+    assert found.state is RegradeState.READY
+    return found
+
+
+def test_an_applied_regrade_supersedes_the_one_before(
+    context: Context, here: World, admin: str
+) -> None:
+    graded(here)
+    first, second = regraded(context), regraded(context, 0.25)
+
+    applied = apply(context, first.id, reason="mended", by=admin)
+    assert (applied.state, applied.decided_by, applied.replaces) == (
+        RegradeState.APPLIED, admin, None,
+    )  # fmt: skip
+    assert applied.summary is not None
+    assert applied.summary["submissions"]["submissions"] == 1
+    apply(context, second.id, reason="mended again", by=None)
+
+    assert stored(context, second.id).replaces == first.id
+    assert stored(context, first.id).superseded_at is not None
+    with pytest.raises(RegradeNotReady, match="is applied"):
+        apply(context, second.id, reason="again", by=None)
+
+
+def test_a_regrade_that_runs_or_has_one_submission_is_not_applied(
+    context: Context, here: World
+) -> None:
+    sent = graded(here)
+    running, single = started(context), started(context, submission_id=sent.id)
+
+    with pytest.raises(RegradeNotReady, match="is running"):
+        apply(context, running.id, reason="x", by=None)
+    with pytest.raises(RegradeNotReady, match="one submission only"):
+        apply(context, single.id, reason="x", by=None)
+    with pytest.raises(NotFound):
+        apply(context, "rgr_none", reason="x", by=None)
+
+
+def test_submissions_settled_since_are_graded_first(context: Context, here: World) -> None:
+    graded(here)
+    one = regraded(context)
+    graded(here)
+
+    with pytest.raises(RegradeNotReady, match="settled since"):
+        apply(context, one.id, reason="x", by=None)
+
+    assert stored(context, one.id).state is RegradeState.RUNNING
+
+
+def test_a_fault_removes_no_result(context: Context, here: World) -> None:
+    graded(here)
+    one = regraded(context, fails=True)
+
+    with pytest.raises(RegradeHasFaults) as refused:
+        apply(context, one.id, reason="x", by=None)
+
+    assert refused.value.extensions["failed"] == 1
+    assert stored(context, one.id).state is RegradeState.READY
+
+
+def test_a_blank_reason_is_refused(context: Context, here: World) -> None:
+    graded(here)
+    one = regraded(context)
+
+    with pytest.raises(Invalid, match="reason"):
+        apply(context, one.id, reason=" ", by=None)
+
+    assert stored(context, one.id).state is RegradeState.READY

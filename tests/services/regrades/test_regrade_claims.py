@@ -1,0 +1,162 @@
+"""Claims of regrades: each submission gets one outcome, and lost attempts are counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.domain.states import RegradeState, SubmissionState
+from app.graders.messages.results import GraderFault
+from app.services.regrades.regrade_claims import DEATHS, RegradeClaims
+from app.services.runtime.context import Context
+from app.storage.queries import submissions
+from app.storage.queries.regrades.outcomes import ClaimedRegrading
+from tests.services.regrades.make import graded, new_grade, outcome, started, stored
+from tests.storage.make import World
+
+FAULT = GraderFault("crashed", "metric")
+
+
+@pytest.fixture
+def claims(context: Context) -> RegradeClaims:
+    return RegradeClaims(context)
+
+
+def claim(claims: RegradeClaims, limit: int = 9, busy=()) -> list[ClaimedRegrading]:
+    found = claims.claim(limit, busy)
+    assert found is not None
+    return found
+
+
+def test_without_a_running_regrade_there_is_nothing_to_claim(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    graded(here)
+
+    assert claims.claim(9, ()) is None
+
+
+def test_submissions_in_flight_are_not_claimed_again(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    ids = [graded(here).id for _ in range(3)]
+    one = started(context)
+
+    first = claim(claims, 2)
+    second = claim(claims, 2, busy=first)
+
+    assert [each.id for each in first + second] == ids
+    assert {each.attempts for each in first + second} == {1}
+    assert claim(claims, 0) == []
+    assert claim(claims, 9, busy=first + second) == []
+    assert stored(context, one.id).state is RegradeState.RUNNING
+
+
+def test_the_oldest_regrade_comes_first(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    sent = graded(here)
+    whole, single = started(context), started(context, submission_id=sent.id)
+
+    (first,) = claim(claims)
+    (second,) = claim(claims, busy=[first])
+
+    assert [first.regrade_id, second.regrade_id] == [whole.id, single.id]
+    assert first.id == second.id == sent.id
+
+
+def test_an_outcome_leaves_the_first_grade_unchanged(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    sent = graded(here, score=0.5)
+    one = started(context)
+    (claimed,) = claim(claims)
+
+    assert claims.write(claimed, new_grade(0.75), "m").result() is SubmissionState.GRADED
+    assert claims.write(claimed, new_grade(0.25), "m").result() is None  # there is one
+
+    found = outcome(context, one.id, sent.id)
+    assert found is not None
+    assert (found.state, found.score) == (SubmissionState.GRADED, 0.75)
+    with context.database.read() as session:
+        kept = submissions.get_submission(session, sent.id)
+    assert kept is not None
+    assert kept[1] is not None
+    assert kept[1].score == 0.5
+    context.database.write(lambda session: None)  # after the write that finishes the regrade
+    assert stored(context, one.id).state is RegradeState.READY
+
+
+def test_a_fault_is_tried_again_and_then_written(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    sent = graded(here)
+    one = started(context)
+
+    for attempt in range(1, context.settings.grading_attempts + 1):
+        (claimed,) = claim(claims)
+        assert claimed.attempts == attempt
+        state = claims.write(claimed, FAULT, "m").result()
+        last = attempt == context.settings.grading_attempts
+        assert state is (SubmissionState.FAILED if last else SubmissionState.QUEUED)
+
+    found = outcome(context, one.id, sent.id)
+    assert found is not None
+    assert (found.fault, found.place) == ("crashed", "metric")
+
+
+def test_what_is_given_back_costs_no_attempt(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    graded(here)
+    started(context)
+
+    for _ in range(3):
+        (claimed,) = claim(claims)
+        claims.give_back(claimed).result()
+
+    assert claim(claims)[0].attempts == 1
+
+
+def test_a_file_that_kills_every_process_fails_in_the_end(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    sent = graded(here)
+    one = started(context)
+    for _ in range(DEATHS + context.settings.grading_attempts):
+        assert len(claim(claims)) == 1  # each process dies before it writes
+
+    assert claims.claim_job(one.id, sent.id) is None
+
+    found = outcome(context, one.id, sent.id)
+    assert found is not None
+    assert (found.state, found.fault) == (SubmissionState.FAILED, "worker_lost")
+
+
+def test_a_regrade_of_another_environment_is_cancelled(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    sent = graded(here)
+    one = started(context, environment="python-2.7")
+
+    assert claims.claim_job(one.id, sent.id) is None
+
+    found = stored(context, one.id)
+    assert found.state is RegradeState.CANCELLED
+    assert found.reason is not None
+    assert "environment" in found.reason
+    assert claims.claim(9, ()) is None
+
+
+def test_what_was_settled_meanwhile_is_added_before_the_end(
+    context: Context, here: World, claims: RegradeClaims
+) -> None:
+    graded(here)
+    one = started(context)
+    (claimed,) = claim(claims)
+    late = graded(here)
+
+    claims.write(claimed, new_grade(0.5), "m").result()
+    context.database.write(lambda session: None)
+
+    assert stored(context, one.id).state is RegradeState.RUNNING
+    assert [each.id for each in claim(claims)] == [late.id]

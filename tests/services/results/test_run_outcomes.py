@@ -1,0 +1,114 @@
+"""The final score of a run: graded before reported, and why there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.domain.feedback import Feedback
+from app.domain.states import ReportedScoreKind, RunState, SubmissionState
+from app.services.results.inputs.attempts import EXCLUDED, ONLY_REPORTED, OPEN, attempt_of_run
+from app.services.results.run_outcomes import final_score
+from app.statistics.attempt_columns import Attempt
+from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
+from app.storage.queries.regrades.counted_runs import RunResult
+from tests.storage.make import NOON
+
+GRADED = {
+    "final": "sub_1", "final_state": SubmissionState.GRADED, "score": 0.5, "medal": "gold",
+    "above_median": True, "sent": 1,
+}  # fmt: skip
+
+
+def run(**over: Any) -> RunResult:
+    """A closed run without submissions."""
+    fields: dict[str, Any] = {
+        **dict.fromkeys(RunResult._fields), "experiment": "e", "competition": "c", "seed": 1,
+        "run": "run_1", "state": RunState.CLOSED, "feedback": Feedback.FULL, "version_id": 1,
+        "sent": 0, "waiting": 0, "failed": 0, "reported": 0, "imported": False,
+        "created_at": NOON, "excluded": False,
+    }  # fmt: skip
+    return RunResult(**{**fields, **over})
+
+
+def reported(*scores: float, final: bool = True) -> list[ReportedScoreRecord]:
+    return [
+        ReportedScoreRecord(
+            run_id="run_1", kind=ReportedScoreKind.REPORTED, score=score, final=final,
+            evidence={}, reported_at=NOON,
+        )
+        for score in scores
+    ]  # fmt: skip
+
+
+def test_a_graded_final_submission_is_the_attempt() -> None:
+    attempt = attempt_of_run(run(**GRADED))
+
+    assert isinstance(attempt, Attempt)
+    assert (attempt.made, attempt.valid, attempt.above_median) == (True, True, True)
+    assert attempt.medal is not None
+    assert attempt.medal.value == "gold"
+
+
+@pytest.mark.parametrize(
+    ("over", "made"),
+    [({}, False), ({"sent": 2, "failed": 0}, True)],
+)
+def test_a_closed_run_without_a_valid_file_is_an_attempt_that_failed(
+    over: dict[str, Any], made: bool
+) -> None:
+    attempt = attempt_of_run(run(**over))
+
+    assert isinstance(attempt, Attempt)
+    assert (attempt.made, attempt.valid, attempt.medal) == (made, False, None)
+
+
+@pytest.mark.parametrize(
+    ("over", "reason"),
+    [
+        ({"state": RunState.OPEN}, OPEN),
+        ({"state": RunState.OPEN, "sent": 3}, OPEN),
+        ({"sent": 1, "waiting": 1}, "being graded"),
+        ({"state": RunState.OPEN, "waiting": 1}, "being graded"),
+        ({"final": "s", "final_state": SubmissionState.QUEUED, "sent": 1}, "being graded"),
+        ({"final": "s", "final_state": SubmissionState.GRADING, "sent": 1}, "being graded"),
+        ({"final": "s", "final_state": SubmissionState.FAILED, "sent": 1}, "grading failed"),
+        ({"sent": 2, "failed": 1}, "grading failed"),
+        ({"sent": 2, "failed": 1, "waiting": 1}, "grading failed"),
+        ({"reported": 1}, ONLY_REPORTED),
+        ({**GRADED, "excluded": True}, EXCLUDED),
+    ],
+)
+def test_why_a_run_has_no_attempt(over: dict[str, Any], reason: str) -> None:
+    assert attempt_of_run(run(**over)) == reason
+    kind, score, why = final_score(run(**over), [])
+    assert (kind, score) == (None, None)
+    assert why == ("" if reason == ONLY_REPORTED else reason)
+
+
+def test_an_open_run_with_a_graded_file_has_an_attempt() -> None:
+    assert isinstance(attempt_of_run(run(**GRADED, state=RunState.OPEN)), Attempt)
+
+
+def test_reported_scores_of_a_run_with_files_do_not_count_in_attempts() -> None:
+    assert isinstance(attempt_of_run(run(sent=1, reported=3)), Attempt)
+
+
+def test_a_graded_score_comes_before_a_reported_one() -> None:
+    assert final_score(run(**GRADED, reported=1), reported(0.9)) == ("graded", 0.5, "")
+
+
+def test_the_last_score_marked_final_is_the_reported_one() -> None:
+    scores = [*reported(0.1, 0.2), *reported(0.9, final=False)]
+    for state in RunState:  # a harness may report before it closes the run
+        found = final_score(run(reported=3, state=state), scores)
+        assert found == (ReportedScoreKind.REPORTED.value, 0.2, "")
+    assert final_score(run(reported=1), reported(0.9, final=False)) == (None, None, "")
+
+
+def test_nothing_is_reported_for_a_run_whose_file_is_being_graded() -> None:
+    waiting = run(sent=1, waiting=1, reported=1)
+
+    assert final_score(waiting, reported(0.9)) == (None, None, "being graded")
+    assert final_score(run(excluded=True, reported=1), reported(0.9)) == (None, None, EXCLUDED)

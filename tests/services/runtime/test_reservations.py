@@ -1,0 +1,115 @@
+"""Places in runs: reserved before the bytes are stored, for no more files than the quotas allow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from app.domain.states import RunState
+from app.errors import IdempotencyMismatch, QuotaExceeded, RunClosed
+from app.services.runtime.reservations import (
+    Outcome,
+    Reservation,
+    Reservations,
+    StoredBytes,
+    Undecided,
+    WantedPlace,
+)
+from app.storage.blobs.store import Blob
+from app.storage.database.records import RunRecord
+from app.units import MEGABYTE
+from tests.storage.make import NOON, World
+
+A, B = "a" * 64, "b" * 64
+
+
+@pytest.fixture
+def reservations() -> Reservations:
+    return Reservations(0.0, StoredBytes(limit_mb=1))
+
+
+def reserve(
+    reservations: Reservations, here: World, run: RunRecord, *, key: str | None = None,
+    sha256: str = A, size: int = 10, files: int = 1,
+) -> list[Outcome]:  # fmt: skip
+    wanted = [WantedPlace(run, Blob(sha256, size), key)] * files
+    return reservations.reserve(here.database, wanted, NOON)
+
+
+def kinds(outcomes: list[Outcome]) -> list[type]:
+    return [type(one) for one in outcomes]
+
+
+def test_the_last_place_goes_to_one_of_two(here: World, reservations: Reservations) -> None:
+    here.submit()
+    run = replace(here.run, limits={"submissions_total": 2})
+
+    first, second = reserve(reservations, here, run, files=2)
+
+    assert isinstance(first, Reservation)
+    assert isinstance(second, Undecided)
+    assert not second.until.done()
+    first.release()
+    first.release()
+    assert second.until.done()
+    assert kinds(reserve(reservations, here, run)) == [Reservation]  # the first was never stored
+
+
+def test_a_full_run_is_refused_at_once(here: World, reservations: Reservations) -> None:
+    here.submit()
+
+    full = reserve(reservations, here, replace(here.run, limits={"submissions_total": 1}))
+    closed = reserve(
+        reservations, here, replace(here.run, state=RunState.CLOSED, limits={"hours": 1})
+    )
+
+    assert kinds(full + closed) == [QuotaExceeded, RunClosed]
+
+
+def test_the_same_key_waits_for_the_first_and_then_stores_nothing(
+    here: World, reservations: Reservations
+) -> None:
+    (first,) = reserve(reservations, here, here.run, key="k")
+    assert kinds(reserve(reservations, here, here.run, key="k")) == [Undecided]
+    here.submit(idempotency_key="k", sha256=A)
+    assert isinstance(first, Reservation)
+    first.release()
+
+    (again,) = reserve(reservations, here, here.run, key="k")
+    assert isinstance(again, Reservation)
+    assert not again.stores
+    assert kinds(reserve(reservations, here, here.run, key="k", sha256=B)) == [IdempotencyMismatch]
+    # The other run's submission with the key `same` is none of this run's.
+    assert kinds(reserve(reservations, here, here.run, key="same", sha256=B)) == [Reservation]
+
+
+def test_a_run_may_store_so_many_bytes_together(here: World, reservations: Reservations) -> None:
+    here.submit(bytes=MEGABYTE - 30)
+
+    assert kinds(reserve(reservations, here, here.run, size=30)) == [Reservation]
+    (refused,) = reserve(reservations, here, here.run, size=1)
+    assert isinstance(refused, QuotaExceeded)
+    assert "PODIUM_RUN_STORED_MB" in refused.detail
+    assert kinds(reserve(reservations, here, here.other_run, size=1)) == [Reservation]
+
+
+def test_a_refusal_for_bytes_gives_its_place_back(here: World, reservations: Reservations) -> None:
+    run = replace(here.run, limits={"submissions_total": 1})
+
+    assert kinds(reserve(reservations, here, run, size=2 * MEGABYTE)) == [QuotaExceeded]
+    assert kinds(reserve(reservations, here, run)) == [Reservation]
+
+
+def test_bytes_that_came_before_with_their_key_do_not_count(
+    here: World, reservations: Reservations
+) -> None:
+    here.submit(idempotency_key="k", sha256=A, bytes=MEGABYTE)
+
+    (again,) = reserve(reservations, here, here.run, key="k", size=MEGABYTE)
+
+    assert isinstance(again, Reservation)
+    assert not again.stores
+    with pytest.raises(QuotaExceeded):
+        reservations.stored.require(here.database, here.run.id, 1)
+    reservations.stored.require(here.database, here.run.id, 0)

@@ -1,0 +1,141 @@
+"""The loops of a server that grades: live submissions and regrades, with real graders."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app.domain.states import RegradeState, SubmissionState
+from app.services.competitions.import_folder import import_folder
+from app.services.grading import gradings_in_progress, recovery
+from app.services.regrades.start import start
+from app.services.runtime.context import Context, open_context
+from app.settings import Settings
+from app.storage.blobs.disk import DiskBlobs
+from app.storage.database.records import SubmissionRecord
+from app.storage.queries import submissions
+from app.storage.queries.regrades import outcomes, regrades
+from app.worker.loop import Worker, regrading_loop
+from tests.factories import good_submission, write_competition
+from tests.storage.make import add_run, add_submission, make_submission
+
+
+@dataclass
+class Server:
+    """A process that grades, and a run at a competition of it."""
+
+    context: Context
+    folder: Path
+    run: object
+
+    def submit(self, shift: float = 0.0) -> str:
+        """Store a submission and its file."""
+        body = b"not,a\nsubmission" if shift < 0 else good_submission(self.folder, shift=shift)
+        blob = self.context.blobs.put(body)
+        sent = make_submission(self.run, sha256=blob.sha256, bytes=blob.bytes)
+        return self.context.database.write(lambda session: add_submission(session, sent)).id
+
+    def row(self, submission_id: str) -> SubmissionRecord:
+        with self.context.database.read() as session:
+            found = submissions.get_submission(session, submission_id)
+        assert found is not None
+        return found[0]
+
+
+@pytest.fixture
+def server(migrated_sqlite: Path, tmp_path: Path) -> Iterator[Server]:
+    file = shutil.copyfile(migrated_sqlite, tmp_path / "podium.db")
+    settings = Settings(
+        data_dir=tmp_path / "data", database_url=f"sqlite:///{file}", graders=1,
+        outcome_step_seconds=0,
+    )  # fmt: skip
+    context = open_context(settings)
+    try:
+        folder = write_competition(tmp_path / "tiny")
+        version = import_folder(context, folder).version
+        run = add_run(context.database, version, "first")
+        yield Server(context, folder, run)
+    finally:
+        context.close()
+
+
+def test_each_submission_gets_its_outcome(server: Server) -> None:
+    ids = [server.submit(shift) for shift in (0.0, 0.5, -1.0)]
+
+    Worker(server.context).run(lambda idle: idle)
+
+    assert [server.row(one).state for one in ids] == [
+        SubmissionState.GRADED, SubmissionState.GRADED, SubmissionState.REJECTED,
+    ]  # fmt: skip
+    assert {server.row(one).attempts for one in ids} == {1}
+    assert gradings_in_progress.noted(server.context.settings) == frozenset()
+
+
+def test_a_file_during_which_a_server_died_is_graded_first(server: Server) -> None:
+    context = server.context
+    suspect, other = server.submit(), server.submit()
+    now = datetime.now(UTC)
+    context.database.write(lambda s: submissions.claim(s, context.instance, 9, now))
+    gradings_in_progress.begin(context.settings, suspect)
+    recovery.requeue_left_behind(context)
+    worker = Worker(context)
+    seen: list[tuple[bool, SubmissionState]] = []
+
+    def stop(idle: bool) -> bool:
+        seen.append((server.row(suspect).state.is_settled, server.row(other).state))
+        return idle
+
+    worker.run(stop)
+
+    before = [state for is_settled, state in seen if not is_settled]
+    assert set(before) <= {SubmissionState.QUEUED}  # nothing else was begun
+    assert [server.row(one).state for one in (suspect, other)] == [SubmissionState.GRADED] * 2
+    assert [server.row(one).attempts for one in (suspect, other)] == [2, 1]
+
+
+def test_a_regrade_waits_for_live_submissions_and_then_grades_all(server: Server) -> None:
+    context = server.context
+    ids = [server.submit(shift) for shift in (0.0, 0.5, -1.0)]
+    Worker(context).run(lambda idle: idle)
+    regrade = start(context, server.folder.name, by=None)
+    is_free = threading.Event()
+    asked: list[bool] = []
+
+    def stop(idle: bool) -> bool:
+        with context.database.read() as session:
+            left = outcomes.queued(session, regrade.id, 9)
+        if not is_free.is_set():
+            assert sorted(left) == sorted(ids)
+            asked.append(idle)
+            if len(asked) == 3:
+                is_free.set()
+        return idle
+
+    regrading_loop(context, is_free.is_set).run(stop)
+
+    assert asked == [False, False, False]
+    with context.database.read() as session:
+        found = regrades.get(session, regrade.id)
+        given = [outcomes.given_by(session, regrade.id, one) for one in ids]
+    assert found is not None
+    assert found.state is RegradeState.READY
+    assert [one[2].state for one in given if one] == [server.row(one).state for one in ids]
+    assert [server.row(one).attempts for one in ids] == [1, 1, 1]  # live rows are untouched
+
+
+def test_a_file_that_the_store_has_lost_is_a_fault_and_others_go_on(server: Server) -> None:
+    assert isinstance(server.context.blobs, DiskBlobs)
+    lost, other = server.submit(0.25), server.submit(0.0)
+    server.context.blobs.path(server.row(lost).sha256).unlink()
+
+    Worker(server.context).run(lambda idle: idle)
+
+    assert server.row(lost).state is SubmissionState.FAILED
+    assert server.row(lost).attempts == server.context.settings.grading_attempts
+    assert server.row(other).state is SubmissionState.GRADED
