@@ -53,7 +53,7 @@ def pass_on(database: Database, number: int) -> float:
     """Seconds until so many jobs were queued, fetched and ended."""
     started = time.perf_counter()
     for first in range(0, number, 200):
-        some = [(f"job-{first + n}", 1) for n in range(min(200, number - first))]
+        some = [(f"job-{first + n}", 1, 0) for n in range(min(200, number - first))]
         database.write(lambda session, some=some: jobs.defer(session, some))
     while True:
         with database.read() as session:

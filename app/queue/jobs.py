@@ -14,7 +14,10 @@ TASK = "grade"
 ARGUMENT = "submission"
 REGRADE_TASK = "regrade"
 REGRADE_ARGUMENT = "regrade_id"
-REGRADE_PRIORITY = -10  # below 0, that of submissions which somebody waits for
+# A job's priority is less by one for each file of its run that is not settled yet, so runs take
+# turns; a run with very many files has the least priority for the rest of them.
+LEAST_PRIORITY = -1000
+REGRADE_PRIORITY = 2 * LEAST_PRIORITY  # below that of submissions which somebody waits for
 FORGOTTEN_LOCK = (
     0x706F6469756E  # an advisory lock: one process at a time queues forgotten submissions
 )
@@ -72,11 +75,17 @@ FORGOTTEN_REGRADINGS = (
 )
 
 
-def defer(session: Session, submissions: Iterable[tuple[str, int]]) -> None:
-    """Queue the grading of submissions, given by id and bytes, in this session's transaction."""
+def defer(session: Session, submissions: Iterable[tuple[str, int, int]]) -> None:
+    """Queue the grading of submissions in this session's transaction.
+
+    Each is given by its id, its bytes, and the number of files of its run that it stands behind.
+    """
     _defer(
         session,
-        [(queue_of(size), TASK, {ARGUMENT: submission}, 0) for submission, size in submissions],
+        [
+            (queue_of(size), TASK, {ARGUMENT: submission}, max(LEAST_PRIORITY, -behind))
+            for submission, size, behind in submissions
+        ],
     )
 
 
@@ -152,7 +161,7 @@ def defer_forgotten(session: Session) -> int:
     """
     if not session.execute(select(func.pg_try_advisory_xact_lock(FORGOTTEN_LOCK))).scalar_one():
         return 0
-    found = [(row.id, row.bytes) for row in session.execute(FORGOTTEN)]
+    found = [(row.id, row.bytes, 0) for row in session.execute(FORGOTTEN)]
     defer(session, found)
     by_regrade: dict[str, list[tuple[str, int]]] = {}
     for row in session.execute(FORGOTTEN_REGRADINGS):

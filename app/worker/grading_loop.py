@@ -20,8 +20,9 @@ class GradingLoop(Generic[AnyClaim]):
     """Claims submissions and grades them, at most `capacity` at the same time.
 
     It claims many at a time: a transaction costs the same for one submission and for sixteen. So
-    it waits until `least` can be claimed, and while `is_free` returns false. `busy_seconds` is how
-    long it waits, if nobody wakes it, while there is work that it may not claim.
+    it rests for `rest_seconds` between two claims while more than `enough` are in flight; and it
+    claims nothing while `is_free` returns false. `busy_seconds` is how long it waits, if nobody
+    wakes it, while there is work that it may not claim.
     """
 
     def __init__(
@@ -29,13 +30,16 @@ class GradingLoop(Generic[AnyClaim]):
         lifecycle: GradingLifecycle[AnyClaim],
         *,
         capacity: int,
-        least: float = 1,
+        enough: int = 0,
+        rest_seconds: float = 0.0,
         is_free: Callable[[], bool] = lambda: True,
         busy_seconds: float = IDLE_SECONDS,
     ) -> None:
         self._lifecycle = lifecycle
         self._capacity = capacity
-        self._least = least
+        self._enough = enough
+        self._rest_seconds = rest_seconds
+        self._rested_at = 0.0
         self._is_free = is_free
         self._busy_seconds = busy_seconds
         self._in_flight: set[AnyClaim] = set()
@@ -78,9 +82,14 @@ class GradingLoop(Generic[AnyClaim]):
     def _claim(self) -> list[AnyClaim] | None:
         """New claims; None if there is nothing to grade but what is in flight."""
         with self._lock:
+            rests = len(self._in_flight) > self._enough
+        if rests:
+            time.sleep(max(0.0, self._rested_at - time.monotonic()))
+        self._rested_at = time.monotonic() + self._rest_seconds
+        with self._lock:
             busy = list(self._in_flight)
         free = self._capacity - len(busy)
-        if busy and free < self._least:
+        if free < 1:
             return []
         try:
             return self._lifecycle.claims.claim(free if self._is_free() else 0, busy)

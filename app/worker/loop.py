@@ -17,11 +17,12 @@ from app.worker.grading_loop import IDLE_SECONDS, GradingLoop, pause
 
 # Submissions claimed per grader at most: enough that a grader never waits for a commit.
 CLAIMED_PER_GRADER = 16
+REST_SECONDS = 0.01  # between two claims, while the graders have work
 BUSY_SECONDS = 0.05  # how often the regrades' loop checks whether live submissions are graded
 
 
 class Worker(GradingLoop[ClaimRecord]):
-    """Claims queued submissions, oldest first, and grades them.
+    """Claims queued submissions, by turns of their runs, and grades them.
 
     Files during whose grading a server died come first, each alone.
     """
@@ -29,10 +30,12 @@ class Worker(GradingLoop[ClaimRecord]):
     def __init__(self, context: Context) -> None:
         self._context = context
         self._claims = SubmissionClaims(context)
-        capacity = CLAIMED_PER_GRADER * context.settings.graders
-        # The other half of the capacity keeps the graders busy until the next claim.
+        graders = context.settings.graders
         super().__init__(
-            GradingLifecycle(context, self._claims), capacity=capacity, least=capacity / 2
+            GradingLifecycle(context, self._claims),
+            capacity=CLAIMED_PER_GRADER * graders,
+            enough=graders,
+            rest_seconds=REST_SECONDS,
         )
         self._suspects_done = threading.Event()
 

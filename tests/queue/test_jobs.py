@@ -29,10 +29,21 @@ def queued(world):
 
 
 def test_jobs_are_queued_by_size(world):
-    sizes = [("a", 12), ("b", 20 * MEGABYTE), ("c", 250 * MEGABYTE)]
+    sizes = [("a", 12, 0), ("b", 20 * MEGABYTE, 0), ("c", 250 * MEGABYTE, 0)]
     world.database.write(lambda s: jobs.defer(s, sizes))
 
     assert queued(world) == [("a", "small"), ("b", "medium"), ("c", "large")]
+
+
+def test_a_file_behind_others_of_its_run_waits_for_the_first_of_another_run(world):
+    given = [("a1", 1, 0), ("a2", 1, 1), ("a3", 1, 5000), ("b1", 1, 0)]
+    world.database.write(lambda s: jobs.defer(s, given))
+    world.database.write(lambda s: jobs.defer_regradings(s, "r", [("c", 1)]))
+    query = text(
+        "SELECT args->>'submission' FROM procrastinate_jobs ORDER BY priority DESC, id"
+    )  # as Procrastinate fetches them
+    with world.database.read() as session:
+        assert list(session.execute(query).scalars()) == ["a1", "b1", "a2", "a3", "c"]
 
 
 def test_a_job_exists_only_if_its_submission_does(world):
@@ -40,7 +51,7 @@ def test_a_job_exists_only_if_its_submission_does(world):
 
     def store_and_fail(session):
         submissions.add_submissions(session, [made])
-        jobs.defer(session, [(made.id, made.bytes)])
+        jobs.defer(session, [(made.id, made.bytes, 0)])
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -51,7 +62,7 @@ def test_a_job_exists_only_if_its_submission_does(world):
 
 def test_submissions_without_a_job_get_one_and_only_one(world):
     made = [world.submit() for _ in range(3)]
-    world.database.write(lambda s: jobs.defer(s, [(made[0].id, 1)]))
+    world.database.write(lambda s: jobs.defer(s, [(made[0].id, 1, 0)]))
 
     assert world.database.write(jobs.defer_forgotten) == 3  # one of them of the other run
     assert world.database.write(jobs.defer_forgotten) == 0

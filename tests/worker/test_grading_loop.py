@@ -19,7 +19,7 @@ from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.database.records import SubmissionRecord
-from app.storage.queries import submissions
+from app.storage.queries import direct_claims, submissions
 from app.storage.queries.regrades import outcomes, regrades
 from app.worker.loop import Worker, regrading_loop
 from tests.factories import good_submission, write_competition
@@ -81,7 +81,7 @@ def test_a_file_during_which_a_server_died_is_graded_first(server: Server) -> No
     context = server.context
     suspect, other = server.submit(), server.submit()
     now = datetime.now(UTC)
-    context.database.write(lambda s: submissions.claim(s, context.instance, 9, now))
+    context.database.write(lambda s: direct_claims.claim(s, context.instance, 9, now))
     gradings_in_progress.begin(context.settings, suspect)
     recovery.requeue_left_behind(context)
     worker = Worker(context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from typing import Protocol, TypeVar
 
@@ -41,6 +41,11 @@ class ClaimStore(Protocol[AnyClaim]):
 
     def claim(self, limit: int, busy: Collection[AnyClaim]) -> list[AnyClaim] | None:
         """Claim up to `limit` submissions, none of them in `busy`. None if none is to be graded."""
+
+    def in_turn(
+        self, claimed: AnyClaim, send: Callable[[], Future[GradingResult]]
+    ) -> Future[GradingResult]:
+        """Send the file to a grader when others have had their turn. Returns without waiting."""
 
     def write(
         self, claimed: AnyClaim, outcome: GradingResult, metric: str

@@ -69,13 +69,16 @@ class GradingLifecycle(Generic[AnyClaim]):
             self.claims.graded(claimed, time.monotonic() - started)
             self._finish(claimed, outcome, end)
 
-        try:
-            future = send_to_grader(
+        def send() -> Future[GradingResult]:
+            return send_to_grader(
                 self._context,
                 claimed.version_id,
                 claimed.sha256,
                 lambda: self.claims.begun(claimed),
             )
+
+        try:
+            future = self.claims.in_turn(claimed, send)
         except Unavailable as error:
             self._postpone(claimed, end, str(error))
         except Exception:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
@@ -14,9 +15,12 @@ from app.services.grading import gradings_in_progress
 from app.services.grading.claim_jobs import ClaimedJob, DeliveredJob, claim_jobs, delivered_job
 from app.services.grading.write_outcomes import FinishedGrading, write_outcomes
 from app.services.runtime.context import Context
+from app.services.runtime.turns import Turns
 from app.storage.database.batch import Batch
 from app.storage.database.records import ClaimRecord
-from app.storage.queries import claims, submissions
+from app.storage.queries import claims, direct_claims
+
+MOST_OF_RUN = 16  # claimed at a time
 
 
 class SubmissionClaims:
@@ -29,6 +33,7 @@ class SubmissionClaims:
     def __init__(self, context: Context, *, are_others: bool = False) -> None:
         self._context = context
         self._are_others = are_others
+        self._turns: Turns[GradingResult] = Turns(context.settings.graders)
         attempts = context.settings.grading_attempts
         self._job_claims: Batch[DeliveredJob, ClaimedJob] = Batch(
             context.database.writer, partial(claim_jobs, max_attempts=attempts)
@@ -38,12 +43,25 @@ class SubmissionClaims:
         )
 
     def claim(self, limit: int, busy: Collection[ClaimRecord] = ()) -> list[ClaimRecord] | None:
-        """Claim up to `limit` queued submissions, oldest first. None if none is queued."""
-        return self._claim(limit) or None
+        """Claim up to `limit` queued submissions, by turns of their runs. None if none is queued.
+
+        So many of a run are held that it has the next one at hand while others are not kept out.
+        """
+        held = Counter(one.run_id for one in busy)
+        instance, now = self._context.instance, datetime.now(UTC)
+        claimed = self._context.database.write(
+            lambda session: direct_claims.claim(
+                session, instance, limit, now, most_of_run=MOST_OF_RUN, held=held
+            )
+        )
+        return claimed or None
 
     def claim_one(self, submission_id: str) -> list[ClaimRecord]:
         """Claim a submission if it is queued."""
-        return self._claim(1, only=submission_id)
+        instance, now = self._context.instance, datetime.now(UTC)
+        return self._context.database.write(
+            lambda session: direct_claims.claim_named(session, instance, [submission_id], now)
+        )
 
     def claim_job(self, job: int, submission_id: str) -> Future[ClaimedJob]:
         """Claim the submission of a job that the queue delivered.
@@ -51,6 +69,14 @@ class SubmissionClaims:
         The future raises OtherEnvironment if this process may not grade in this database.
         """
         return self._job_claims.add(delivered_job(job, submission_id))
+
+    def in_turn(
+        self, claimed: ClaimRecord, send: Callable[[], Future[GradingResult]]
+    ) -> Future[GradingResult]:
+        """Send the file when it is its run's turn: one file of a run is graded at a time."""
+        if self._are_others:  # the queue gives the turns
+            return send()
+        return self._turns.add(claimed.run_id, send)
 
     def write(
         self, claimed: ClaimRecord, outcome: GradingResult, metric: str
@@ -78,12 +104,6 @@ class SubmissionClaims:
         """Remove the note that a grader has the submission."""
         if not self._are_others:
             gradings_in_progress.end(self._context.settings, claimed.id)
-
-    def _claim(self, limit: int, only: str | None = None) -> list[ClaimRecord]:
-        instance, now = self._context.instance, datetime.now(UTC)
-        return self._context.database.write(
-            lambda session: submissions.claim(session, instance, limit, now, only=only)
-        )
 
 
 def _count(writing: Future[SubmissionState | None]) -> None:

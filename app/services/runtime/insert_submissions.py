@@ -16,7 +16,7 @@ from app.services.runtime.run_limits import (
     refuse_over_quota,
 )
 from app.storage.database.records import RunRecord, SubmissionRecord
-from app.storage.queries import runs, submissions
+from app.storage.queries import direct_claims, runs, submissions
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,19 @@ def insert_submissions(
             outcomes.append(batch.add(one))
         except PodiumError as refusal:
             outcomes.append(refusal)
-    submissions.add_submissions(session, batch.new)
     if queues:
-        jobs.defer(session, ((one.id, one.bytes) for one in batch.new))
+        _defer(session, batch.new)
+    submissions.add_submissions(session, batch.new)
     return outcomes
+
+
+def _defer(session: Session, new: list[SubmissionRecord]) -> None:
+    """Queue jobs for submissions, each behind those of its run that are not settled yet."""
+    if not new:
+        return
+    behind = direct_claims.count_open(session, {one.run_id for one in new})
+    wanted = []
+    for one in new:
+        wanted.append((one.id, one.bytes, behind[one.run_id]))
+        behind[one.run_id] += 1
+    jobs.defer(session, wanted)

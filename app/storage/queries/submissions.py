@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, func, insert, select, update
@@ -12,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import COUNTED, SETTLED, SubmissionState
 from app.storage.database import notify
 from app.storage.database.models import Grade, Run, Submission
-from app.storage.database.records import ClaimRecord, GradeRecord, SettledRecord, SubmissionRecord
+from app.storage.database.records import GradeRecord, SettledRecord, SubmissionRecord
 from app.storage.database.rows import one, record, values
 
 PREFIX = "sub"  # of ids
@@ -38,32 +37,6 @@ LAST_VALID = (
     .where(OF_RUN, TABLE.c.state == SubmissionState.GRADED)
     .order_by(TABLE.c.id.desc())
     .limit(1)
-)
-CLAIMABLE = (
-    select(
-        TABLE.c.id,
-        TABLE.c.run_id,
-        TABLE.c.version_id,
-        RUN.c.competition,
-        TABLE.c.sha256,
-        (TABLE.c.attempts + 1).label("attempts"),
-    )
-    .join(RUN, RUN.c.id == TABLE.c.run_id)
-    .where(IS_QUEUED)
-    .order_by(TABLE.c.id)
-    .limit(bindparam("limit"))
-    # Skip rows that another process is claiming at this moment.
-    .with_for_update(of=TABLE, skip_locked=True)
-)
-CLAIM = (
-    update(TABLE)
-    .where(TABLE.c.id.in_(bindparam("ids", expanding=True)))
-    .values(
-        state=SubmissionState.GRADING,
-        attempts=TABLE.c.attempts + 1,
-        claimed_by=bindparam("claimant"),
-        claimed_at=bindparam("now"),
-    )
 )
 REQUEUE = (
     update(TABLE)
@@ -128,23 +101,6 @@ def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:
 def last_valid(session: Session, run_id: str) -> SubmissionRecord | None:
     """The run's last graded submission. It is the final one if none was selected."""
     return one(SubmissionRecord, session.execute(LAST_VALID, {"run_id": run_id}).one_or_none())
-
-
-def claim(
-    session: Session, claimant: str, limit: int, now: datetime, *, only: str | None = None
-) -> list[ClaimRecord]:
-    """Claim up to `limit` queued submissions for `claimant`, oldest first.
-
-    With `only`, claim no submission but the one with this id.
-    """
-    query = CLAIMABLE if only is None else CLAIMABLE.where(TABLE.c.id == only)
-    found = session.execute(query, {"limit": limit}).mappings()
-    claimed = [ClaimRecord(**row, claimed_by=claimant) for row in found]
-    if claimed:
-        ids = [each.id for each in claimed]
-        session.execute(CLAIM, {"ids": ids, "claimant": claimant, "now": now})
-        notify.publish(session, {each.run_id for each in claimed})
-    return claimed
 
 
 def requeue_claimed_by(

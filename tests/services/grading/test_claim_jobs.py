@@ -58,7 +58,7 @@ def test_a_delivery_claims_a_submission_once(world):
 
 def test_another_living_jobs_submission_is_left_alone(world):
     made = world.submit()
-    world.database.write(lambda s: jobs.defer(s, [(made.id, 1)]))
+    world.database.write(lambda s: jobs.defer(s, [(made.id, 1, 0)]))
     with world.database.read() as session:
         alive = session.execute(text("SELECT id FROM procrastinate_jobs")).scalar_one()
     deliver(world, made, job=alive)

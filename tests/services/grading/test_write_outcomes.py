@@ -13,7 +13,7 @@ from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.grading.graded import Graded
 from app.services.grading.write_outcomes import FinishedGrading, grade_record, write_outcomes
 from app.storage.database.records import ClaimRecord, GradeRecord, SubmissionRecord
-from app.storage.queries import submissions
+from app.storage.queries import direct_claims, submissions
 from app.storage.queries.operation import faults
 from tests.storage.make import NOON, World
 
@@ -25,7 +25,9 @@ def graded(score: float) -> Graded:
 
 
 def claim(world: World, claimant: str = "server") -> ClaimRecord:
-    (claimed,) = world.database.write(lambda session: submissions.claim(session, claimant, 1, NOON))
+    (claimed,) = world.database.write(
+        lambda session: direct_claims.claim(session, claimant, 1, NOON)
+    )
     return claimed
 
 

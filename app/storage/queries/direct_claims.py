@@ -1,0 +1,115 @@
+"""Claims of a server that grades what it stores: queued submissions, by turns of their runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from types import MappingProxyType
+
+from sqlalchemy import bindparam, func, select, update
+from sqlalchemy.orm import Session
+
+from app.domain.states import OPEN, SubmissionState
+from app.storage.database import notify
+from app.storage.database.models import Run, Submission
+from app.storage.database.records import ClaimRecord
+
+TABLE = Submission.__table__
+RUN = Run.__table__
+IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
+LOOKED_AT = 2  # times as many as wanted: another process may be claiming the first at this moment
+# The queued submissions by turns: the first of each run, then the second of each, and so on.
+_QUEUED = (
+    select(
+        TABLE.c.id,
+        TABLE.c.run_id,
+        func.row_number().over(partition_by=TABLE.c.run_id, order_by=TABLE.c.id).label("turn"),
+    )
+    .where(IS_QUEUED)
+    .subquery()
+)
+BY_TURNS = (
+    select(_QUEUED)
+    .where(_QUEUED.c.turn <= bindparam("most"))
+    .order_by(_QUEUED.c.turn, _QUEUED.c.id)
+    .limit(bindparam("limit"))
+)
+CLAIMABLE = (
+    select(
+        TABLE.c.id,
+        TABLE.c.run_id,
+        TABLE.c.version_id,
+        RUN.c.competition,
+        TABLE.c.sha256,
+        (TABLE.c.attempts + 1).label("attempts"),
+    )
+    .join(RUN, RUN.c.id == TABLE.c.run_id)
+    .where(IS_QUEUED, TABLE.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(TABLE.c.id)
+    # Skip rows that another process is claiming at this moment.
+    .with_for_update(of=TABLE, skip_locked=True)
+)
+CLAIM = (
+    update(TABLE)
+    .where(TABLE.c.id.in_(bindparam("ids", expanding=True)))
+    .values(
+        state=SubmissionState.GRADING,
+        attempts=TABLE.c.attempts + 1,
+        claimed_by=bindparam("claimant"),
+        claimed_at=bindparam("now"),
+    )
+)
+
+
+def claim(
+    session: Session,
+    claimant: str,
+    limit: int,
+    now: datetime,
+    *,
+    most_of_run: int | None = None,
+    held: Mapping[str, int] = MappingProxyType({}),
+) -> list[ClaimRecord]:
+    """Claim up to `limit` queued submissions for `claimant`, by turns of their runs.
+
+    `held` is the number of submissions of each run that the claimant has claimed already. It gets
+    at most `most_of_run` of a run, those among them; None sets no limit.
+    """
+    wanted = LOOKED_AT * limit + sum(held.values())
+    most_of_run = wanted if most_of_run is None else most_of_run
+    found = session.execute(BY_TURNS, {"most": most_of_run, "limit": wanted})
+    turns = sorted((row.turn + held.get(row.run_id, 0), row.id) for row in found)
+    ids = [submission for turn, submission in turns if turn <= most_of_run]
+    return _claim(session, claimant, ids[: LOOKED_AT * limit], limit, now)
+
+
+def claim_named(
+    session: Session, claimant: str, ids: Sequence[str], now: datetime
+) -> list[ClaimRecord]:
+    """Claim those of the submissions with these ids that are queued, for `claimant`."""
+    return _claim(session, claimant, ids, len(ids), now)
+
+
+def _claim(
+    session: Session, claimant: str, ids: Sequence[str], limit: int, now: datetime
+) -> list[ClaimRecord]:
+    if not ids:
+        return []
+    rows = {row["id"]: row for row in session.execute(CLAIMABLE, {"ids": ids}).mappings()}
+    claimed = [rows[submission] for submission in ids if submission in rows][:limit]
+    if claimed:
+        values = {"ids": [row["id"] for row in claimed], "claimant": claimant, "now": now}
+        session.execute(CLAIM, values)
+        notify.publish(session, {row["run_id"] for row in claimed})
+    return [ClaimRecord(**row, claimed_by=claimant) for row in claimed]
+
+
+def count_open(session: Session, run_ids: Collection[str]) -> Counter[str]:
+    """The number of submissions of each of these runs that are not settled."""
+    query = (
+        select(TABLE.c.run_id, func.count().label("number"))
+        .where(TABLE.c.state.in_(sorted(OPEN)), TABLE.c.run_id.in_(sorted(run_ids)))
+        .group_by(TABLE.c.run_id)
+    )
+    return Counter({row.run_id: row.number for row in session.execute(query)})

@@ -1,0 +1,81 @@
+"""Claims of a server that grades: by turns of the runs, and only so many of each."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.domain.states import SubmissionState
+from app.storage.database.records import RunRecord
+from app.storage.queries import direct_claims, submissions
+from tests.storage.make import NOON, World, add_run, add_submission, make_submission
+
+
+@pytest.fixture
+def runs(world: World) -> list[RunRecord]:
+    """Three runs; the submission of the world's other run is claimed by somebody."""
+    claim(world, 9, claimant="somebody")
+    return [world.run, *(add_run(world.database, world.version, name) for name in ("b", "c"))]
+
+
+def queue(world: World, *runs: RunRecord) -> list[str]:
+    """Store a queued submission of each of these runs, in this order; their ids."""
+    made = [make_submission(run) for run in runs]
+    for one in made:
+        world.database.write(lambda session, one=one: add_submission(session, one))
+    return [one.id for one in made]
+
+
+def claim(world: World, limit: int, *, claimant: str = "me", **more) -> list[str]:
+    claimed = world.database.write(
+        lambda session: direct_claims.claim(session, claimant, limit, NOON, **more)
+    )
+    return [each.id for each in claimed]
+
+
+def test_each_run_has_its_first_file_claimed_before_another_has_its_second(world, runs):
+    first, second, third = runs
+    ids = queue(world, first, first, first, second, third, second)
+    assert claim(world, 4) == [ids[0], ids[3], ids[4], ids[1]]
+    assert claim(world, 4) == [ids[2], ids[5]]
+
+
+def test_only_so_many_of_a_run_are_claimed(world, runs):
+    first, second, _ = runs
+    ids = queue(world, first, first, first, first, second)
+    assert claim(world, 9, most_of_run=2) == [ids[0], ids[4], ids[1]]
+    held = {first.id: 2, second.id: 1}
+    assert claim(world, 9, most_of_run=2, held=held) == []
+    assert claim(world, 9, most_of_run=2, held={first.id: 1, second.id: 1}) == [ids[2]]
+
+
+def test_what_is_held_already_counts_as_turns(world, runs):
+    first, second, third = runs
+    ids = queue(world, first, second, third)
+    assert claim(world, 2, held={first.id: 5, second.id: 1}) == [ids[2], ids[1]]
+
+
+def test_a_named_submission_is_claimed_only_if_it_is_queued(world, runs):
+    (one, other) = queue(world, runs[0], runs[0])
+
+    def claim_named(*ids: str) -> list[str]:
+        claimed = world.database.write(
+            lambda session: direct_claims.claim_named(session, "me", ids, NOON)
+        )
+        return [each.id for each in claimed]
+
+    assert claim_named(other) == [other]
+    assert claim_named(other, "nothing") == []
+    with world.database.read() as session:
+        found, _ = submissions.get_submission(session, one)
+    assert found.state is SubmissionState.QUEUED
+
+
+def test_open_submissions_are_counted_by_run(world, runs):
+    first, second, third = runs
+    queue(world, first, first, second)
+    claim(world, 1)
+    with world.database.read() as session:
+        assert direct_claims.count_open(session, [first.id, second.id, third.id]) == {
+            first.id: 2,
+            second.id: 1,
+        }
