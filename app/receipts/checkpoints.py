@@ -14,7 +14,7 @@ from app.receipts.errors import BadProof
 
 ALGORITHM = b"\x01"  # Ed25519, in the list of the signed note
 DASH = "— "  # begins the line of a signature
-LARGEST = 2**63 - 1
+MOST_ENTRIES = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def read_checkpoint(note: str, signers: Iterable[Signer], revoked: Iterable[byte
     try:
         origin, size, root, *_ = text.split("\n")
         found = Checkpoint(origin, int(size), base64.b64decode(root, validate=True))
-        if str(found.size) != size or not 0 <= found.size <= LARGEST or len(found.root) != 32:
+        if str(found.size) != size or not 0 <= found.size <= MOST_ENTRIES or len(found.root) != 32:
             raise ValueError
     except (ValueError, binascii.Error):
         raise BadProof("The signed text is no checkpoint: expected origin, size, root.") from None

@@ -10,7 +10,7 @@ from typing import Generic
 
 from app.errors import PodiumError
 from app.services.grading.claim_store import AnyClaim
-from app.services.grading.lifecycle import PAUSE_SECONDS, GradingEnd, GradingLifecycle
+from app.services.grading.lifecycle import DATABASE_PAUSE_SECONDS, GradingEnd, GradingLifecycle
 
 log = logging.getLogger("podium.worker")
 IDLE_SECONDS = 1.0  # how often an idle loop queries for submissions without being woken
@@ -117,4 +117,4 @@ class GradingLoop(Generic[AnyClaim]):
 def pause(error: PodiumError) -> None:
     """Wait for the database. The submissions stay queued, so waiting is safe."""
     log.warning("cannot claim submissions", extra={"error": type(error).__name__})
-    time.sleep(PAUSE_SECONDS)
+    time.sleep(DATABASE_PAUSE_SECONDS)

@@ -19,26 +19,27 @@ from app.api.schemas.receipts import (
     SigningKeyOut,
 )
 from app.receipts import ed25519
-from app.receipts.checkpoints import LARGEST, verifier_key
+from app.receipts.checkpoints import MOST_ENTRIES, verifier_key
 from app.receipts.sshsig import public_line
 from app.services.receipts import log_view
 from app.storage.queries.trust.log import LogEntryRecord
 
 router = APIRouter(tags=["public log"], dependencies=[Depends(refuse_ignored_parameters)])
-Number = Annotated[int, Path(ge=0, le=LARGEST)]
-Start = Annotated[int, Query(ge=0, le=LARGEST, description="the first entry")]
+Number = Annotated[int, Path(ge=0, le=MOST_ENTRIES)]
+Start = Annotated[int, Query(ge=0, le=MOST_ENTRIES, description="the first entry")]
 Size = Annotated[
-    int | None, Query(ge=1, le=LARGEST, description="of a log of so many entries; without: now")
+    int | None,
+    Query(ge=1, le=MOST_ENTRIES, description="of a log of so many entries; without: now"),
 ]
 ReceiptId = Annotated[
     str | None, Query(max_length=64, pattern=r"^[a-z0-9_]+$", description="a receipt's id")
 ]
-Index = Annotated[int | None, Query(ge=0, le=LARGEST, description="the number of an entry")]
+Index = Annotated[int | None, Query(ge=0, le=MOST_ENTRIES, description="the number of an entry")]
 From = Annotated[
-    int, Query(alias="from", ge=0, le=LARGEST, description="entries of the older checkpoint")
+    int, Query(alias="from", ge=0, le=MOST_ENTRIES, description="entries of the older checkpoint")
 ]
 To = Annotated[
-    int | None, Query(ge=1, le=LARGEST, description="entries of the newer one; without: now")
+    int | None, Query(ge=1, le=MOST_ENTRIES, description="entries of the newer one; without: now")
 ]
 TEXT: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}},

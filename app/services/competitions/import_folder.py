@@ -30,7 +30,7 @@ from app.storage.blobs.removal import renew
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import competitions, version_files
 
-MAX_FILES = 200_000
+MAX_VERSION_FILES = 200_000
 MAX_ARCHIVED_FILES = 20_000  # each file of a version takes two syncs: about half a millisecond
 OUR_FAULTS = frozenset({"crashed", "internal", "not_started"})
 Progress = Callable[[str, int], None]
@@ -60,7 +60,7 @@ def import_folder(
     progress: Progress | None = None,
     *,
     max_bytes: int | None = None,
-    max_files: int = MAX_FILES,
+    max_files: int = MAX_VERSION_FILES,
 ) -> Imported:
     """Import a competition folder as a version of the competition named like the folder.
 

@@ -21,7 +21,12 @@ from app.importers.archive import unpack_files
 from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.importers.kaggle_source import About, KaggleSource, is_podium
-from app.services.competitions.import_folder import MAX_FILES, Imported, Progress, import_folder
+from app.services.competitions.import_folder import (
+    MAX_VERSION_FILES,
+    Imported,
+    Progress,
+    import_folder,
+)
 from app.services.competitions.prepare import Raw, prepare_as_mle_bench
 from app.services.competitions.run_prepare import PREPARE, copy_folder, reads_archives, run_prepare
 from app.services.runtime.context import Context
@@ -137,7 +142,10 @@ def _prepare(
         log_step(f"{slug}: unpacking")
         try:
             unpack_files(
-                archive, raw, max_files=MAX_FILES, max_bytes=context.settings.max_upload_bytes * 16
+                archive,
+                raw,
+                max_files=MAX_VERSION_FILES,
+                max_bytes=context.settings.max_upload_bytes * 16,
             )
         except BadCompetition as error:
             log_step(f"{slug}: {archive} cannot be unpacked. Delete it to download it again.")

@@ -26,7 +26,7 @@ from app.services.competitions.run_prepare import (
 )
 
 MAX_BYTES = 1 << 40  # the user's own data: limited only by the disk
-MAX_FILES = 10_000_000
+MAX_PREPARED_FILES = 10_000_000
 Progress = Callable[[str, int], None]
 
 
@@ -217,7 +217,7 @@ def _prepare_unpacked(folder: Path, raw: Raw, partial: Path) -> Path:
 
 def _unpacked(archive: Path, target: Path) -> Path:
     try:
-        unpack_files(archive, target, max_files=MAX_FILES, max_bytes=MAX_BYTES)
+        unpack_files(archive, target, max_files=MAX_PREPARED_FILES, max_bytes=MAX_BYTES)
     except BadCompetition as error:
         problems = [{**problem, "file": str(archive)} for problem in error.problems]
         raise BadCompetition(problems) from None

@@ -22,7 +22,7 @@ from app.services.grading.send_to_grader import send_to_grader
 from app.services.runtime.context import Context
 
 log = logging.getLogger("podium.worker")
-PAUSE_SECONDS = 0.5  # before the database is tried again
+DATABASE_PAUSE_SECONDS = 0.5  # before the database is tried again
 GradingEnd = Future[SubmissionState | None]
 
 
@@ -149,6 +149,6 @@ class GradingLifecycle(Generic[AnyClaim]):
 
 def _later(function: Callable[[], None]) -> None:
     """Call a function after a pause, in a thread that ends with the process."""
-    timer = threading.Timer(PAUSE_SECONDS, function)
+    timer = threading.Timer(DATABASE_PAUSE_SECONDS, function)
     timer.daemon = True
     timer.start()

@@ -16,7 +16,7 @@ from app.services.public_log.issue import issue
 from app.services.public_log.run_receipts import outcome_of
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord
-from app.storage.queries import amendments, archive, results
+from app.storage.queries import amendments, archive, exposure, results
 from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.results import ImportedResult
 from app.storage.queries.trust import receipts
@@ -80,7 +80,7 @@ def _body(
         "attempts": attempts,
         "imported": [_imported(one) for one in sorted(imported, key=lambda each: each[1:3])],
         "missing": _missing(chosen["competitions"], attempts, imported),
-        "exposure": results.exposure_totals(session, [name], archived=True).get(name, {}),
+        "exposure": exposure.by_experiment(session, [name], archived=True).get(name, {}),
         "withdrawn": amendments.withdrawn(session).get(name, 0),
         "freeze": None if frozen is None else frozen.receipt.id,
         "departures": [] if frozen is None else list(frozen.departures),

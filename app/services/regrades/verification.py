@@ -8,7 +8,7 @@ from app.domain.states import SubmissionState
 from app.services.runtime.context import Context
 from app.storage.queries.regrades import differences, regrades
 
-LISTED = 1000
+LISTED_DIFFERENCES = 1000
 
 
 def verification(context: Context, regrade_id: str) -> dict[str, Any]:
@@ -21,7 +21,9 @@ def verification(context: Context, regrade_id: str) -> dict[str, Any]:
         regrade = regrades.get(session, regrade_id)
         assert regrade is not None  # noqa: S101 (regrades are never deleted)
         counts = differences.count_differences(session, regrade_id, None)
-        found = differences.differences(session, regrade_id, None, after=None, limit=LISTED)
+        found = differences.differences(
+            session, regrade_id, None, after=None, limit=LISTED_DIFFERENCES
+        )
         other = differences.count_other_environments(
             session, regrade_id, regrade.podium_version, regrade.environment
         )

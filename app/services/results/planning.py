@@ -12,7 +12,7 @@ from app.services.runtime.context import Context
 from app.statistics.planning import PlannedSize, Spread, plan, spread_of
 
 MOST = 20  # numbers of seeds, or of competitions
-LARGEST = 100_000
+MOST_PLANNED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,12 @@ def from_spread(
         Invalid: a number is out of range.
     """
     for name, numbers in (("competitions", competitions), ("seeds", seeds)):
-        if not numbers or len(numbers) > MOST or not 1 <= min(numbers) <= max(numbers) <= LARGEST:
-            raise Invalid(f"{name}: give 1 to {MOST} numbers from 1 to {LARGEST:,}.")
+        if (
+            not numbers
+            or len(numbers) > MOST
+            or not 1 <= min(numbers) <= max(numbers) <= MOST_PLANNED
+        ):
+            raise Invalid(f"{name}: give 1 to {MOST} numbers from 1 to {MOST_PLANNED:,}.")
     sizes = plan(spread, sorted(set(competitions)), sorted(set(seeds)), power=power)
     return SeedPlan(spread, [], power, rate, sizes)
 

@@ -22,7 +22,7 @@ from app.storage.queries.reviews import known_leaks, signals, sketches
 from app.storage.queries.reviews.signals import SignalRecord
 from app.storage.queries.reviews.sketches import FileCells, GradedFile, SimilarFile
 
-AT_ONCE = 100  # submissions in a turn
+SUBMISSIONS_PER_TURN = 100  # submissions in a turn
 COMPARED = 40  # of a run's submissions, the latest
 Found = tuple[Finding, str | None]  # a signal, and the run that is resembled
 
@@ -40,7 +40,7 @@ class Reviewer:
         """Compute the signals of up to 100 submissions. Returns the number of submissions."""
         started = time.thread_time()
         with self.context.database.read() as session:
-            waiting = sketches.not_reviewed(session, AT_ONCE)
+            waiting = sketches.not_reviewed(session, SUBMISSIONS_PER_TURN)
         if not waiting:
             return 0
         facts = {one.version_id: self._facts(one.version_id) for one in waiting}
@@ -91,7 +91,7 @@ class Reviewer:
 
     def _likeness(self, session: Session, one: GradedFile) -> Iterator[Found]:
         """At most one signal: the first equal file graded, else the nearest one."""
-        same = sketches.with_same_predictions(session, one, AT_ONCE)
+        same = sketches.with_same_predictions(session, one, SUBMISSIONS_PER_TURN)
         copies = [other for other in same if other.sha256 == one.sha256]
         if copies or same:
             kind = Signal.SAME_FILE if copies else Signal.SAME_PREDICTIONS

@@ -15,7 +15,7 @@ from app.storage.queries.reviews.sketches import FileCells, GradedFile
 
 MOST_FILES = 20_000  # compared with, of one version: the latest
 MOST_VERSIONS = 32  # kept in memory, 10 MB each at most
-AT_ONCE = 2_000
+FILES_PER_QUERY = 2_000
 
 
 @dataclass
@@ -62,9 +62,9 @@ class NearFiles:
         if version is None:
             version = self._versions[version_id] = _Version()
         rows: Sequence[FileCells] = ()
-        while not rows or len(rows) == AT_ONCE:
+        while not rows or len(rows) == FILES_PER_QUERY:
             last = version.files[-1].number if version.files else 0
-            rows = sketches.cells_after(session, version_id, last, AT_ONCE)
+            rows = sketches.cells_after(session, version_id, last, FILES_PER_QUERY)
             if not rows:
                 break
             version.add(rows)

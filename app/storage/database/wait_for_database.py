@@ -11,7 +11,7 @@ from app.storage.database.errors import is_outage
 from app.storage.database.revisions import is_upgraded
 
 log = logging.getLogger("podium.storage")
-PAUSE_SECONDS = 1.0
+CHECK_SECONDS = 1.0
 
 
 def upgrade_when_reachable(text: str, seconds: float) -> None:
@@ -43,4 +43,4 @@ def upgrade_when_reachable(text: str, seconds: float) -> None:
         if not is_logged:
             log.warning("waiting for the database", extra={"database": place, "why": reason})
             is_logged = True
-        time.sleep(PAUSE_SECONDS)
+        time.sleep(CHECK_SECONDS)

@@ -109,6 +109,38 @@ def disclosures_until(session: Session, moment: datetime) -> int:
     return session.execute(query).scalar() or 0
 
 
+def by_experiment(
+    session: Session,
+    experiments: Sequence[str] | None,
+    *,
+    archived: bool = False,
+    as_of: datetime | None = None,
+) -> dict[str, dict[str, int]]:
+    """The number of disclosures by experiment (None: of all) and kind. Zeros are absent.
+
+    Archived runs, and those at archived competitions, count only with `archived`; an archived
+    experiment that is named counts. `as_of` counts disclosures up to a time.
+    """
+    query = (
+        select(RUN.c.experiment, TABLE.c.kind, func.count())
+        .join(RUN, RUN.c.id == TABLE.c.run_id)
+        .group_by(RUN.c.experiment, TABLE.c.kind)
+    )
+    if not archived:
+        shown = archive.is_shown(
+            RUN, experiment_named=experiments is not None, competition_named=False, as_of=as_of
+        )
+        query = query.where(*shown)
+    if experiments is not None:
+        query = query.where(RUN.c.experiment.in_(experiments))
+    if as_of is not None:
+        query = query.where(TABLE.c.at <= as_of)
+    found: dict[str, dict[str, int]] = {}
+    for experiment, kind, count in session.execute(query):
+        found.setdefault(experiment, {})[kind] = int(count)
+    return found
+
+
 def count_disclosures(
     session: Session, *, after: int = 0, until: int | None = None, archived: bool
 ) -> Counter[tuple[str, str]]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Table, func, select
+from sqlalchemy import ColumnElement, Table, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, SubmissionState
-from app.storage.database.models import Disclosure, Run, Submission
+from app.storage.database.models import Run, Submission
 from app.storage.database.tables.results_elsewhere import ImportedGrade
 from app.storage.queries import amendments, archive
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
@@ -19,7 +19,6 @@ from app.storage.queries.regrades.in_force import NOW, Basis, CountedGrades, in_
 
 RUN = Run.__table__
 SUBMISSION = Submission.__table__
-DISCLOSURE = Disclosure.__table__
 IMPORTED = ImportedGrade.__table__
 ROWS_AT_ONCE = 1000
 
@@ -204,30 +203,6 @@ def usages(session: Session, experiment: str) -> dict[str, dict[str, Any]]:
     """The usage that each run of an experiment reported; empty for a run that reported none."""
     query = select(RUN.c.id, RUN.c.usage).where(RUN.c.experiment == experiment)
     return {run: usage or {} for run, usage in session.execute(query)}
-
-
-def exposure_totals(
-    session: Session,
-    experiments: Sequence[str] | None,
-    *,
-    archived: bool = False,
-    as_of: datetime | None = None,
-) -> dict[str, dict[str, int]]:
-    """The number of disclosures by experiment (None: of all) and kind. Zeros are absent.
-
-    `archived` as in `run_results`; `as_of` counts those up to a time.
-    """
-    until = [] if as_of is None else [DISCLOSURE.c.at <= as_of]
-    query = (
-        select(RUN.c.experiment, DISCLOSURE.c.kind, func.count())
-        .join(RUN, RUN.c.id == DISCLOSURE.c.run_id)
-        .where(*conditions(RUN, experiments, None, archived=archived, as_of=as_of), *until)
-        .group_by(RUN.c.experiment, DISCLOSURE.c.kind)
-    )
-    found: dict[str, dict[str, int]] = {}
-    for experiment, kind, count in session.execute(query):
-        found.setdefault(experiment, {})[kind] = int(count)
-    return found
 
 
 def conditions(

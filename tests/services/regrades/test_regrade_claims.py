@@ -113,6 +113,7 @@ def test_what_is_given_back_costs_no_attempt(
     for _ in range(3):
         (claimed,) = claim(claims)
         claims.give_back(claimed).result()
+        claims.give_back(claimed).result()  # at the end of a drain, while it is postponed
 
     assert claim(claims)[0].attempts == 1
 

@@ -66,7 +66,7 @@ def test_of_two_equal_files_the_one_graded_later_is_the_copy(world: World) -> No
 def test_near_files_are_found_however_many_are_read_at_once(
     world: World, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
-    monkeypatch.setattr(near_files, "AT_ONCE", at_once)
+    monkeypatch.setattr(near_files, "FILES_PER_QUERY", at_once)
     first = graded(world, "one", sketch(), sketch(0.5), sketch(0.9))
     second = graded(world, "two", sketch(1e-4), sketch(7.0))
     near = NearFiles()

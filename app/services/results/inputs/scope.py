@@ -25,7 +25,7 @@ from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempts
 from app.statistics.attempts import Grid, make_grid
 from app.storage.database.records import ExperimentRecord
-from app.storage.queries import amendments, competitions, results
+from app.storage.queries import amendments, competitions, exposure
 from app.storage.queries.regrades.in_force import NOW, Basis, InForce, in_force
 
 MOST_COMPETITIONS = 100_000
@@ -227,6 +227,6 @@ def disclosures(
 ) -> dict[str, dict[str, int]]:
     """The number of disclosures to runs' keys, by experiment and kind."""
     with context.database.read() as session:
-        return results.exposure_totals(
+        return exposure.by_experiment(
             session, names, archived=filters.archived, as_of=filters.basis.as_of
         )

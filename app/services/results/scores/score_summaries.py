@@ -20,7 +20,7 @@ from app.statistics.scores.score_estimates import ScoreEstimate, ScoreSummary
 from app.statistics.scores.score_summaries import summarise
 
 DEFAULT_CONVENTION = "mid-rank"
-SHOWN = 3
+SHOWN_UNPLACED = 3
 Scores = list[NDArray[np.float64]]
 
 
@@ -129,7 +129,7 @@ def _scores(
 
 
 def _refusal(name: str, scale: str, without: list[Key]) -> AttemptsMissing:
-    named = first_few([f"{slug} seed {seed}" for slug, seed in without], SHOWN)
+    named = first_few([f"{slug} seed {seed}" for slug, seed in without], SHOWN_UNPLACED)
     return AttemptsMissing(
         f"{name}: {named}: {NO_VALUE[scale]}. {REMEDY[scale]}, or let them count as "
         "failures by padding=fail.",

@@ -23,7 +23,7 @@ SUBMISSION = Submission.__table__
 RUN = Run.__table__
 OUTCOME = RegradeOutcome.__table__
 OF_GRADE = select(TABLE).where(TABLE.c.grade_id == bindparam("grade_id"))
-AT_ONCE = 500  # ids in a query
+IDS_PER_QUERY = 500  # ids in a query
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ def of_finals(
 def of_submissions(session: Session, ids: Sequence[str]) -> dict[str, UncertaintyRecord]:
     """The kept uncertainties of these submissions, under their own versions, by submission."""
     found = {}
-    for start in range(0, len(ids), AT_ONCE):
+    for start in range(0, len(ids), IDS_PER_QUERY):
         query = (
             select(SUBMISSION.c.id, TABLE)
             .join(
@@ -119,7 +119,7 @@ def of_submissions(session: Session, ids: Sequence[str]) -> dict[str, Uncertaint
                 ),
             )
             .join(TABLE, TABLE.c.grade_id == GRADE.c.id)
-            .where(SUBMISSION.c.id.in_(ids[start : start + AT_ONCE]))
+            .where(SUBMISSION.c.id.in_(ids[start : start + IDS_PER_QUERY]))
         )
         for row in session.execute(query):
             found[row[0]] = record(UncertaintyRecord, row[1:])

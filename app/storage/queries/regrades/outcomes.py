@@ -174,12 +174,13 @@ def begin(
 
 
 def give_back(session: Session, claimed: ClaimedRegrading) -> None:
-    """Undo the count of an attempt without an outcome."""
+    """Undo the count of an attempt without an outcome. A second call changes nothing."""
     session.execute(
         update(TABLE)
         .where(
             TABLE.c.regrade_id == claimed.regrade_id,
             TABLE.c.submission_id == claimed.id,
+            TABLE.c.attempts == claimed.attempts,
             IS_QUEUED,
         )
         .values(attempts=TABLE.c.attempts - 1)

@@ -27,7 +27,7 @@ from app.settings import Settings
 from app.storage.database.models import Disclosure, Run, Submission
 from app.storage.database.records import GradeRecord
 from app.storage.database.tables.results_elsewhere import ImportedGrade, ReportedScore
-from app.storage.queries import experiments, results
+from app.storage.queries import experiments, exposure
 from app.worker.background import ResultReader, run_result_reader
 from tests.storage.make import (
     NOON,
@@ -180,8 +180,8 @@ def test_what_is_kept_agrees_with_a_new_reading(context: Context, seed: int) -> 
                 gather(context, ["third"], archived=archived)["third"]
             )
             with context.database.read() as session:
-                told = results.exposure_totals(session, EXPERIMENTS, archived=archived)
-            assert disclosures_of_all(context, archived=archived) == told
+                disclosed = exposure.by_experiment(session, EXPERIMENTS, archived=archived)
+            assert disclosures_of_all(context, archived=archived) == disclosed
             after = {n: context.kept._values.get(("results", n, archived)) for n in EXPERIMENTS}
             reused += sum(before[n] is not None and before[n] is after[n] for n in EXPERIMENTS)
     assert reused > 60
