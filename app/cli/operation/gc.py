@@ -7,10 +7,8 @@ from typing import Annotated
 import typer
 
 from app.cli.context import require_podium
-from app.cli.output import AsJson, out, print_json, working
-from app.services.operations import collect_garbage
-from app.settings import Settings
-from app.storage.database.wait_for_database import upgrade_when_reachable
+from app.cli.options import AsJson
+from app.cli.output import out, print_json
 from app.units import MEGABYTE
 
 LISTED = 20
@@ -33,6 +31,11 @@ def gc(
     Servers and agents may go on meanwhile. A file that is being uploaded is newer than --older-than
     and stays. A server removes such files by itself every PODIUM_GC_HOURS.
     """
+    from app.cli.progress import working
+    from app.services.operations import collect_garbage
+    from app.settings import Settings
+    from app.storage.database.wait_for_database import upgrade_when_reachable
+
     settings = Settings()
     require_podium(settings)
     upgrade_when_reachable(settings.database_url, 0)
