@@ -48,7 +48,7 @@ def new(
     random: Annotated[
         bool,
         typer.Option(
-            "--random", help="do not keep the shares of the classes; so always with Kaggle's table"
+            "--random", help="do not keep the shares of the classes (always on with --from-kaggle)"
         ),
     ] = False,
     metric: Annotated[str, typer.Option(help="the metric; without: proposed by the target")] = "",
@@ -59,7 +59,8 @@ def new(
         ),
     ] = None,
     public_share: Annotated[
-        float, typer.Option(min=0.01, max=0.9, help="share of these whose score may be public")
+        float,
+        typer.Option(min=0.01, max=0.9, help="share of the test rows whose score may be public"),
     ] = 0.3,
     search_share: Annotated[
         float,

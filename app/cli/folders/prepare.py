@@ -41,7 +41,7 @@ def prepare(
         int, typer.Option(min=1, help="preparations at the same time, with --kaggle")
     ] = 2,
     again: Annotated[
-        bool, typer.Option("--again", help="also what is prepared already, with --kaggle")
+        bool, typer.Option("--again", help="prepare again even if up to date, with --kaggle")
     ] = False,
     delete_archives: Annotated[
         bool,

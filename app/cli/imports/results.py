@@ -11,7 +11,8 @@ import typer
 
 from app.cli.context import podium
 from app.cli.options import AsJson
-from app.cli.output import err, out, print_json, print_note
+from app.cli.output import out, print_json, print_note
+from app.domain.wording import first_lines
 
 if TYPE_CHECKING:
     from app.importers.grading_report import Mismatch
@@ -128,8 +129,10 @@ def _print_summary(experiment: str, imported: ImportedReports) -> None:
 
 
 def _print_mismatches(found: Sequence[Mismatch]) -> None:
-    for one in found[:MISMATCHES]:
-        note = f" ({one.note})" if one.note else ""
-        print_note(f"  {one.place}: the file says {one.file}, Podium finds {one.ours}{note}")
-    if len(found) > MISMATCHES:
-        err.print(f"  and {len(found) - MISMATCHES} more; --json lists all")
+    lines = [
+        f"{one.place}: the file says {one.file}, Podium finds {one.ours}"
+        + (f" ({one.note})" if one.note else "")
+        for one in found
+    ]
+    for line in first_lines(lines, MISMATCHES, "--json lists all"):
+        print_note(f"  {line}")

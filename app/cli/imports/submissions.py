@@ -11,6 +11,7 @@ import typer
 from app.cli.context import podium
 from app.cli.options import AsJson
 from app.cli.output import print_json, print_note
+from app.domain.wording import first_lines
 
 if TYPE_CHECKING:
     from app.cli.progress import Progress
@@ -73,8 +74,8 @@ def import_submissions(
             f"{experiment}: {taken.imported} attempts imported, {taken.unchanged} before; "
             f"{counts}; {document['without_file']} without a file; {len(taken.problems)} problems"
         )
-        for problem in taken.problems[:SHOWN_PROBLEMS]:
-            print_note(problem)
+        for line in first_lines(taken.problems, SHOWN_PROBLEMS, "--json lists all"):
+            print_note(line)
     if taken.problems or states.get("failed"):
         raise typer.Exit(1)
 

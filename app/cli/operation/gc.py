@@ -9,6 +9,7 @@ import typer
 from app.cli.context import require_podium
 from app.cli.options import AsJson
 from app.cli.output import out, print_json
+from app.domain.wording import first_lines
 from app.units import MEGABYTE
 
 LISTED = 20
@@ -49,9 +50,8 @@ def gc(
         files = [{"kind": one.kind, "path": one.path, "bytes": one.bytes} for one in found]
         print_json({"deleted": delete, "files": files, "bytes": size})
         return
-    for one in found[:LISTED]:
-        out.print(f"{one.kind} {one.path} {one.bytes} bytes", markup=False, soft_wrap=True)
-    if len(found) > LISTED:
-        out.print(f"... and {len(found) - LISTED} more (--json lists all)")
+    lines = [f"{one.kind} {one.path} {one.bytes} bytes" for one in found]
+    for line in first_lines(lines, LISTED, "--json lists all"):
+        out.print(line, markup=False, soft_wrap=True)
     what = "removed" if delete else "would be removed (--delete removes them)"
     out.print(f"{len(found)} files of {size / MEGABYTE:.1f} MB {what}", highlight=False)

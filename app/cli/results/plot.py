@@ -40,7 +40,7 @@ def plot(
 ) -> None:
     """Draw a picture of results into a file, with a caption of what was counted.
 
-    The numbers that are drawn are written beside it, into a file of the same name with .csv.
+    Also writes the numbers as NAME.csv.
 
     medal-rates and cost need no name, leaderboard a competition, comparison two experiments, and
     the others one. The pages of a server show the same pictures.

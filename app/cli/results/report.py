@@ -98,7 +98,7 @@ def report(
             "--threshold and --starter need success against baselines: leave out --medals."
         )
     if as_of is not None and (success or by_success):
-        raise Invalid("--as-of is for medal rates: leave out --success, --threshold and --starter.")
+        raise Invalid("--as-of is for medal rates: omit --success, --threshold and --starter.")
     if len(experiments) > 1 and (success or by_success):
         raise Invalid("Success against baselines is reported for one experiment at a time.")
     if columns and (success or by_success):
