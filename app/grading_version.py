@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import functools
 import hashlib
+from itertools import chain
 from pathlib import Path
 
 from app import __version__
 
 # What a score depends on besides the competition and the libraries: how files and answers are
-# read, and the metrics. Order and names are part of the digest.
+# read, the metrics, and how a grader runs them: the settings of its libraries, what it reads, and
+# the tables that a metric.py gets. Order and names are part of the digest.
 DECISIVE_PACKAGES = ("domain", "grading", "metrics")
+DECISIVE_MODULES = (
+    "graders/runtime_env.py",
+    "graders/program/tasks.py",
+    "graders/program/version_loader.py",
+    "graders/program/competition_process.py",
+    "graders/program/job_process.py",
+    "graders/program/job_frames.py",
+)
 DIGITS = 12
 
 
@@ -31,9 +41,14 @@ def grading_version() -> str:
 def source_digest(package: Path) -> str:
     """The digest of the deciding sources below `package`, as hexadecimal digits."""
     digest = hashlib.sha256()
-    for name in DECISIVE_PACKAGES:
-        for file in sorted((package / name).rglob("*.py")):
-            source = file.read_bytes()
-            digest.update(f"{file.relative_to(package).as_posix()}\0{len(source)}\0".encode())
-            digest.update(source)
+    for file in decisive_files(package):
+        source = file.read_bytes()
+        digest.update(f"{file.relative_to(package).as_posix()}\0{len(source)}\0".encode())
+        digest.update(source)
     return digest.hexdigest()[:DIGITS]
+
+
+def decisive_files(package: Path) -> list[Path]:
+    """The deciding sources below `package`, in the order of the digest."""
+    packages = (sorted((package / name).rglob("*.py")) for name in DECISIVE_PACKAGES)
+    return [*chain.from_iterable(packages), *(package / name for name in DECISIVE_MODULES)]

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from app.cli.context import podium
-from app.cli.remote import Key, Url, remote
+from app.cli.options import Key, Url
+from app.cli.remote import remote
 from app.domain.states import ArchivalKind
 
 Name = Annotated[str, typer.Argument(help="its slug, name or id")]

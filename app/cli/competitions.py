@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-import yaml
 
 from app.cli.archive import add_archive_commands
 from app.cli.context import podium
-from app.cli.output import AsJson, out, print_json
+from app.cli.lazy import Group
+from app.cli.options import AsJson
+from app.cli.output import out, print_json
 from app.cli.tables import print_table
 from app.domain.states import ArchivalKind
 from app.errors import NotFound
-from app.services.competitions import queries
-from app.services.runtime.catalogue import CatalogueEntry
-from app.services.runtime.context import Context
 
-app = typer.Typer(help="List, show and archive imported competitions.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from app.services.runtime.catalogue import CatalogueEntry
+    from app.services.runtime.context import Context
+
+app = typer.Typer(
+    cls=Group, help="List, show and archive imported competitions.", no_args_is_help=True
+)
 add_archive_commands(app, ArchivalKind.COMPETITION)
 Slugs = Annotated[list[str] | None, typer.Argument(help="competitions; none: all")]
 Slug = Annotated[str, typer.Argument(help="the competition")]
@@ -33,6 +37,8 @@ def list_competitions(
     as_json: AsJson = False,
 ) -> None:
     """List the imported competitions."""
+    from app.services.competitions import queries
+
     with podium() as context:
         slugs = context.catalogue.suite(suite) if suite else None
         found = queries.current_versions(context, slugs, archived=archived)
@@ -76,6 +82,8 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
     if as_json:
         print_json(document)
         return
+    import yaml
+
     sys.stdout.write(yaml.safe_dump(json.loads(json.dumps(document, default=str)), sort_keys=False,
                                     allow_unicode=True, width=10_000))  # fmt: skip
 
@@ -95,6 +103,8 @@ def lint(slug: Slug, as_json: AsJson = False) -> None:
 
 
 def _entry(context: Context, slug: str) -> CatalogueEntry:
+    from app.services.competitions import queries
+
     entry = queries.current(context, slug)
     if entry is None:
         raise NotFound(f"There is no competition {slug!r}; see `podium competitions list`.")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from app.cli.output import working
 from app.errors import NotFound
-from app.read_settings import make_data_directory, read_settings
-from app.services.runtime.context import Context, open_context
-from app.settings import Settings
-from app.storage.database.wait_for_database import upgrade_when_reachable
+
+if TYPE_CHECKING:
+    from app.services.runtime.context import Context
+    from app.settings import Settings
+
+ALL = 10**9  # rows of a list: no limit
 
 
 @contextlib.contextmanager
@@ -24,6 +26,11 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
     Raises:
         NotFound: there is no Podium, and `creates` is false.
     """
+    # A command imports this module to say what its options are; what it loads comes when it runs.
+    from app.read_settings import make_data_directory, read_settings
+    from app.services.runtime.context import open_context
+    from app.storage.database.wait_for_database import upgrade_when_reachable
+
     settings = read_settings(reads_competitions=not creates)
     if not creates:
         require_podium(settings)
@@ -31,10 +38,21 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
     upgrade_when_reachable(settings.database_url, 0)
     context = open_context(settings, grades=None if grades else False, validates=False)
     try:
-        with working(doing) if doing else contextlib.nullcontext():
+        with _shown(doing):
             yield context
     finally:
         context.close()
+
+
+@contextlib.contextmanager
+def _shown(doing: str) -> Iterator[None]:
+    if not doing:
+        yield
+        return
+    from app.cli.progress import working
+
+    with working(doing):
+        yield
 
 
 def require_podium(settings: Settings) -> None:

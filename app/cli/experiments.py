@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 import typer
 
 from app.cli.archive import add_archive_commands
-from app.cli.context import podium
-from app.cli.output import AsJson, print_json
-from app.cli.remote import Document, Key, Url, remote
+from app.cli.context import ALL, podium
+from app.cli.lazy import Group
+from app.cli.options import AsJson, Key, Url
+from app.cli.output import print_json
+from app.cli.remote import Document, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import ArchivalKind
-from app.services.experiments import amendments, experiments
-from app.services.experiments.experiments import NewExperiment
-from app.storage.database.records import ExperimentRecord
 
-app = typer.Typer(help="Create, list and archive experiments.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from app.storage.database.records import ExperimentRecord
+
+app = typer.Typer(cls=Group, help="Create, list and archive experiments.", no_args_is_help=True)
 add_archive_commands(app, ArchivalKind.EXPERIMENT)
-ALL = 10**9
 
 
 @app.command()
@@ -56,7 +57,9 @@ def create(
         with there:
             document = there.post("/v1/experiments", body)
     else:
-        new = NewExperiment(_named(name), agent, model, notes, given)
+        from app.services.experiments import experiments
+
+        new = experiments.NewExperiment(_named(name), agent, model, notes, given)
         with podium() as context:
             record, _ = experiments.create(context, new)
         document = _shown(record)
@@ -89,6 +92,8 @@ def amend(
             path = f"/v1/experiments/{quote(name, safe='')}"
             document = there.patch(path, {"reason": reason, **changes})
     else:
+        from app.services.experiments import amendments
+
         with podium() as context:
             document = asdict(amendments.amend(context, name, changes, reason=reason, by=None))
     if as_json:
@@ -113,6 +118,8 @@ def withdraw_imports(
             found = there.post(f"/v1/experiments/{quote(name, safe='')}/withdraw-imports", body)
         count = found["results"]
     else:
+        from app.services.experiments import amendments
+
         with podium() as context:
             count = amendments.withdraw_imports(
                 context, name, competition=competition, seed=seed, reason=reason, by=None
@@ -132,6 +139,8 @@ def list_amendments(
         with there:
             found = list(there.items(f"/v1/experiments/{quote(name, safe='')}/amendments"))
     else:
+        from app.services.experiments import amendments
+
         with podium() as context:
             found = [asdict(one) for one in amendments.history(context, name, None, ALL)[0]]
     if as_json:
@@ -158,6 +167,8 @@ def list_experiments(
         with there:
             found = list(there.items("/v1/experiments", archived=archived))
     else:
+        from app.services.experiments import experiments
+
         with podium() as context:
             records, _ = experiments.page(context, None, ALL, archived=archived)
         found = [_shown(one) for one in records]

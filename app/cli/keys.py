@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.context import podium
-from app.cli.output import AsJson, print_json
-from app.cli.remote import Document, Key, Url, remote
+from app.cli.context import ALL, podium
+from app.cli.lazy import Group
+from app.cli.options import AsJson, Key, Url
+from app.cli.output import print_json
+from app.cli.remote import Document, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import Role
 from app.errors import Invalid
-from app.services.operations import keys
-from app.services.operations.keys import NewKey
-from app.storage.database.records import KeyRecord
 
-app = typer.Typer(help="Create, list and revoke keys.", no_args_is_help=True)
-ALL = 10**9
+if TYPE_CHECKING:
+    from app.services.operations.keys import NewKey
+    from app.storage.database.records import KeyRecord
+
+app = typer.Typer(cls=Group, help="Create, list and revoke keys.", no_args_is_help=True)
 
 
 @app.command()
@@ -39,6 +41,8 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make a key. It is printed once and stored only as a hash."""
+    from app.services.operations import keys
+
     chosen = role or role_option
     if chosen is None or (role and role_option and role is not role_option):
         raise Invalid("Name one role: podium keys create researcher, or --role researcher.")
@@ -69,6 +73,8 @@ def list_keys(
         with there:
             found = list(there.items("/v1/keys", role=role and role.value, run=run))
     else:
+        from app.services.operations import keys
+
         with podium() as context:
             records, _ = keys.page(context, role=role, run=run or None, limit=ALL)
         found = [shown(one) for one in records]
@@ -98,6 +104,8 @@ def revoke(
         with there:
             found = there.delete(f"/v1/keys/{key_id}")
     else:
+        from app.services.operations import keys
+
         with podium() as context:
             found = shown(keys.revoke(context, key_id))
     if as_json:

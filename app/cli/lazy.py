@@ -7,24 +7,41 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, ClassVar
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command, get_group
+
+
+class Group(TyperGroup):
+    """A group whose own options are read without loading pydantic.
+
+    Typer loads it to convert None, the default of --help and of the options of completion, and
+    takes False as it is. The options of a group are converted before those of its commands are
+    read.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the options of the group; a flag that is not given is False."""
+        options = (one for one in self.get_params(ctx) if isinstance(one, TyperOption))
+        ctx.default_map = {
+            one.name: False for one in options if one.is_bool_flag and one.default is None
+        }
+        return super().parse_args(ctx, args)
 
 
 class LazyCommand(TyperCommand):
     """A command or a group of commands, by its place as `package.module:name`.
 
-    Lists of commands and shell completion show `line`. The function or `typer.Typer` at that place
-    has the rest of its help, its options and its code.
+    Lists of commands and shell completion show `line`; the help of its group has it in `panel`. The
+    function or `typer.Typer` at that place has the rest of its help, and its options.
     """
 
-    def __init__(self, name: str, place: str, line: str) -> None:
-        super().__init__(name, help=line)
+    def __init__(self, name: str, place: str, line: str, panel: str | None = None) -> None:
+        super().__init__(name, help=line, rich_help_panel=panel)
         self._place = place
 
     def make_context(
@@ -55,8 +72,8 @@ class Program(TyperCommand):
     neither. The group calls `run` before it reads any argument.
     """
 
-    def __init__(self, name: str, place: str, line: str) -> None:
-        super().__init__(name, help=line)
+    def __init__(self, name: str, place: str, line: str, panel: str | None = None) -> None:
+        super().__init__(name, help=line, rich_help_panel=panel)
         self._place = place
 
     def run(self, arguments: list[str]) -> None:
@@ -64,17 +81,19 @@ class Program(TyperCommand):
         _at(self._place)(arguments)
 
 
-class LazyGroup(TyperGroup):
-    """A group of commands: name, place and line of each."""
+class LazyGroup(Group):
+    """A group of commands: by panel of its help, the name, place in `package` and line of each."""
 
-    lazy: ClassVar[tuple[tuple[str, str, str], ...]] = ()
+    package: ClassVar[str] = ""
+    panels: ClassVar[Mapping[str, tuple[tuple[str, str, str], ...]]] = {}
     programs: ClassVar[frozenset[str]] = frozenset()  # names of those that are a `Program`
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name, place, line in self.lazy:
-            kind = Program if name in self.programs else LazyCommand
-            self.commands[name] = kind(name, place, line)
+        for panel, commands in self.panels.items():
+            for name, place, line in commands:
+                kind = Program if name in self.programs else LazyCommand
+                self.commands[name] = kind(name, f"{self.package}.{place}", line, panel)
 
     def main(self, args: Sequence[str] | None = None, *more: Any, **kwargs: Any) -> Any:
         """Run the command that `args`, or else the process's arguments, name."""

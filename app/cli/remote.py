@@ -4,29 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from app.errors import Invalid, PodiumError, Unauthorized, Unavailable
 
-Url = Annotated[
-    str,
-    typer.Option(
-        "--url",
-        envvar="PODIUM_URL",
-        help="the address of a Podium elsewhere; without: the data directory here",
-    ),
-]
-Key = Annotated[
-    str,
-    typer.Option(
-        "--key",
-        envvar="PODIUM_KEY",
-        show_envvar=True,
-        help="a key of that Podium; better in the variable, where other users do not see it",
-    ),
-]
 PAGE = 1000
 SECONDS = 60.0
 Document = dict[str, Any]

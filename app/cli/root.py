@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
 import typer
 
@@ -11,80 +11,95 @@ from app import __version__
 from app.cli.lazy import LazyGroup
 from app.errors import BadCompetition, PodiumError
 
+# The commands by panel of `podium --help`: name, place in app.cli, first sentence of its help.
+RUNNING = (
+    ("serve", "operation.serve:serve",
+     "Serve HTTP. In a new data directory, migrate, import the competitions and print a key."),
+    ("worker", "operation.worker:worker",
+     "Grade queued submissions. Start any number of workers on any number of machines."),
+    ("demo", "demo.command:demo",
+     "Serve on a new data directory, and let a small agent win a medal over HTTP."),
+    ("proxy", "operation.proxy:proxy",
+     "Forward to one Podium with a run's key: Kaggle's client (port 80), MLE-bench's (5000)."),
+)  # fmt: skip
+COMPETITIONS = (
+    ("new", "folders.new:new",
+     "Make a complete competition folder from a table of your own or of Kaggle, and check it."),
+    ("check", "folders.check:check",
+     "Check competition folders: they load, and answers that they have score perfectly."),
+    ("prepare", "folders.prepare:prepare",
+     "Make public and private files from raw files with a competition's own prepare.py."),
+    ("readiness", "folders.readiness:readiness",
+     "Say which competitions of a suite Kaggle lets you download, with sizes, room and time."),
+    ("split", "folders.split:split",
+     "Make private rows of a competition rows to search on, in a new folder to import."),
+    ("import", "imports.commands:app", "Import competitions and results."),
+    ("competitions", "competitions:app", "List, show and archive imported competitions."),
+    ("grade", "folders.grade:grade",
+     "Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 failed."),
+    ("harbor-task", "harbor.command:harbor_task",
+     "Write a competition as a task of Harbor, whose verifier asks Podium to grade."),
+)  # fmt: skip
+RUNS = (
+    ("experiments", "experiments:app", "Create, list and archive experiments."),
+    ("runs", "runs:app", "Create, list, close and archive runs."),
+    ("reviews", "operation.reviews:app", "Look at runs with signals, and decide about them."),
+    ("receipts", "receipts.commands:app", "Issue, list and save signed receipts."),
+)  # fmt: skip
+RESULTS = (
+    ("results", "results.scores:results",
+     "Print the final score and medal of each run of an experiment."),
+    ("report", "results.report:report",
+     "Print the medal rates of experiments, or one's success against baselines."),
+    ("compare", "results.report:compare",
+     "Compare two experiments, or all pairs of several, over the same competitions."),
+    ("scores", "results.statistics:scores",
+     "Print an experiment's percentiles or normalised scores: mean, IQM, profile and more."),
+    ("pass-at-k", "results.statistics:pass_at_k",
+     "Print the chance that the best of k attempts counts."),
+    ("uncertainty", "results.uncertainty:uncertainty",
+     "Estimate the noise of an experiment's final scores; print it with chances of medals."),
+    ("sensitivity", "results.statistics:sensitivity",
+     "Print a rate without each flag and each competition, and with each padding."),
+    ("items", "results.statistics:items",
+     "Print how well each competition of a suite separates the experiments."),
+    ("curve", "results.statistics:curve",
+     "Print medals over hours, tokens or dollars, and the regret of each choice."),
+    ("selection", "results.selection:selection",
+     "Print what the choice of final submissions cost in medals and places, and the shake-up."),
+    ("plan", "results.plan:plan",
+     "Print what difference so many seeds and competitions can detect."),
+    ("plot", "results.plot:plot",
+     "Draw a picture of results into a file, with a caption of what was counted."),
+)  # fmt: skip
+OPERATION = (
+    ("keys", "keys:app", "Create, list and revoke keys."),
+    ("db", "operation.database:app", "Migrate and check the database."),
+    ("backup", "operation.backup:backup",
+     "Write all rows and files of this Podium into a new folder, while it runs."),
+    ("restore", "operation.backup:restore",
+     "Restore a backup into an empty Podium, on either database and store."),
+    ("verify", "operation.verify:verify",
+     "Check a receipt, or compare stored files with their digests; exit 1 if damage is found."),
+    ("regrade", "operation.regrade:regrade",
+     "Grade a competition's submissions anew, print what changes, and with --apply apply it."),
+    ("gc", "operation.gc:gc", "List stored files that no row names; with --delete, remove them."),
+    ("faults", "operation.faults:faults",
+     "List faults of gradings, latest first: why Podium could not grade a submission."),
+)  # fmt: skip
+
 
 class Podium(LazyGroup):
     """Prints expected errors as text; only defects of Podium show a traceback."""
 
-    lazy = (
-        ("serve", "app.cli.operation.serve:serve",
-         "Serve HTTP. In a new data directory, migrate, import the competitions and print a key."),
-        ("worker", "app.cli.operation.worker:worker",
-         "Grade queued submissions. Start any number of workers on any number of machines."),
-        ("demo", "app.cli.demo.command:demo",
-         "Serve on a new data directory, and let a small agent win a medal over HTTP."),
-        ("check", "app.cli.folders.check:check",
-         "Check competition folders: they load, and answers that they have score perfectly."),
-        ("new", "app.cli.folders.new:new",
-         "Make a complete competition folder from a table of your own or of Kaggle, and check it."),
-        ("prepare", "app.cli.folders.prepare:prepare",
-         "Make public and private files from raw files with a competition's own prepare.py."),
-        ("readiness", "app.cli.folders.readiness:readiness",
-         "Say which competitions of a suite Kaggle lets you download, with sizes, room and time."),
-        ("split", "app.cli.folders.split:split",
-         "Make private rows of a competition rows to search on, in a new folder to import."),
-        ("grade", "app.cli.folders.grade:grade",
-         "Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 failed."),
-        ("backup", "app.cli.operation.backup:backup",
-         "Write all rows and files of this Podium into a new folder, while it runs."),
-        ("restore", "app.cli.operation.backup:restore",
-         "Restore a backup into an empty Podium, on either database and store."),
-        ("verify", "app.cli.operation.verify:verify",
-         "Check a receipt, or compare stored files with their digests; exit 1 if damage is found."),
-        ("regrade", "app.cli.operation.regrade:regrade",
-         "Grade a competition's submissions anew, print what changes, and with --apply apply it."),
-        ("gc", "app.cli.operation.gc:gc",
-         "List stored files that no row names; with --delete, remove them."),
-        ("proxy", "app.cli.operation.proxy:proxy",
-         "Forward to one Podium with a run's key: Kaggle's client (port 80), MLE-bench's (5000)."),
-        ("harbor-task", "app.cli.harbor.command:harbor_task",
-         "Write a competition as a task of Harbor, whose verifier asks Podium to grade."),
-        ("results", "app.cli.results.scores:results",
-         "Print the final score and medal of each run of an experiment."),
-        ("uncertainty", "app.cli.results.uncertainty:uncertainty",
-         "Estimate the noise of an experiment's final scores; print it with chances of medals."),
-        ("report", "app.cli.results.report:report",
-         "Print the medal rates of experiments, or one's success against baselines."),
-        ("compare", "app.cli.results.report:compare",
-         "Compare two experiments, or all pairs of several, over the same competitions."),
-        ("scores", "app.cli.results.statistics:scores",
-         "Print an experiment's percentiles or normalised scores: mean, IQM, profile and more."),
-        ("pass-at-k", "app.cli.results.statistics:pass_at_k",
-         "Print the chance that the best of k attempts counts."),
-        ("sensitivity", "app.cli.results.statistics:sensitivity",
-         "Print a rate without each flag and each competition, and with each padding."),
-        ("items", "app.cli.results.statistics:items",
-         "Print how well each competition of a suite separates the experiments."),
-        ("curve", "app.cli.results.statistics:curve",
-         "Print medals over hours, tokens or dollars, and the regret of each choice."),
-        ("selection", "app.cli.results.selection:selection",
-         "Print what the choice of final submissions cost in medals and places, and the shake-up."),
-        ("plan", "app.cli.results.plan:plan",
-         "Print what difference so many seeds and competitions can detect."),
-        ("plot", "app.cli.plot:plot",
-         "Draw a picture of results into a file, with a caption of what was counted."),
-        ("faults", "app.cli.operation.faults:faults",
-         "List faults of gradings, latest first: why Podium could not grade a submission."),
-        ("import", "app.cli.imports.commands:app", "Import competitions and results."),
-        ("competitions", "app.cli.competitions:app",
-         "List, show and archive imported competitions."),
-        ("experiments", "app.cli.experiments:app", "Create, list and archive experiments."),
-        ("keys", "app.cli.keys:app", "Create, list and revoke keys."),
-        ("runs", "app.cli.runs:app", "Create, list, close and archive runs."),
-        ("receipts", "app.cli.receipts.commands:app", "Issue, list and save signed receipts."),
-        ("reviews", "app.cli.operation.reviews:app",
-         "Look at runs with signals, and decide about them."),
-        ("db", "app.cli.operation.database:app", "Migrate and check the database."),
-    )  # fmt: skip
+    package = "app.cli"
+    panels: ClassVar = {
+        "Running Podium": RUNNING,
+        "Competitions": COMPETITIONS,
+        "Experiments and runs": RUNS,
+        "Results": RESULTS,
+        "Operation": OPERATION,
+    }
     programs = frozenset({"proxy"})
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
@@ -122,12 +137,15 @@ def podium(
 
 
 def _report(error: PodiumError) -> None:
-    from app.cli.output import err  # loads rich, which a command without errors may not need
+    from app.cli.output import (  # loads rich, which a command without errors may not need
+        err,
+        print_note,
+    )
 
     err.print(f"[red]{error.title()}[/red]", highlight=False)
     if not isinstance(error, BadCompetition):
-        err.print(f"  {error.detail}", markup=False, highlight=False)
+        print_note(f"  {error.detail}")
         return
     for problem in error.problems:
         place = ": ".join(part for part in (problem["file"], problem["key"]) if part)
-        err.print(f"  {place}: {problem['message']}", markup=False, highlight=False)
+        print_note(f"  {place}: {problem['message']}")

@@ -9,19 +9,17 @@ from typing import Annotated
 import typer
 
 from app.cli.archive import add_archive_commands
-from app.cli.batch import Batch, create_elsewhere, create_here
 from app.cli.context import podium
-from app.cli.output import AsJson, print_json
-from app.cli.remote import Document, Key, Url, remote
+from app.cli.lazy import Group
+from app.cli.options import AsJson, Key, Url
+from app.cli.output import print_json
+from app.cli.remote import Document, remote
 from app.cli.tables import moment, print_table
 from app.domain.feedback import Feedback
 from app.domain.states import ArchivalKind, Failure, RunState
 from app.errors import Invalid
-from app.services.experiments import runs
-from app.services.experiments.runs import listed_runs
-from app.services.operations import keys
 
-app = typer.Typer(help="Create, list, close and archive runs.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Create, list, close and archive runs.", no_args_is_help=True)
 add_archive_commands(app, ArchivalKind.RUN)
 OneExperiment = Annotated[str, typer.Option(help="the experiment's name")]
 
@@ -55,6 +53,8 @@ def create(
 
     The clock of a run starts at the first request of its key, not now.
     """
+    from app.cli.batch import Batch, create_elsewhere, create_here
+
     if bool(suite) == bool(competition):
         raise Invalid("Name a suite (--suite) or competitions (--competition), not both.")
     limits: Document = {
@@ -95,6 +95,8 @@ def list_runs(
         with there:
             found = list(there.items("/v1/runs", state=state and state.value, **query))
     else:
+        from app.services.experiments.runs import listed_runs
+
         with podium() as context:
             found = listed_runs(
                 context, experiment or None, competition or None, state, archived=archived
@@ -135,6 +137,8 @@ def close(
                 there.patch(f"/v1/runs/{one['id']}", body)
                 closed.append(one["id"])
     else:
+        from app.services.experiments import runs
+
         with podium() as context:
             closed = runs.close_all(context, experiment, failure)
     if as_json:
@@ -158,6 +162,8 @@ def new_key(
         with there:
             made = there.post(f"/v1/runs/{run}/keys", {"revoke_others": revoke_others})
     else:
+        from app.services.operations import keys
+
         with podium() as context:
             new = keys.create_for_run(context, run, revoke_others=revoke_others)
         made = {"id": new.record.id, "run": run, "key": new.key, "revoked": list(new.revoked)}

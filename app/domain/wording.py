@@ -17,6 +17,19 @@ def first_few(items: Sequence[str], most: int, separator: str = ", ") -> str:
     return text if len(items) <= most else f"{text} and {len(items) - most} more"
 
 
+def first_lines(lines: Sequence[str], most: int, advice: str) -> list[str]:
+    """The first `most` lines; if there are others, a last one with their number and the advice.
+
+    >>> first_lines(["a", "b", "c"], 2, "--json lists all")
+    ['a', 'b', 'and 1 more; --json lists all']
+    >>> first_lines(["a", "b"], 2, "--json lists all")
+    ['a', 'b']
+    """
+    shown = list(lines[:most])
+    more = len(lines) - len(shown)
+    return shown if more == 0 else [*shown, f"and {more} more; {advice}"]
+
+
 def counted(count: int, noun: str) -> str:
     """A number with its noun.
 

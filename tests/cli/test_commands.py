@@ -1,17 +1,15 @@
+"""Every command explains itself; competitions, keys and runs by command."""
+
 from __future__ import annotations
 
 import csv
 import io
 import json
-import shutil
-import socket
 from pathlib import Path
 
 import pytest
 
-from tests.api.conftest import packed
 from tests.cli.conftest import Command
-from tests.factories import good_submission, write_competition, write_submission
 from tests.server import PodiumServer
 
 COMMANDS = [
@@ -32,110 +30,6 @@ def test_every_command_explains_itself(podium: Command, command: list[str]) -> N
 
     assert done.returncode == 0
     assert "Usage: podium" in done.stdout
-
-
-def test_a_good_file_is_graded_without_a_server(
-    podium: Command, tiny: Path, tmp_path: Path
-) -> None:
-    podium("import", "folder", tiny)
-    file = write_submission(tmp_path / "s.csv", good_submission(tiny, shift=0.12))
-
-    done = podium("grade", "tiny", file)
-
-    assert done.returncode == 0, done.stderr
-    grade = json.loads(done.stdout)
-    assert grade["score"] == pytest.approx(0.12)
-    assert (grade["state"], grade["medal"], grade["better"]) == ("graded", "bronze", 2)
-
-
-def test_a_bad_file_ends_with_3_and_every_violation(
-    podium: Command, tiny: Path, tmp_path: Path
-) -> None:
-    podium("import", "folder", tiny)
-    file = write_submission(tmp_path / "s.csv", b"id,target\nr1,abc\nr2,inf\n")
-
-    done = podium("grade", "tiny", file)
-
-    assert done.returncode == 3
-    problem = json.loads(done.stdout)["problem"]
-    assert {v["code"] for v in problem["violations"]} == {
-        "row_count", "missing_id", "not_a_number", "not_finite"
-    }  # fmt: skip
-
-
-def test_grading_for_a_competition_that_is_not_here_says_what_to_do(
-    podium: Command, tmp_path: Path
-) -> None:
-    file = write_submission(tmp_path / "s.csv", b"id,target\n")
-
-    done = podium("grade", "nowhere", file)
-
-    assert done.returncode == 1
-    assert "'nowhere'" in done.stderr
-    assert "the path of the folder" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_metric_that_breaks_is_our_fault_not_the_files(podium: Command, tmp_path: Path) -> None:
-    source = "def score(answers, submission):\n    return 0.0\n"
-    folder = write_competition(tmp_path / "odd", metric="my_error", metric_py=source)
-    assert podium("import", "folder", folder).returncode == 0
-    broken = "def score(answers, submission):\n    return 1 / (submission['target'].sum() * 0)\n"
-    (folder / "metric.py").write_text(broken)
-
-    done = podium("import", "folder", folder)
-
-    assert done.returncode == 1
-    assert "metric.py" in done.stderr
-
-
-def test_folders_and_archives_are_imported_once(
-    podium: Command, tiny: Path, tmp_path: Path
-) -> None:
-    archive = write_submission(tmp_path / "tiny.tar.gz", packed(tiny))
-
-    first = podium("import", "folder", tiny)
-    again = podium("import", "archive", archive, "--json")
-
-    assert "tiny imported as version 1 (ready)" in first.stdout
-    assert json.loads(again.stdout)[0] | {"lint": []} == {
-        "slug": "tiny", "version": 1, "created": False, "status": "ready", "lint": []
-    }  # fmt: skip
-
-
-def test_a_folder_with_mistakes_is_told_file_and_key(podium: Command, tiny: Path) -> None:
-    toml = (tiny / "competition.toml").read_text()
-    (tiny / "competition.toml").write_text(toml.replace("version = 1", 'version = "one"\nx = 1'))
-
-    done = podium("import", "folder", tiny)
-
-    assert done.returncode == 1
-    assert "competition.toml: version: " in done.stderr
-    assert "competition.toml: x: unknown key" in done.stderr
-
-
-def test_check_passes_over_good_folders_and_names_what_is_wrong(
-    podium: Command, tiny: Path
-) -> None:
-    good = podium("check")
-    shutil.copytree(tiny, tiny.parent / "other")
-    (tiny.parent / "other" / "private" / "answers.csv").write_text("id,target\nr1,x\n")
-    bad = podium("check")
-
-    assert good.returncode == 0
-    assert "tiny: ok, 20 rows" in good.stdout
-    assert bad.returncode == 1
-    assert "other: private/answers.csv" in bad.stderr
-
-
-def test_check_refuses_a_suite_of_unknown_competitions(podium: Command, tiny: Path) -> None:
-    suites = '[suites.mine]\ntitle = "Mine"\ncompetitions = ["tiny", "nowhere"]\n'
-    (tiny.parent / "suites.toml").write_text(suites)
-
-    done = podium("check")
-
-    assert done.returncode == 1
-    assert "'nowhere'" in done.stderr
 
 
 def test_competitions_are_listed_shown_and_linted(podium: Command, tiny: Path) -> None:
@@ -192,33 +86,6 @@ def test_runs_need_a_suite_or_competitions(podium: Command) -> None:
 
     assert done.returncode == 1
     assert "--suite" in done.stderr
-
-
-def test_the_schema_goes_up_and_down(podium: Command) -> None:
-    for arguments in (["upgrade"], ["downgrade", "base"], ["upgrade"], ["check"]):
-        done = podium("db", *arguments)
-        assert done.returncode == 0, done.stderr
-
-
-def test_a_second_server_on_the_same_data_is_refused(podium: Command, tmp_path: Path) -> None:
-    server = PodiumServer(tmp_path / "data").start()
-    try:
-        second = podium("serve", "--port", "0")
-    finally:
-        server.stop()
-
-    assert second.returncode != 0
-    assert "already runs" in second.stderr
-
-
-def test_a_taken_port_is_told(podium: Command) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        done = podium("serve", "--port", taken.getsockname()[1])
-
-    assert done.returncode == 1
-    assert "Choose another --port" in done.stderr
 
 
 def test_runs_of_a_suite_are_printed_as_csv(podium: Command, tiny: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import packed
-from tests.cli.test_prepare import write_raw
+from tests.cli.folders.test_prepare import write_raw
 from tests.cli.test_progress import BEGIN, run, run_in_terminal
 from tests.distributed.cluster import is_settled, wait_until
 from tests.factories import good_submission, write_competition

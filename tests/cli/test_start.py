@@ -8,9 +8,12 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.core import TyperGroup
 
 from app.cli.imports.commands import ImportCommands
 from app.cli.lazy import LazyCommand, LazyGroup, Program
@@ -40,8 +43,6 @@ def watched(tmp_path: Path, *words: str, **variables: str) -> tuple[set[str], li
         env={
             **os.environ,
             "PODIUM_DATA_DIR": str(tmp_path / "data"),
-            # The shell is named; typer would look for one among the parents, which may have none.
-            "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1",
             **variables,
         },
         capture_output=True, text=True, check=True, timeout=120,
@@ -50,20 +51,59 @@ def watched(tmp_path: Path, *words: str, **variables: str) -> tuple[set[str], li
     return set(modules), started
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["--help"], ["--version"], ["import", "--help"], ["--show-completion", "bash"],
-        ["proxy", "--help"],
-    ],
-    ids=" ".join,
-)  # fmt: skip
-def test_what_needs_no_podium_loads_none(tmp_path: Path, words: list[str]) -> None:
-    modules, started = watched(tmp_path, *words)
+def commands(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """All commands and groups below a group, by the words that name them."""
+    for name, command in group.commands.items():
+        real = command.load() if isinstance(command, LazyCommand) else command
+        yield (*words, name), real
+        if isinstance(real, TyperGroup):
+            yield from commands(real, (*words, name))
 
-    # typer reads options with pydantic, but for --help and --version, which end the command before
-    allowed = {"pydantic"} if words[0] in ("import", "--show-completion") else set()
-    assert modules & SLOW <= allowed
+
+ALL = dict(commands(Podium(name="podium")))
+
+
+@pytest.mark.parametrize("words", [(), *ALL], ids=" ".join)
+def test_the_help_of_each_command_and_group_loads_no_podium(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    modules, started = watched(tmp_path, *words, "--help")
+
+    assert modules & SLOW == set()
+    assert started == []
+
+
+def test_the_version_loads_no_podium(tmp_path: Path) -> None:
+    modules, started = watched(tmp_path, "--version")
+
+    assert modules & SLOW == set()
+    assert started == []
+
+
+def test_the_script_of_completion_loads_no_podium(tmp_path: Path) -> None:
+    # The shell is named; typer would look for one among the parents, which may have none.
+    named = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    modules, started = watched(tmp_path, "--show-completion", "bash", **named)
+
+    assert modules & SLOW <= {"pydantic"}  # typer converts the name of the shell with it
+    assert started == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["podium ", "podium keys ", "podium report --", "podium import kaggle --", "podium serve --",
+     "podium selection --", "podium items --", "podium plan --", "podium plot --",
+     "podium runs create --", "podium keys list --", "podium reviews list --",
+     "podium receipts keys revoke --", "podium grade --", "podium prepare --"],
+)  # fmt: skip
+def test_completion_loads_no_podium(tmp_path: Path, line: str) -> None:
+    modules, started = watched(
+        tmp_path,
+        _PODIUM_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=str(line.count(" ")),
+    )  # fmt: skip
+
+    # Typer converts the defaults of a command's options with pydantic before it completes.
+    assert modules & SLOW <= {"pydantic"}
     assert started == []
 
 

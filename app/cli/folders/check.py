@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.progress import track
 
-from app.cli.output import AsJson, err, out, print_json
-from app.domain.states import CompetitionStatus
-from app.graders.walls.isolation import WALLS, Isolation
-from app.read_settings import read_settings
-from app.services.competitions import check_competition
-from app.services.competitions.folders import competition_folder
-from app.services.grading.grade_folder import local_graders
+from app.cli.options import AsJson
 
 Names = Annotated[
     list[str] | None,
@@ -23,7 +15,6 @@ Names = Annotated[
         help="names of competitions, or paths of folders; default: the competitions directory",
     ),
 ]
-NO_ANSWERS = "needs data: it has no answers yet, so no run can be made"
 
 
 def check(names: Names = None, as_json: AsJson = False) -> None:
@@ -32,89 +23,6 @@ def check(names: Names = None, as_json: AsJson = False) -> None:
     A name is the name of a folder in the competitions directory, of a folder that comes with
     Podium, or of a folder in the current directory.
     """
-    settings = read_settings()
-    root = settings.competitions_dir
-    folders = [competition_folder(root, name) for name in names or []]
-    folders = folders or check_competition.folders_in(root, [])
-    graders = local_graders(settings)
-    try:
-        graders.warm_up()
-        found = [
-            check_competition.check_folder(graders, folder)
-            for folder in track(
-                folders, "checking", console=err, transient=True, disable=not err.is_terminal
-            )
-        ]
-        isolation = graders.isolation()
-    finally:
-        graders.close()
-    suites = (
-        check_competition.check_suites(root, {folder.name for folder in folders})
-        if not names
-        else ()
-    )
-    if as_json:
-        print_json(
-            {
-                "competitions": [asdict(one) for one in found],
-                "suites": suites,
-                "isolation": asdict(isolation),
-            }
-        )
-    else:
-        for one in found:
-            _print_result(one, in_full=bool(names))
-        for problem in suites:
-            err.print(f"{problem['file']}: {problem['key']}: {problem['message']}", markup=False)
-        _print_walls(isolation)
-    wrong = sum(bool(one.problems) for one in found) + bool(suites)
-    if wrong:
-        raise typer.Exit(1)
-    if not as_json:
-        single = "1 competition folder is in order"
-        out.print(single if len(found) == 1 else f"{len(found)} competition folders are in order")
+    from app.cli.folders.check_folders import check_folders
 
-
-def _print_walls(isolation: Isolation) -> None:
-    """List the walls around a metric.py, and why others are missing."""
-    missing = isolation.missing()
-    present = [name for name in WALLS if name not in missing]
-    out.print(f"walls around a metric.py: {', '.join(present) or 'none'}", highlight=False)
-    for name in missing:
-        why = "; ".join(note for note in isolation.notes if note.startswith(f"{name}:"))
-        err.print(f"missing wall: {why or name}", markup=False, highlight=False)
-
-
-def _print_result(one: check_competition.FolderCheck, *, in_full: bool) -> None:
-    if not one.problems:
-        is_ready = one.status is CompetitionStatus.READY
-        rows = f"{one.rows:,} rows" if one.rows else "measured" if is_ready else NO_ANSWERS
-        out.print(f"{one.slug}: ok, {rows}", highlight=False)
-        if in_full and one.understood is not None:
-            _print_understood(one.understood)
-    for problem in one.problems:
-        parts = (one.slug, problem["file"], problem["key"], problem["message"])
-        err.print(": ".join(part for part in parts if part), markup=False, highlight=False)
-    for finding in one.lint:
-        err.print(f"{one.slug}: {finding.severity}: {finding.message}", markup=False)
-
-
-def _print_understood(found: check_competition.Understood) -> None:
-    """What an admin compares with the intention: direction, rows, medal lines, sample's score."""
-    direction = "higher" if found.higher_is_better else "lower"
-    lines = [f"metric: {found.metric}, {direction} is better"]
-    if found.usage:
-        counts = [f"{found.usage[name]:,} {name}" for name in sorted(found.usage)]
-        lines.append(f"rows of the answers: {', '.join(counts)}")
-    elif found.sample_score is not None:
-        lines.append("rows of the answers: all decide the score (there is no column Usage)")
-    if found.sample_score is not None:
-        lines.append(f"the sample submission scores {found.sample_score:.6g}")
-    if found.lines:
-        shown = [f"{name} {line:.6g}" for name, line in found.lines.items() if line is not None]
-        teams = "teams not known" if found.teams is None else f"{found.teams:,} teams"
-        lines.append(f"human leaderboard: {teams}; {', '.join(shown) or 'no medal lines'}")
-    else:
-        lines.append("human leaderboard: none, so nobody wins a medal")
-    for line in lines:
-        out.print(f"  {line}", markup=False, highlight=False)
+    check_folders(names or [], as_json=as_json)

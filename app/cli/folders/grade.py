@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from app.graders.template import GraderTemplate
-
 HELP = "the name of a competition, or the path of its folder"
 
 
@@ -21,6 +19,8 @@ def grade(
     A name is that of an imported competition or else of a folder: in the competitions directory,
     among those that come with Podium, or in the current directory. A folder needs no import.
     """
+    from app.graders.template import GraderTemplate
+
     with GraderTemplate().launch() as template:
         # Both processes load their modules at the same time.
         from app.cli.folders.print_grade import print_grade

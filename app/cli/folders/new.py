@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.output import AsJson, err, file_progress, working
+from app.cli.options import AsJson
 from app.errors import Invalid
-from app.read_settings import read_settings
-from app.settings import Settings
 
 if TYPE_CHECKING:
     from app.services.competitions.kaggle_table import KaggleTable
+    from app.settings import Settings
 
 TEST_SHARE, KAGGLE_TEST_SHARE = 0.2, 0.1  # the second is that of half of MLE-bench's splits
 
@@ -49,7 +48,7 @@ def new(
     random: Annotated[
         bool,
         typer.Option(
-            "--random", help="do not keep the shares of the classes; so always with Kaggle's table"
+            "--random", help="do not keep the shares of the classes (always on with --from-kaggle)"
         ),
     ] = False,
     metric: Annotated[str, typer.Option(help="the metric; without: proposed by the target")] = "",
@@ -60,7 +59,8 @@ def new(
         ),
     ] = None,
     public_share: Annotated[
-        float, typer.Option(min=0.01, max=0.9, help="share of these whose score may be public")
+        float,
+        typer.Option(min=0.01, max=0.9, help="share of the test rows whose score may be public"),
     ] = 0.3,
     search_share: Annotated[
         float,
@@ -84,9 +84,10 @@ def new(
     sample submission are downloaded. A tenth of its rows is predicted, chosen at random by the
     seed, as in about half of MLE-bench's competitions.
     """
-    # pandas and scikit-learn, which no other command needs
     from app.cli.folders.new_output import print_made
+    from app.cli.progress import working
     from app.preparation.split import How
+    from app.read_settings import read_settings
     from app.services.competitions.check_competition import check_folder
     from app.services.competitions.new_competition import (
         NewCompetitionChoices,
@@ -134,18 +135,21 @@ def new(
 def _of_kaggle(
     settings: Settings, slug: str, table: str, target: str, id_column: str
 ) -> Iterator[KaggleTable]:
+    from app.cli.output import print_note
+    from app.cli.progress import file_progress
     from app.importers.kaggle_source import KaggleSource
     from app.services.competitions.kaggle_table import Wanted, kaggle_table
 
-    def report(line: str) -> None:
-        err.print(line, markup=False, highlight=False)
-
     wanted = Wanted(slug, table, target, id_column)
     with contextlib.ExitStack() as stack:
-        with file_progress("downloading") as show:
+        with file_progress("downloading") as progress:
             found = stack.enter_context(
                 kaggle_table(
-                    settings, KaggleSource(report), wanted, report, lambda size: show(slug, size)
+                    settings,
+                    KaggleSource(print_note),
+                    wanted,
+                    print_note,
+                    lambda size: progress(slug, size),
                 )
             )
         yield found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.cli.output import err, out, print_json
+from app.cli.output import print_json, print_line, print_note
 from app.services.competitions.new_competition import Made, NewCompetitionChoices
 
 
@@ -22,12 +22,11 @@ def print_made(
     else:
         _print(made, choices, ids_note)
     for problem in problems:
-        err.print(f"{problem['file']}: {problem['message']}", markup=False, highlight=False)
+        print_note(f"{problem['file']}: {problem['message']}")
     if not problems and not as_json:
-        out.print(
-            f"Read description.md and competition.toml, then: podium import folder {made.folder}",
-            highlight=False, markup=False,
-        )  # fmt: skip
+        print_line(
+            f"Read description.md and competition.toml, then: podium import folder {made.folder}"
+        )
 
 
 def _document(
@@ -45,23 +44,19 @@ def _document(
 
 
 def _print(made: Made, choices: NewCompetitionChoices, ids_note: str) -> None:
-    _line(f"{made.folder}: a {made.how} split, seed {choices.seed}")
+    print_line(f"{made.folder}: a {made.how} split, seed {choices.seed}")
     if choices.origin:
-        _line(f"  data: {choices.origin}")
-    _line(f"  target: {choices.target}, {made.target.kind}: {made.target.reason}")
+        print_line(f"  data: {choices.origin}")
+    print_line(f"  target: {choices.target}, {made.target.kind}: {made.target.reason}")
     if ids_note:
-        _line(f"  ids: made by Podium: {ids_note} (--id names a column)")
-    _line(f"  metric: {made.target.metric} (--metric chooses another)")
-    _line(
+        print_line(f"  ids: made by Podium: {ids_note} (--id names a column)")
+    print_line(f"  metric: {made.target.metric} (--metric chooses another)")
+    print_line(
         f"  rows: {made.train_rows} to train on, {made.public_rows} public, "
         + (f"{made.search_rows} to search on, " if made.search_rows else "")
         + f"{made.private_rows} private"
     )
     if made.baseline_score is not None:
-        _line(f"  baseline: {made.baseline_score:.6g} by scikit-learn's defaults")
+        print_line(f"  baseline: {made.baseline_score:.6g} by scikit-learn's defaults")
     for each in made.leaks:
-        err.print(f"  leak: {each}", markup=False, highlight=False)
-
-
-def _line(text: str) -> None:
-    out.print(text, markup=False, highlight=False)
+        print_note(f"  leak: {each}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import typer
 from rich.progress import (
@@ -17,16 +16,19 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from app.cli.folders.prepared_output import document, print_prepared
-from app.cli.output import err, out, print_json
+from app.cli.folders.prepare_folders import document, print_prepared
+from app.cli.output import err, out, print_json, print_note
+from app.errors import Invalid
 from app.importers.kaggle_source import KaggleSource
+from app.read_settings import read_settings
+from app.services.competitions.check_competition import folders_in
 from app.services.competitions.prepare_downloads import (
     Outcome,
     PreparationChoices,
     PrepareDownloads,
 )
+from app.services.competitions.suites import declared
 from app.services.grading.grade_folder import local_graders
-from app.settings import Settings
 
 
 class Bars:
@@ -56,12 +58,17 @@ class Bars:
 
 
 def prepare_downloads(
-    settings: Settings, folders: list[Path], choices: PreparationChoices, *, as_json: bool
+    slugs: list[str], suite: str, choices: PreparationChoices, *, as_json: bool
 ) -> None:
-    """Prepare the competitions of these folders; end with status 1 if one failed."""
-    source = KaggleSource(_report)
+    """Prepare these competitions and those of the suite; end with status 1 if one failed."""
+    settings = read_settings()
+    wanted = [*slugs, *(declared(settings.competitions_dir, suite) if suite else [])]
+    if not wanted:
+        raise Invalid(f"The suite {suite} has no competitions.")
+    folders = folders_in(settings.competitions_dir, list(dict.fromkeys(wanted)))
+    source = KaggleSource(print_note)
     with local_graders(settings) as graders, _bars() as bars:
-        work = PrepareDownloads(settings, source, graders, choices, bars, _report)
+        work = PrepareDownloads(settings, source, graders, choices, bars, print_note)
         outcomes = work.run(folders)
     if as_json:
         print_json([_document(one) for one in outcomes])
@@ -93,8 +100,4 @@ def _print(one: Outcome) -> None:
     elif one.state == "present":
         out.print(f"{one.slug}: {one.detail}", markup=False, highlight=False, soft_wrap=True)
     else:
-        _report(f"{one.slug}: not prepared: {one.detail}")
-
-
-def _report(line: str) -> None:
-    err.print(line, markup=False, highlight=False)
+        print_note(f"{one.slug}: not prepared: {one.detail}")

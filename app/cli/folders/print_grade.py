@@ -7,10 +7,13 @@ from pathlib import Path
 
 import typer
 
-from app.cli.output import err, print_json, working
+from app.cli.context import podium
+from app.cli.output import err, print_json
+from app.cli.progress import working
 from app.domain.competition import Competition
+from app.domain.states import CompetitionStatus
 from app.domain.verdict import problem_document
-from app.errors import GradingFault
+from app.errors import GradingFault, NeedsData
 from app.graders.environment import environment
 from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.graders.template import GraderTemplate
@@ -41,14 +44,34 @@ def print_grade(template: GraderTemplate, competition: str, file: Path) -> None:
 def _imported(
     settings: Settings, template: GraderTemplate, slug: str, file: Path
 ) -> tuple[int, Competition, GradingResult] | None:
-    """Grade for the imported competition; None if none of this name is imported."""
+    """Grade for the current version, and return its number. None if none of this name is imported.
+
+    Raises:
+        NeedsData: it was imported without its answers.
+        TakesNoSubmissions: its results are measured.
+    """
     if not settings.has_database:
         return None
-    with local_graders(settings, template) as graders:
-        # It loads SQLAlchemy, which grading with a folder does not need.
-        from app.cli.folders.grade_imported import grade_imported
+    # These load SQLAlchemy, which grading with a folder does not need.
+    from app.graders.version_folder import VersionFolder
+    from app.services.competitions import queries
+    from app.services.runtime.run_limits import refuse_measured
 
-        return grade_imported(graders, slug, file)
+    with local_graders(settings, template) as graders, podium(doing="grading") as context:
+        entry = queries.current(context, slug)
+        if entry is None:
+            return None
+        version, competition = entry.version, entry.competition
+        refuse_measured(competition)
+        if version.status is not CompetitionStatus.READY:
+            raise NeedsData(
+                f"{slug} cannot be graded yet: its data has not been imported. To grade with a "
+                "folder that has its data, give the path of that folder."
+            )
+        with context.catalogue.files.lease(version, answers=True) as lease:
+            folder = VersionFolder(version.slug, lease.path)
+            outcome = graders.grade(folder, file.resolve()).result()
+    return version.number, competition, outcome
 
 
 def _print(version: int | None, competition: Competition, outcome: GradingResult) -> None:

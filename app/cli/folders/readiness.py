@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import timedelta
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.output import AsJson, err, out, print_json, step_progress
+from app.cli.options import AsJson
+from app.cli.output import out, print_json, print_note
 from app.cli.tables import print_table
-from app.importers.kaggle_source import KaggleSource
-from app.read_settings import read_settings
-from app.services.competitions.check_competition import folders_in
-from app.services.competitions.suite_readiness import SuiteReadiness, suite_readiness
-from app.services.competitions.suites import declared
+
+if TYPE_CHECKING:
+    from app.services.competitions.suite_readiness import SuiteReadiness
 
 UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 
@@ -28,13 +27,24 @@ def readiness(
     Of each archive only the list of its members is downloaded, and of one some megabytes, for the
     speed. The status is 1 if a competition is neither ready nor prepared.
     """
+    from app.cli.progress import step_progress
+    from app.importers.kaggle_source import KaggleSource
+    from app.read_settings import read_settings
+    from app.services.competitions.check_competition import folders_in
+    from app.services.competitions.suite_readiness import suite_readiness
+    from app.services.competitions.suites import declared
+
     settings = read_settings()
     slugs = declared(settings.competitions_dir, suite)
     folders = folders_in(settings.competitions_dir, slugs)
-    source = KaggleSource(_report)
-    with step_progress() as advance:
+    source = KaggleSource(print_note)
+    with step_progress() as progress:
         found = suite_readiness(
-            settings, source, folders, _report, lambda _: advance("asking Kaggle", 1, len(folders))
+            settings,
+            source,
+            folders,
+            print_note,
+            lambda _: progress("asking Kaggle", 1, len(folders)),
         )
     if as_json:
         print_json(asdict(found))
@@ -56,7 +66,7 @@ def _print(found: SuiteReadiness) -> None:
     )  # fmt: skip
     for one in found.competitions:
         if one.detail:
-            _report(f"{one.slug}: {one.detail}")
+            print_note(f"{one.slug}: {one.detail}")
     enough = "enough" if found.needed <= found.free else "too little"
     out.print(
         f"to download: {_size(found.missing)}; disk for archives and files: up to "
@@ -75,7 +85,3 @@ def _size(count: float | None) -> str:
         if count >= unit:
             return f"{count / unit:.1f} {name}"
     return f"{count:.0f} B"
-
-
-def _report(line: str) -> None:
-    err.print(line, markup=False, highlight=False)

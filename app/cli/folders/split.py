@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import AsJson, out, print_json, working
-from app.read_settings import read_settings
+from app.cli.options import AsJson
+from app.cli.output import out, print_json
 
 
 def split(
@@ -22,7 +22,8 @@ def split(
 
     The folder is in the data directory, below `split`. This command imports nothing.
     """
-    # pandas and NumPy, which most commands do not need
+    from app.cli.progress import working
+    from app.read_settings import read_settings
     from app.services.competitions.folders import competition_folder
     from app.services.competitions.split_search import split_search
 

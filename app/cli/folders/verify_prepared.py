@@ -6,17 +6,19 @@ from dataclasses import asdict
 
 import typer
 
-from app.cli.output import err, file_progress, out, print_json
+from app.cli.output import print_json, print_line, print_note
+from app.cli.progress import file_progress
 from app.errors import NotFound
 from app.preparation.manifest import FILE
+from app.read_settings import read_settings
 from app.services.competitions.prepare import prepared_place
 from app.services.competitions.prepared_folder import FOLDER
 from app.services.competitions.verify_prepared import VerifiedPreparation, verify_prepared
-from app.settings import Settings
 
 
-def verify(settings: Settings, slugs: list[str], *, as_json: bool) -> None:
+def verify(slugs: list[str], *, as_json: bool) -> None:
     """Verify the named competitions, or all that are prepared; end with status 1 if one differs."""
+    settings = read_settings()
     root = settings.data_dir / FOLDER
     names = slugs or sorted(file.parent.name for file in root.glob(f"*/{FILE}"))
     if not names:
@@ -47,9 +49,8 @@ def _print(one: VerifiedPreparation) -> None:
         *(f"changed: {name}: {how}" for name, how in one.differences.changed.items()),
     ]
     for line in lines:
-        err.print(f"{one.slug}: {line}", markup=False, highlight=False)
+        print_note(f"{one.slug}: {line}")
     if not lines:
-        text = f"{one.slug}: {one.files:,} files are as listed, root digest {one.root}"
-        out.print(text, markup=False, highlight=False)
+        print_line(f"{one.slug}: {one.files:,} files are as listed, root digest {one.root}")
     for note in one.notes:
-        out.print(f"{one.slug}: {note}", markup=False, highlight=False)
+        print_line(f"{one.slug}: {note}")

@@ -11,11 +11,11 @@ import typer
 
 from app.cli.context import podium
 from app.cli.harbor.task_folder import Download, HarborTask, write_task
-from app.cli.output import file_progress, out
-from app.cli.remote import Key, Remote, Url, remote
+from app.cli.options import Key, Url
+from app.cli.output import out
+from app.cli.remote import Remote, remote
 from app.domain.states import CompetitionStatus
 from app.errors import Invalid, NeedsData, NotFound
-from app.services.competitions import queries
 
 
 def harbor_task(
@@ -44,6 +44,8 @@ def harbor_task(
 
 
 def _from_here(slug: str, folder: Path, address: str) -> None:
+    from app.services.competitions import queries
+
     with podium() as context:
         entry = queries.current(context, slug)
         if entry is None:
@@ -80,6 +82,8 @@ def _from_elsewhere(there: Remote, slug: str, folder: Path, address: str) -> Non
 
 
 def _write(task: HarborTask, folder: Path, download: Download, total: int) -> None:
+    from app.cli.progress import file_progress
+
     with file_progress(task.slug, total) as progress:
 
         def counted(name: str, path: Path) -> None:

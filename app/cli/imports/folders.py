@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson, err, file_progress, out, print_json
+from app.cli.options import AsJson
+from app.cli.output import err, out, print_json
 from app.errors import Conflict, Invalid
-from app.services.competitions import import_folder
-from app.services.competitions.import_folder import Imported
-from app.services.runtime.context import Context
+
+if TYPE_CHECKING:
+    from app.services.competitions.import_folder import Imported
+    from app.services.runtime.context import Context
 
 Folders = Annotated[
     list[Path], typer.Argument(help="competition folders", exists=True, file_okay=False)
@@ -25,17 +27,23 @@ Archives = Annotated[
 
 def folder(folders: Folders, as_json: AsJson = False) -> None:
     """Import competition folders; the folder's name is the slug."""
+    from app.services.competitions import import_folder
+
     _import_all(import_folder.import_folder, folders, as_json)
 
 
 def archive(archives: Archives, as_json: AsJson = False) -> None:
     """Import archives of competition folders."""
+    from app.services.competitions import import_folder
+
     _import_all(import_folder.import_archive, archives, as_json)
 
 
 def _import_all(
     run: Callable[[Context, Path, Any], Imported], paths: list[Path], as_json: bool
 ) -> None:
+    from app.cli.progress import file_progress
+
     done = []
     has_failed = False
     with podium(creates=True) as context:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson, err, file_progress, out, print_json
-from app.importers.mle_bench import DOJO_PREPARED, PublicFiles, Sources
-from app.services.competitions.import_mle_bench import ImportOutcome, choose, import_prepared
+from app.cli.options import AsJson
+from app.cli.output import err, out, print_json
+
+if TYPE_CHECKING:
+    from app.importers.mle_bench import Sources
+    from app.services.competitions.import_mle_bench import ImportOutcome
 
 Slugs = Annotated[list[str] | None, typer.Argument(help="competitions")]
 Data = Annotated[
@@ -51,6 +54,8 @@ def mle_bench(
     """
     if sum([bool(slugs), bool(suite), every]) != 1:
         raise typer.BadParameter("name competitions, or give --suite, or --all")
+    from app.importers.mle_bench import Sources
+
     sources = Sources(data_dir, repo, leaderboards, "sample" if sample_only else "all")
     _import(sources, slugs or [], suite, as_json)
 
@@ -79,6 +84,8 @@ def mle_dojo(
     data = data_dir or checkout / "data" / "prepared"
     if not data.is_dir():
         raise typer.BadParameter(f"there is no {data}: name the prepared data by --data-dir")
+    from app.importers.mle_bench import DOJO_PREPARED, PublicFiles, Sources
+
     public: PublicFiles = "sample" if sample_only else "all"
     _import(
         Sources(data, checkout, public=public, prepared=DOJO_PREPARED), slugs or [], "", as_json
@@ -87,6 +94,9 @@ def mle_dojo(
 
 def _import(sources: Sources, slugs: list[str], suite: str, as_json: bool) -> None:
     """Import the named competitions, a suite's, or all that are prepared; print what became."""
+    from app.cli.progress import file_progress
+    from app.services.competitions.import_mle_bench import choose, import_prepared
+
     done: list[ImportOutcome] = []
     with podium(creates=True) as context:
         wanted = choose(context, sources, slugs, suite)

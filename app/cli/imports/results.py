@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from app.cli.context import podium
-from app.cli.imports.mismatches import print_mismatches
-from app.cli.output import AsJson, err, out, print_json
-from app.services.imports import grading_reports, mlagentbench_results
-from app.services.imports.grading_reports import ImportedReports, ReportSource
-from app.services.imports.mlagentbench_results import EvaluationFile
-from app.services.imports.run_groups import ImportedExperiment, import_groups
+from app.cli.options import AsJson
+from app.cli.output import out, print_json, print_note
+from app.domain.wording import first_lines
 
+if TYPE_CHECKING:
+    from app.importers.grading_report import Mismatch
+    from app.services.imports.grading_reports import ImportedReports
+    from app.services.imports.run_groups import ImportedExperiment
+
+MISMATCHES = 20  # printed; --json lists all
 Experiment = Annotated[str, typer.Argument(help="the experiment's name; made if it is new")]
 
 
@@ -29,8 +33,10 @@ def import_grading_report(
     as_json: AsJson = False,
 ) -> None:
     """Import a grading report of MLE-bench into an experiment, which is made if it is new."""
+    from app.services.imports import grading_reports
+
     with podium(creates=True, doing="importing results") as context:
-        sources = [ReportSource(file.read_bytes())]
+        sources = [grading_reports.ReportSource(file.read_bytes())]
         imported = grading_reports.import_reports(
             context, experiment, sources, seed=seed, repeats=repeats, create=True
         )
@@ -51,6 +57,8 @@ def import_run_groups(
     Groups that cannot be read are listed and skipped. The status is 1 if an experiment has no
     group that can be imported.
     """
+    from app.services.imports.run_groups import import_groups
+
     with podium(creates=True, doing="importing results") as context:
         found = import_groups(context, table, runs, experiment)
     if as_json:
@@ -72,8 +80,10 @@ def import_mlagentbench_results(
     as_json: AsJson = False,
 ) -> None:
     """Import a task's evaluated runs into an experiment; all of them, or none."""
+    from app.services.imports import mlagentbench_results
+
     with podium(creates=True, doing="importing results") as context:
-        source = EvaluationFile(file.read_bytes(), file.name, competition)
+        source = mlagentbench_results.EvaluationFile(file.read_bytes(), file.name, competition)
         imported = mlagentbench_results.import_evaluation(
             context, experiment, source, seed=seed, create=True
         )
@@ -90,14 +100,14 @@ def import_mlagentbench_results(
         f"{failures or 'none'}; {len(imported.mismatches)} mismatches",
         markup=False, highlight=False,
     )  # fmt: skip
-    print_mismatches(imported.mismatches)
+    _print_mismatches(imported.mismatches)
 
 
 def _print_imported(one: ImportedExperiment) -> None:
     for problem in one.problems:
-        err.print(f"{one.experiment}: {problem}", markup=False, highlight=False)
+        print_note(f"{one.experiment}: {problem}")
     if one.reports is None:
-        err.print(f"{one.experiment}: nothing was imported", markup=False, highlight=False)
+        print_note(f"{one.experiment}: nothing was imported")
     else:
         _print_summary(one.experiment, one.reports)
 
@@ -115,4 +125,14 @@ def _print_summary(experiment: str, imported: ImportedReports) -> None:
         f"seeds {seeds}; {len(imported.mismatches)} mismatches",
         markup=False, highlight=False,
     )  # fmt: skip
-    print_mismatches(imported.mismatches)
+    _print_mismatches(imported.mismatches)
+
+
+def _print_mismatches(found: Sequence[Mismatch]) -> None:
+    lines = [
+        f"{one.place}: the file says {one.file}, Podium finds {one.ours}"
+        + (f" ({one.note})" if one.note else "")
+        for one in found
+    ]
+    for line in first_lines(lines, MISMATCHES, "--json lists all"):
+        print_note(f"  {line}")

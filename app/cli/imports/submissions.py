@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.context import podium
-from app.cli.operation.grading_work import grade_or_wait
-from app.cli.output import AsJson, err, print_json, step_progress
-from app.importers.submission_folder import read_submission_folder
-from app.services.grading import recovery
-from app.services.imports.submission_files import ImportedFiles, import_files, outcomes, ungraded
-from app.services.runtime.context import Context
-from app.worker.loop import Worker
+from app.cli.options import AsJson
+from app.cli.output import print_json, print_note
+from app.domain.wording import first_lines
+
+if TYPE_CHECKING:
+    from app.cli.progress import Progress
+    from app.services.imports.submission_files import ImportedFiles
+    from app.services.runtime.context import Context
 
 SHOWN_PROBLEMS = 20
 
@@ -43,18 +44,22 @@ def import_submissions(
     stays open, and statistics name it as missing: bring the file and run the command again, or
     close the run, which then counts as a failure.
     """  # fmt: skip
+    from app.cli.progress import step_progress
+    from app.importers.submission_folder import read_submission_folder
+    from app.services.imports.submission_files import import_files, outcomes
+
     found = read_submission_folder(folder, first_seed)
     with podium(creates=True, grades=True) as context:
-        with step_progress() as advance:
+        with step_progress() as progress:
             seen = 0
 
             def stored(done: int, total: int) -> None:
                 nonlocal seen
-                advance("stored", done - seen, total)
+                progress("stored", done - seen, total)
                 seen = done
 
             taken = import_files(context, experiment, found, stored)
-            _grade(context, taken, advance)
+            _grade(context, taken, progress)
         states = outcomes(context, taken.runs)
     document = {
         "experiment": experiment, "imported": taken.imported, "unchanged": taken.unchanged,
@@ -69,26 +74,29 @@ def import_submissions(
             f"{experiment}: {taken.imported} attempts imported, {taken.unchanged} before; "
             f"{counts}; {document['without_file']} without a file; {len(taken.problems)} problems"
         )
-        for problem in taken.problems[:SHOWN_PROBLEMS]:
-            err.print(problem, markup=False, highlight=False)
+        for line in first_lines(taken.problems, SHOWN_PROBLEMS, "--json lists all"):
+            print_note(line)
     if taken.problems or states.get("failed"):
         raise typer.Exit(1)
 
 
-def _grade(
-    context: Context, taken: ImportedFiles, advance: Callable[[str, int, int], None]
-) -> None:
+def _grade(context: Context, taken: ImportedFiles, progress: Progress) -> None:
     """Return once all files are graded, by this process if no server grades here."""
+    from app.cli.operation.grading_work import grade_or_wait
+    from app.services.grading import recovery
+    from app.services.imports.submission_files import ungraded
+    from app.worker.loop import Worker
+
     left = ungraded(context, taken.runs)
 
     def is_done() -> bool:
         nonlocal left
         now = ungraded(context, taken.runs)
-        advance("graded", left - now, taken.files)
+        progress("graded", left - now, taken.files)
         left = now
         return now == 0
 
-    advance("graded", taken.files - left, taken.files)
+    progress("graded", taken.files - left, taken.files)
     if left == 0:
         return
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.output import AsJson, out, print_json, step_progress
-from app.read_settings import read_settings
-from app.services.operations.backup import back_up
-from app.services.operations.backup_format import BackupManifest, verified
-from app.services.operations.restore import restore as restore_from
+from app.cli.options import AsJson
+from app.cli.output import out, print_json
+
+if TYPE_CHECKING:
+    from app.services.operations.backup_format import BackupManifest
 
 Folder = Annotated[Path, typer.Argument(help="the backup's folder")]
 
@@ -33,6 +33,10 @@ def backup(
     The rows are as of one moment, from any database and store. The folder contains private
     answers: protect it like the data.
     """
+    from app.cli.progress import step_progress
+    from app.read_settings import read_settings
+    from app.services.operations.backup import back_up
+
     settings = read_settings()
     with step_progress() as progress:
         manifest = back_up(settings, folder.absolute(), progress, signing_keys=signing_keys)
@@ -51,6 +55,11 @@ def restore(
     All files are verified before the first write. Submissions that were being graded when the
     backup was made are queued again.
     """
+    from app.cli.progress import step_progress
+    from app.read_settings import read_settings
+    from app.services.operations.backup_format import verified
+    from app.services.operations.restore import restore as restore_from
+
     settings = read_settings()
     with step_progress() as progress:
         if only_check:

@@ -8,18 +8,18 @@ from typing import Annotated
 
 import typer
 
+from app.cli.lazy import Group
 from app.cli.output import err
-from app.read_settings import make_data_directory, read_settings
-from app.storage.database import migrations
-from app.storage.database.database import Database
-from app.storage.database.wait_for_database import upgrade_when_reachable
 
-app = typer.Typer(help="Migrate and check the database.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Migrate and check the database.", no_args_is_help=True)
 
 
 @app.command()
 def upgrade() -> None:
     """Migrate the database's schema to this version of Podium."""
+    from app.read_settings import make_data_directory, read_settings
+    from app.storage.database.wait_for_database import upgrade_when_reachable
+
     settings = read_settings()
     make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)
@@ -31,6 +31,9 @@ def downgrade(
     revision: Annotated[str, typer.Argument(help="a revision, -1 for one back, base for none")],
 ) -> None:
     """Migrate the schema back. Data that the older schema cannot store is lost: back up first."""
+    from app.read_settings import read_settings
+    from app.storage.database import migrations
+
     migrations.downgrade(read_settings().database_url, revision)
     typer.echo(f"the schema is at {revision}")
 
@@ -38,6 +41,9 @@ def downgrade(
 @app.command()
 def check() -> None:
     """Compare models and migrations: upgrade an empty database and look for differences."""
+    from app.storage.database import migrations
+    from app.storage.database.database import Database
+
     with tempfile.TemporaryDirectory() as directory:
         url = f"sqlite:///{Path(directory) / 'check.db'}"
         migrations.upgrade(url)

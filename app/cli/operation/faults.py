@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson, print_json
+from app.cli.options import AsJson
+from app.cli.output import print_json
 from app.cli.tables import print_table
-from app.services.operations import faults as stored
 
 
 def faults(
@@ -19,6 +19,8 @@ def faults(
     as_json: AsJson = False,
 ) -> None:
     """List faults of gradings, latest first: why Podium could not grade a submission."""
+    from app.services.operations import faults as stored
+
     with podium() as context:
         found, _ = stored.page(context, submission or None, None, limit)
     if as_json:

@@ -7,10 +7,9 @@ from typing import Annotated
 import typer
 
 from app.cli.context import require_podium
-from app.cli.output import AsJson, out, print_json, working
-from app.services.operations import collect_garbage
-from app.settings import Settings
-from app.storage.database.wait_for_database import upgrade_when_reachable
+from app.cli.options import AsJson
+from app.cli.output import out, print_json
+from app.domain.wording import first_lines
 from app.units import MEGABYTE
 
 LISTED = 20
@@ -33,6 +32,11 @@ def gc(
     Servers and agents may go on meanwhile. A file that is being uploaded is newer than --older-than
     and stays. A server removes such files by itself every PODIUM_GC_HOURS.
     """
+    from app.cli.progress import working
+    from app.services.operations import collect_garbage
+    from app.settings import Settings
+    from app.storage.database.wait_for_database import upgrade_when_reachable
+
     settings = Settings()
     require_podium(settings)
     upgrade_when_reachable(settings.database_url, 0)
@@ -46,9 +50,8 @@ def gc(
         files = [{"kind": one.kind, "path": one.path, "bytes": one.bytes} for one in found]
         print_json({"deleted": delete, "files": files, "bytes": size})
         return
-    for one in found[:LISTED]:
-        out.print(f"{one.kind} {one.path} {one.bytes} bytes", markup=False, soft_wrap=True)
-    if len(found) > LISTED:
-        out.print(f"... and {len(found) - LISTED} more (--json lists all)")
+    lines = [f"{one.kind} {one.path} {one.bytes} bytes" for one in found]
+    for line in first_lines(lines, LISTED, "--json lists all"):
+        out.print(line, markup=False, soft_wrap=True)
     what = "removed" if delete else "would be removed (--delete removes them)"
     out.print(f"{len(found)} files of {size / MEGABYTE:.1f} MB {what}", highlight=False)

@@ -20,10 +20,9 @@ NOBODY = (
 def grade_or_wait(
     context: Context, is_done: Callable[[], bool], grade: Callable[[Callable[[bool], bool]], None]
 ) -> None:
-    """Return once `is_done`, which is asked a few times a second.
+    """Wait until `is_done()` is true. If no server grades here, grade in this process.
 
-    `grade` runs a grading loop of this process until the function that it gets says to stop; that
-    function takes whether the loop has nothing to do. It is called only if no server grades.
+    `grade(stop)` runs the loop; `stop(idle)` ends it.
     """
     if context.settings.queues:
         if not count_consumers(context):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from app.cli.context import podium
-from app.cli.operation.regrade_output import print_difference, print_verification
-from app.cli.operation.regrade_work import work
-from app.cli.output import AsJson, print_json
-from app.domain.states import RegradeState
+from app.cli.options import AsJson
+from app.cli.output import print_json
 from app.errors import Invalid
-from app.services.runtime.context import Context
 
 
 def regrade(
@@ -61,18 +57,12 @@ def regrade(
         raise Invalid("--reason is for --apply.")
     if verify and to is not None:
         raise Invalid("--verify grades under the versions of the first grades: without --to.")
-    with podium(grades=True) as context:
-        regrade_id, is_new = _started(context, slug, to, submission or None)
-        work(context, regrade_id)
-        document, is_good = _done(context, regrade_id, verify=verify)
-        if applies:
-            from app.services.regrades.apply import apply
+    from app.cli.operation.regrade_output import print_difference, print_verification
+    from app.cli.operation.regrade_work import Wanted, regrade_now
 
-            apply(context, regrade_id, reason=reason, by=None)
-        elif is_new and (dry_run or verify):
-            from app.services.regrades.start import cancel
-
-            cancel(context, regrade_id, reason="verified" if verify else "dry run", by=None)
+    wanted = Wanted(slug, to, submission or None, verify=verify, dry_run=dry_run)
+    made = regrade_now(wanted, reason if applies else None)
+    document = made.document
     if as_json:
         print_json(document)
     elif verify:
@@ -80,53 +70,9 @@ def regrade(
     else:
         print_difference(document)
         if applies:
-            typer.echo(f"applied: results of {slug} rest on {regrade_id}")
+            typer.echo(f"applied: results of {slug} rest on {document['id']}")
         elif not dry_run and not submission:
             again = f"podium regrade {slug}" + (f" --to {to}" if to else "")
             typer.echo(f"not applied; to apply it: {again} --apply --reason TEXT")
-    if verify and not is_good:
+    if verify and not made.is_equal:
         raise typer.Exit(1)
-
-
-def _started(
-    context: Context, slug: str, to: int | None, submission: str | None
-) -> tuple[str, bool]:
-    """The regrade to work at, and whether it is new.
-
-    One that is running or ready is taken if it asks for the same.
-    """
-    from app.services.regrades import show
-    from app.services.regrades.start import start
-    from app.services.runtime.environment import this_environment
-
-    own = this_environment()
-    cursor: str | None = None
-    while True:
-        found, cursor = show.page(context, slug, cursor, 1000)
-        for one in found:
-            record = one.record
-            is_open = record.state in (RegradeState.RUNNING, RegradeState.READY)
-            same = (one.version, record.submission_id) == (to, submission)
-            here = (record.podium_version, record.environment) == (
-                own.podium_version, own.environment
-            )  # fmt: skip
-            if is_open and same and here and not one.missing:
-                return record.id, False
-        if cursor is None:
-            made = start(context, slug, version=to, submission=submission, by=None)
-            return made.id, True
-
-
-def _done(context: Context, regrade_id: str, *, verify: bool) -> tuple[dict[str, Any], bool]:
-    """The regrade with all of its changes, and whether nothing changed."""
-    from app.reports.regrades import regrade_details
-    from app.services.regrades.verification import verification
-
-    document = regrade_details(context, regrade_id, None, LISTED)
-    if not verify:
-        return document, True
-    found = verification(context, regrade_id)
-    return {**document, "verification": found}, found["different"] == 0
-
-
-LISTED = 1000  # submissions that differ; the others are at /v1/regrades/ID

@@ -6,19 +6,21 @@ from typing import Annotated, Any
 
 import typer
 
-from app.cli.context import podium
-from app.cli.output import AsJson, print_json
-from app.cli.remote import Key, Url, remote
+from app.cli.context import ALL, podium
+from app.cli.lazy import Group
+from app.cli.options import AsJson, Key, Url
+from app.cli.output import print_json
+from app.cli.remote import remote
 from app.cli.tables import print_table
 from app.domain.states import QueueState, ReviewDecision
 from app.errors import Invalid
 from app.review.signals import Level, Signal
-from app.services.reviews.show import QueueFilter
 
-app = typer.Typer(no_args_is_help=True, help="Look at runs with signals, and decide about them.")
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, help="Look at runs with signals, and decide about them."
+)
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="the id of the run")]
 Reason = Annotated[str, typer.Option(help="why; it goes to the public log")]
-ALL = 10**6
 
 
 @app.command("list")
@@ -44,7 +46,7 @@ def list_reviews(
         from app.reports.reviews import queued_document
         from app.services.reviews import show
 
-        wanted = QueueFilter(state, level, signal, experiment or None, competition or None)
+        wanted = show.QueueFilter(state, level, signal, experiment or None, competition or None)
         with podium() as context:
             items, _ = show.page(context, wanted, None, ALL)
         found = [queued_document(one) for one in items]

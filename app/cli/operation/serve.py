@@ -2,31 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import resource
-import signal
-import socket
-from collections.abc import Callable
-from types import FrameType
 from typing import Annotated
 
 import typer
-import uvicorn
-
-from app.api.http.connections import ConnectionLimit, connection_class
-from app.api.http.request_log import request_id
-from app.errors import CannotStart
-from app.logs import configure_logs
-from app.main import create_app
-from app.read_settings import make_data_directory, read_settings
-from app.services.operations import start_checks
-from app.services.runtime.blob_store import require_store
-from app.storage.database.wait_for_database import upgrade_when_reachable
-
-BACKLOG = 2048
-MAX_FILES = 65_536  # more are useless, and some libraries loop over all possible descriptors
-FILES_BESIDE_CONNECTIONS = 512  # databases, blobs, graders, uploads
-DATABASE_SECONDS = 30.0  # to wait for a database that starts at the same time
 
 
 def serve(
@@ -34,84 +12,6 @@ def serve(
     port: Annotated[int | None, typer.Option(help="port to listen on (PODIUM_PORT)")] = None,
 ) -> None:
     """Serve HTTP. In a new data directory, migrate, import the competitions and print a key."""
-    settings = read_settings()
-    changes = {"host": host, "port": port}
-    settings = settings.model_copy(update={k: v for k, v in changes.items() if v is not None})
-    configure_logs(settings.log_level, request_id.get)
-    make_data_directory(settings.data_dir)
-    require_store(settings)
-    listener = _listen(settings.host, settings.port)
-    bound = listener.getsockname()[1]
-    start_checks.refuse_damaged_database(settings)
-    upgrade_when_reachable(settings.database_url, DATABASE_SECONDS)
-    start_checks.refuse_other_store(settings)
+    from app.cli.operation.run_server import run_server
 
-    def ready(key: str | None) -> None:
-        if key is not None:
-            typer.echo(f"Admin key, shown this once: {key}")
-        typer.echo(f"Podium serves on http://{settings.host}:{bound} (API: /docs)")
-
-    app = create_app(settings, on_ready=ready)
-
-    def shutdown() -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended already
-            app.state.shutdown()
-
-    config = uvicorn.Config(
-        app,
-        # On httptools: h11 answers 404 to the absolute-form targets of clients behind a proxy.
-        http=connection_class(ConnectionLimit(_max_connections(settings.connections))),
-        ws="none",
-        loop="uvloop",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        lifespan="on",
-        timeout_graceful_shutdown=15,
-    )
-    server = _Server(config, shutdown)
-    for end in (signal.SIGTERM, signal.SIGINT):
-        # uvicorn shuts down gracefully, then raises the signal again. A stop on request is success,
-        # so that signal is ignored.
-        signal.signal(end, lambda *_: None)
-    server.run(sockets=[listener])
-    if not server.started:
-        raise typer.Exit(1)
-
-
-class _Server(uvicorn.Server):
-    """Ends waiting requests and streams when it is asked to stop; uvicorn would wait for them."""
-
-    def __init__(self, config: uvicorn.Config, shutdown: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._shutdown = shutdown
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        super().handle_exit(sig, frame)
-        if self.started:
-            self._shutdown()
-
-
-def _max_connections(wanted: int) -> int:
-    """Raise this process's limit of open files; return how many connections it allows."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft < hard:
-        soft = min(hard, MAX_FILES) if hard != resource.RLIM_INFINITY else MAX_FILES
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return max(16, min(wanted, soft - FILES_BESIDE_CONNECTIONS))
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    """Listen on the port first, so that a port in use is reported at once."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise CannotStart(
-            f"Cannot listen on {host}:{port}: {error.strerror}. Choose another --port."
-        ) from None
-    listener.listen(BACKLOG)
-    return listener
+    run_server(host, port)

@@ -9,11 +9,8 @@ from typing import Annotated
 import typer
 
 from app.cli.context import require_podium
-from app.cli.output import AsJson, err, out, print_json, step_progress
-from app.cli.receipts.check import Asked, check, print_checked
-from app.services.operations.verify import verify as compare_files
-from app.services.operations.verify_progress import Progress, saved
-from app.settings import Settings
+from app.cli.options import AsJson
+from app.cli.output import err, out, print_json
 from app.units import MEGABYTE
 
 STATE = "verify.json"  # in the data directory, while a comparison is interrupted
@@ -59,34 +56,41 @@ def verify(
     grades that were signed. Servers may go on meanwhile. Changes nothing.
     """
     if receipt is not None or log:
+        from app.cli.receipts.check import Asked, check, print_checked
+
         asked = Asked(receipt, signature, allowed_signers, revoked, log or [], checkpoint)
         found = check(asked)
         print_json(found) if as_json else print_checked(found)
         return
+    from app.cli.progress import step_progress
+    from app.services.operations.verify import verify as compare_files
+    from app.services.operations.verify_progress import Progress, saved
+    from app.settings import Settings
+
     settings = Settings()
     require_podium(settings)
     file = settings.data_dir / STATE
-    progress = (saved(file) if resume else None) or Progress(file)
-    with step_progress() as advance:
-        compare_files(settings, advance, sample=sample, progress=progress)
+    comparison = (saved(file) if resume else None) or Progress(file)
+    with step_progress() as progress:
+        compare_files(settings, progress, sample=sample, progress=comparison)
     if as_json:
         print_json(
             {
-                "checked": progress.checked,
-                "bytes": progress.bytes,
-                "damaged": [asdict(one) for one in progress.damaged],
+                "checked": comparison.checked,
+                "bytes": comparison.bytes,
+                "damaged": [asdict(one) for one in comparison.damaged],
             }
         )
     else:
-        for one in progress.damaged:
+        for one in comparison.damaged:
             err.print(f"{one.path}\n  {one.problem}", markup=False, soft_wrap=True)
             if one.needed_by:
                 err.print(f"  needed by: {'; '.join(one.needed_by)}", markup=False, soft_wrap=True)
             err.print(f"  what to do: {one.remedy}", markup=False, soft_wrap=True)
         out.print(
-            f"{progress.checked} files of {progress.bytes / MEGABYTE:.1f} MB compared, "
-            f"{len(progress.damaged)} damaged or missing",
+            f"{comparison.checked} files of {comparison.bytes / MEGABYTE:.1f} MB compared, "
+            f"{len(comparison.damaged)} damaged or missing",
             highlight=False,
         )
-    if progress.damaged:
+    if comparison.damaged:
         raise typer.Exit(1)

@@ -7,11 +7,8 @@ from typing import Annotated
 
 import typer
 
-from app.logs import configure_logs
 from app.queue.sizes import MEDIUM_BELOW, QUEUES, SMALL_BELOW
-from app.read_settings import read_settings
 from app.units import MEGABYTE
-from app.worker.remote import WorkerConfig, run_worker
 
 SIZES = (
     f"small (below {SMALL_BELOW // MEGABYTE} MB), medium (below {MEDIUM_BELOW // MEGABYTE} MB), "
@@ -49,6 +46,10 @@ def worker(
     it can within PODIUM_DRAIN_SECONDS, and returns the others to the queue. A second signal ends
     it at once; its missing heartbeats then return its submissions.
     """
+    from app.logs import configure_logs
+    from app.read_settings import read_settings
+    from app.worker.remote import WorkerConfig, run_worker
+
     settings = read_settings()
     configure_logs(settings.log_level, lambda: "")
     if settings.log_level != "debug":  # two long lines a job, and one for each lost connection

@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 import typer
 
-from app.cli.context import podium
-from app.cli.output import AsJson, print_json, step_progress
+from app.cli.context import ALL, podium
+from app.cli.lazy import Group
+from app.cli.options import AsJson, Key, Url
+from app.cli.output import print_json
 from app.cli.receipts.keys import app as keys
-from app.cli.remote import Document, Key, Refused, Remote, Url, remote
+from app.cli.remote import Document, Refused, Remote, remote
 from app.cli.tables import moment, print_table
 from app.domain.result_choices import Padding
-from app.domain.states import Role
 from app.errors import Conflict
-from app.services.auth import Caller
-from app.services.experiments import runs
-from app.services.public_log.run_receipts import NoReceipt, issue_for_run
-from app.services.receipts import log_view, read
-from app.services.receipts.experiment_receipts import issue_for_experiment
-from app.storage.queries.trust.receipts import ReceiptRecord
 
-app = typer.Typer(help="Issue, list and save signed receipts.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from app.storage.queries.trust.receipts import ReceiptRecord
+
+app = typer.Typer(cls=Group, help="Issue, list and save signed receipts.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
-ALL = 10**9
-HERE = Caller(Role.ADMIN, "")  # whoever runs a command on the data directory
 Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
 
 
@@ -52,21 +48,9 @@ def issue(
         with there:
             made = _issue_there(there, experiment, suite, padding)
     else:
-        with podium() as context:
-            found_runs, _ = runs.page(
-                context, HERE, experiment=experiment, competition=None, archived=True,
-                after=None, limit=ALL,
-            )  # fmt: skip
-            with step_progress() as advance:
-                for run in found_runs:
-                    try:
-                        issue_for_run(context, run.id)
-                    except NoReceipt as reason:
-                        typer.echo(reason.detail, err=True)
-                    advance("signing", 1, len(found_runs))
-            found, _ = issue_for_experiment(
-                context, experiment, suite=suite or None, padding=padding
-            )
+        from app.cli.receipts.here import issue_all
+
+        found = issue_all(experiment, suite or None, padding)
         made = _shown(found)
     if as_json:
         print_json(made)
@@ -83,6 +67,8 @@ def list_receipts(
         with there:
             found = list(there.items(f"/v1/experiments/{quote(experiment, safe='')}/receipts"))
     else:
+        from app.services.receipts import read
+
         with podium() as context:
             records, _ = read.of_experiment(context, experiment, kind=None, after=None, limit=ALL)
         found = [_shown(one) for one in records]
@@ -112,23 +98,9 @@ def save(
         with there:
             files = _files_there(there, receipt)
     else:
-        with podium() as context:
-            found = read.find(context, HERE, receipt)
-            proof = log_view.inclusion(context, receipt=receipt, number=None, size=None)
-            files = {
-                "receipt.json": found.statement,
-                "receipt.json.sig": found.signature,
-                "inclusion.json": json.dumps(
-                    {
-                        "index": proof.entry.number, "leaf": proof.entry.leaf,
-                        "proof": proof.proof, "checkpoint": proof.checkpoint.note,
-                    },
-                    indent=2,
-                ),
-                "checkpoint.txt": proof.checkpoint.note,
-                "allowed_signers": log_view.allowed(context),
-                "revoked_keys": log_view.revoked(context),
-            }  # fmt: skip
+        from app.cli.receipts.here import files_of
+
+        files = files_of(receipt)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson, print_json
+from app.cli.lazy import Group
+from app.cli.options import AsJson
+from app.cli.output import print_json
 from app.cli.remote import Document
 from app.cli.tables import moment, print_table
-from app.receipts.sshsig import public_line
-from app.services.receipts import keys, log_view
-from app.storage.queries.trust.signing_keys import SigningKeyRecord
 
-app = typer.Typer(help="List, rotate and revoke signing keys.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from app.storage.queries.trust.signing_keys import SigningKeyRecord
+
+app = typer.Typer(cls=Group, help="List, rotate and revoke signing keys.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_keys(as_json: AsJson = False) -> None:
     """List the keys that sign receipts, oldest first. The first receipt makes the first key."""
+    from app.services.receipts import log_view
+
     with podium() as context:
         found = [_shown(one) for one in log_view.keys(context)]
     if as_json:
@@ -39,6 +43,8 @@ def list_keys(as_json: AsJson = False) -> None:
 @app.command()
 def rotate() -> None:
     """Retire the key that signs and make a new one. What the old one signed stays good."""
+    from app.services.receipts import keys
+
     with podium() as context:
         typer.echo(keys.rotate(context).id)
 
@@ -52,12 +58,16 @@ def revoke(
 
     Its receipts stay in the log; issue them again (`podium receipts issue EXPERIMENT`).
     """
+    from app.services.receipts import keys
+
     with podium() as context:
         keys.revoke(context, key_id, reason)
     typer.echo(f"revoked {key_id}")
 
 
 def _shown(one: SigningKeyRecord) -> Document:
+    from app.receipts.sshsig import public_line
+
     return {
         "id": one.id, "name": one.name, "public_key": public_line(one.public),
         "valid_after": one.valid_after, "valid_before": one.valid_before,

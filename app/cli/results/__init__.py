@@ -1,1 +1,1 @@
-"""`podium report`, and the import of results."""
+"""Commands that print what an experiment achieved: scores, medal rates, statistics, pictures."""

@@ -1,4 +1,4 @@
-"""The forms in which commands print results: `--format`, and the older options for some of them."""
+"""Print results in the form that the options name."""
 
 from __future__ import annotations
 
@@ -6,72 +6,21 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.markdown import Markdown
 
 from app.cli.output import json_text, out
+from app.cli.results.options import Form
 from app.errors import Invalid
 from app.reports.document.latex import to_latex
 from app.reports.document.origin import Origin, csv_metadata, origin_of
 from app.reports.document.page import to_markdown
 from app.reports.report import Report
 from app.reports.tables import to_csv, to_parquet
-from app.storage.queries.regrades.in_force import in_range
 
-
-class Form(StrEnum):
-    """How a result is written."""
-
-    LATEX = "latex"
-    MARKDOWN = "markdown"
-    CSV = "csv"
-    PARQUET = "parquet"
-    JSON = "json"
-
-
-FormOption = Annotated[
-    Form | None,
-    typer.Option(
-        "--format",
-        help="how the result is written; each form but csv has its origin; without: tables in a "
-        "terminal, else markdown",
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out", help="write it to this file; beside a CSV file, FILE-metadata.json has its origin"
-    ),
-]
 # They say where a result is written and who asked, and nothing about what is in it.
-NOT_TOLD = ("--out", "--parquet", "--key")
-Csv = Annotated[bool, typer.Option("--csv", help="the same as --format csv: unrounded rows")]
-Parquet = Annotated[
-    Path | None, typer.Option(help="write the rows also to this file, as Parquet")
-]  # fmt: skip
-
-
-def moment_of(text: str) -> datetime:
-    """A time with its zone, as an option has it.
-
-    >>> moment_of("2026-05-01T12:00:00Z").isoformat()
-    '2026-05-01T12:00:00+00:00'
-
-    Raises:
-        Invalid: it is not a time, it has no zone, or no time in UTC is the same.
-    """
-    try:
-        found = in_range(datetime.fromisoformat(text))
-    except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
-        raise Invalid(f"{text!r} is not a time with a zone, such as 2026-05-01T12:00:00Z.")
-    return found
+LEFT_OUT = ("--out", "--parquet", "--key")
 
 
 def print_report(
@@ -125,13 +74,14 @@ def _origin(shown: Report) -> Origin:
 
 
 def _query() -> str:
-    return f"podium {shlex.join(told(sys.argv[1:]))}"
+    return f"podium {shlex.join(words_of_query(sys.argv[1:]))}"
 
 
-def told(words: Sequence[str]) -> list[str]:
+def words_of_query(words: Sequence[str]) -> list[str]:
     """A command without the options that say where its result is written, and without a key.
 
-    >>> told(["report", "a", "--out", "x.tex", "--suite=s", "--parquet=y", "--key", "pod_admin_x"])
+    >>> words = ["report", "a", "--out", "x.tex", "--suite=s", "--key", "pod_run_x"]
+    >>> words_of_query(words)
     ['report', 'a', '--suite=s']
     """
     found: list[str] = []
@@ -139,9 +89,9 @@ def told(words: Sequence[str]) -> list[str]:
     for word in left:
         if word == "--":  # what follows is no option
             return [*found, word, *left]
-        if word in NOT_TOLD:
+        if word in LEFT_OUT:
             next(left, None)
-        elif not word.startswith(tuple(f"{option}=" for option in NOT_TOLD)):
+        elif not word.startswith(tuple(f"{option}=" for option in LEFT_OUT)):
             found.append(word)
     return found
 

@@ -7,10 +7,13 @@ from typing import Annotated
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson
-from app.cli.results.forms import Csv, FormOption, Out, Parquet, print_report
-from app.cli.results.statistics import (
+from app.cli.options import AsJson
+from app.cli.results.options import (
+    Csv,
+    FormOption,
+    Out,
     Paddings,
+    Parquet,
     Rate,
     RateOption,
     Suite,
@@ -19,9 +22,6 @@ from app.cli.results.statistics import (
 )
 from app.domain.result_choices import Excluded, Padding
 from app.errors import Invalid
-from app.reports.planning import plan_report
-from app.services.results.planning import from_experiments, from_spread
-from app.statistics.planning import Spread
 
 
 def plan(
@@ -54,6 +54,11 @@ def plan(
 
     The spreads are those of two experiments here, or stated by --between and --within.
     """
+    from app.cli.results.forms import print_report
+    from app.reports.planning import plan_report
+    from app.services.results.planning import from_experiments, from_spread
+    from app.statistics.planning import Spread
+
     if (between is None) != (within is None) or (between is not None and experiments):
         raise Invalid("Give either two experiments, or --between and --within together.")
     counts, numbers = whole_numbers("--competitions", competitions), whole_numbers("--seeds", seeds)

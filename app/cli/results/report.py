@@ -9,19 +9,21 @@ from typing import Annotated
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson
-from app.cli.results.forms import Csv, Form, FormOption, Out, Parquet, moment_of, print_report
-from app.cli.results.success import KnownBaselines, Starter, Threshold
+from app.cli.options import AsJson
+from app.cli.results.options import (
+    Csv,
+    Form,
+    FormOption,
+    KnownBaselines,
+    Out,
+    Parquet,
+    Starter,
+    Threshold,
+    moment_of,
+    scope_of,
+)
 from app.domain.result_choices import RATES, Baselines, Excluded, GroupBy, Padding, SuccessGroupBy
 from app.errors import Invalid
-from app.reports.comparisons import comparison_report, simultaneous_report
-from app.reports.medal_rates import board_report, medal_rates_report
-from app.reports.success_rates import success_report
-from app.services.results import board, experiment_results, success_rates
-from app.services.results.inputs.scope import ResultFilter
-from app.services.results.noise.experiment_noise import noise_of
-from app.services.results.success_rates import SuccessScope, has_only_baselines
-from app.storage.queries.regrades.in_force import Basis
 
 AsOf = Annotated[
     datetime | None,
@@ -90,16 +92,13 @@ def report(
     rates include the row of MLE-bench's leaderboard; --success prints a row for each competition.
     In a file or a pipe the tables are Markdown.
     """
-    flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
-    basis = Basis(as_of=as_of)
-    scope = ResultFilter(suite or None, padding or Padding.NONE, flags, excluded, basis=basis)
     by_success = threshold is not None or starter is not None
     if by_success and success is False:
         raise Invalid(
             "--threshold and --starter need success against baselines: leave out --medals."
         )
     if as_of is not None and (success or by_success):
-        raise Invalid("--as-of is for medal rates: leave out --success, --threshold and --starter.")
+        raise Invalid("--as-of is for medal rates: omit --success, --threshold and --starter.")
     if len(experiments) > 1 and (success or by_success):
         raise Invalid("Success against baselines is reported for one experiment at a time.")
     if columns and (success or by_success):
@@ -111,13 +110,22 @@ def report(
     is_board = len(experiments) > 1 or form is Form.LATEX or bool(columns)
     if form is Form.LATEX and (success or by_success):
         is_board = False
+    from app.cli.results.forms import print_report
+    from app.reports.medal_rates import board_report, medal_rates_report
+    from app.reports.success_rates import success_report
+    from app.services.results import board, experiment_results, success_rates
+    from app.services.results.noise.experiment_noise import noise_of
+    from app.storage.queries.regrades.in_force import Basis
+
+    scope = scope_of(suite, padding or Padding.NONE, exclude_flags, excluded)
+    scope = replace(scope, basis=Basis(as_of=as_of))
     with podium(doing="counting results") as context:
         is_open = success is None and not by_success and as_of is None and not columns
         if is_open and len(experiments) == 1:
-            by_success = has_only_baselines(context, experiment, scope.suite)
+            by_success = success_rates.has_only_baselines(context, experiment, scope.suite)
         if success or by_success:
             scope = replace(scope, padding=padding or Padding.COMPLETE)
-            asked = SuccessScope(scope, threshold, baselines, starter)
+            asked = success_rates.SuccessScope(scope, threshold, baselines, starter)
             by = SuccessGroupBy.COMPETITION
             shown = success_report(success_rates.success(context, experiment, asked, by))
         elif is_board:
@@ -153,8 +161,11 @@ def compare(
         raise Invalid(f"--rate is one of {', '.join(RATES)}, not {rate!r}.")
     if len(set(experiments)) < 2:
         raise Invalid("Name at least two different experiments.")
-    flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
-    scope = ResultFilter(suite or None, padding, flags)
+    from app.cli.results.forms import print_report
+    from app.reports.comparisons import comparison_report, simultaneous_report
+    from app.services.results import board
+
+    scope = scope_of(suite, padding, exclude_flags, Excluded.DROP)
     with podium(doing="counting results") as context:
         if len(experiments) == 2:
             a, b = experiments

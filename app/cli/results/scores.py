@@ -8,13 +8,10 @@ from urllib.parse import quote
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson
-from app.cli.remote import Key, Url, remote
-from app.cli.results.forms import Csv, FormOption, Out, print_report
+from app.cli.options import AsJson, Key, Url
+from app.cli.remote import remote
+from app.cli.results.options import Csv, FormOption, Out
 from app.cli.tables import moment, print_table
-from app.reports.document.page import Page, Table
-from app.reports.report import Report
-from app.reports.tables import cell
 
 SHOWN = ("competition", "seed", "state", "score", "medal", "above median", "better", "improvement",
          "started", "run")  # fmt: skip
@@ -44,7 +41,15 @@ def results(
             found = outcomes_of(context, experiment, None, archived=archived)
         rows = outcomes_report(experiment, None, found).document["items"]
     if as_json or csv or form or to:
-        report = Report(rows, rows, lambda: Page([Table(SHOWN, [*map(_cells, rows)])], []))
+        from app.cli.results.forms import print_report
+        from app.reports.document.page import Page, Table
+        from app.reports.report import Report
+        from app.reports.tables import cell
+
+        def cells(row: dict[str, Any]) -> list[str]:
+            return [cell(value) for value in _row(row)]
+
+        report = Report(rows, rows, lambda: Page([Table(SHOWN, [*map(cells, rows)])], []))
         print_report(report, form=form, to=to, as_json=as_json, csv=csv)
         return
     print_table(SHOWN, [_row(one) for one in rows], f"{experiment} has no runs")
@@ -56,10 +61,6 @@ def _row(row: dict[str, Any]) -> tuple[Any, ...]:
         row["above_median"], row["better"], row["improvement"], moment(row["started_at"]),
         row["run"],
     )  # fmt: skip
-
-
-def _cells(row: dict[str, Any]) -> list[str]:
-    return [cell(value) for value in _row(row)]
 
 
 def _state(row: dict[str, Any]) -> str:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from app.cli.context import podium
-from app.cli.output import AsJson
-from app.cli.results.forms import Csv, FormOption, Out, Parquet, print_report
-from app.cli.results.statistics import (
+from app.cli.options import AsJson
+from app.cli.results.options import (
     Convention,
     ConventionOption,
+    Csv,
     Experiment,
     Flags,
+    FormOption,
     HowExcluded,
+    Out,
     Paddings,
+    Parquet,
     Suite,
     scope_of,
 )
 from app.domain.result_choices import Excluded, Padding
-from app.reports.selection import selection_report
-from app.services.results.choice import selection as choices
 
 
 def selection(
@@ -34,6 +35,10 @@ def selection(
     to: Out = None,
 ) -> None:
     """Print what the choice of final submissions cost in medals and places, and the shake-up."""
+    from app.cli.results.forms import print_report
+    from app.reports.selection import selection_report
+    from app.services.results.choice import selection as choices
+
     scope = scope_of(suite, padding, exclude_flags, excluded)
     with podium(doing="counting results") as context:
         found = choices.selection(context, experiment, scope, percentile.value)

@@ -2,41 +2,33 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson
-from app.cli.results.forms import Csv, FormOption, Out, Parquet, print_report
-from app.domain.result_choices import RATES, Axis, Excluded, Padding
+from app.cli.options import AsJson
+from app.cli.results.options import (
+    Convention,
+    Csv,
+    Experiment,
+    Flags,
+    FormOption,
+    HowExcluded,
+    Out,
+    Paddings,
+    Parquet,
+    Rate,
+    RateOption,
+    ScaleName,
+    Suite,
+    scope_of,
+    whole_numbers,
+)
+from app.domain.result_choices import Axis, Excluded, Padding
 from app.errors import Invalid
-from app.reports.comparisons import pass_at_k_report
-from app.reports.items import items_report
-from app.reports.medals_over_time import curves_report
-from app.reports.score_summaries import scores_report
-from app.reports.sensitivity import sensitivity_report
-from app.services.results import board, experiment_results, medals_over_time
-from app.services.results import sensitivity as sensitivities
-from app.services.results.inputs.scope import ResultFilter
-from app.services.results.scores import score_summaries
-from app.statistics.percentiles import PERCENTILES, SCALES
 
-LONGEST_NUMBER = 6  # digits
 LATEST_MOMENT = 1e12  # as over HTTP
-Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
-Suite = Annotated[str, typer.Option(help="the suite; without: all competitions of its runs")]
-Paddings = Annotated[Padding, typer.Option(help="how missing results count")]
-Flags = Annotated[str, typer.Option(help="codes of flags to exclude, separated by commas")]
-HowExcluded = Annotated[
-    Excluded, typer.Option(help="leave flagged competitions out, or count failures")
-]
-Rate = StrEnum("Rate", {name: name for name in RATES})  # type: ignore[misc]
-Convention = StrEnum("Convention", {name: name for name in PERCENTILES})  # type: ignore[misc]
-ScaleName = StrEnum("ScaleName", {name: name for name in SCALES})  # type: ignore[misc]
-ConventionOption = Annotated[Convention, typer.Option(help="the convention of the percentiles")]
-RateOption = Annotated[Rate, typer.Option(help="the outcome that counts as a success")]
 
 
 def scores(
@@ -65,6 +57,10 @@ def scores(
     to: Out = None,
 ) -> None:
     """Print an experiment's percentiles or normalised scores: mean, IQM, profile and more."""
+    from app.cli.results.forms import print_report
+    from app.reports.score_summaries import scores_report
+    from app.services.results.scores import score_summaries
+
     with podium(doing="counting results") as context:
         found = score_summaries.scores(
             context, experiment, scope_of(suite, padding, exclude_flags, excluded),
@@ -89,6 +85,10 @@ def pass_at_k(
     to: Out = None,
 ) -> None:
     """Print the chance that the best of k attempts counts."""
+    from app.cli.results.forms import print_report
+    from app.reports.comparisons import pass_at_k_report
+    from app.services.results import experiment_results
+
     ks = tuple(sorted(set(whole_numbers("-k", k))))
     if not ks:
         raise Invalid("-k takes a whole number, or several with commas between, as 1,2,3.")
@@ -115,6 +115,10 @@ def sensitivity(
     to: Out = None,
 ) -> None:
     """Print a rate without each flag and each competition, and with each padding."""
+    from app.cli.results.forms import print_report
+    from app.reports.sensitivity import sensitivity_report
+    from app.services.results import sensitivity as sensitivities
+
     with podium(doing="counting results") as context:
         scope = scope_of(suite, padding, exclude_flags, excluded)
         found = sensitivities.sensitivity(context, experiment, scope, rate.value)
@@ -139,6 +143,10 @@ def items(
     to: Out = None,
 ) -> None:
     """Print how well each competition of a suite separates the experiments."""
+    from app.cli.results.forms import print_report
+    from app.reports.items import items_report
+    from app.services.results import board
+
     scope = scope_of(suite, padding, exclude_flags, excluded)
     with podium(doing="counting results") as context:
         found = board.items(context, scope, rate.value, experiment)
@@ -163,6 +171,10 @@ def curve(
     to: Out = None,
 ) -> None:
     """Print medals over hours, tokens or dollars, and the regret of each choice."""
+    from app.cli.results.forms import print_report
+    from app.reports.medals_over_time import curves_report
+    from app.services.results import medals_over_time
+
     try:
         moments = tuple(sorted({float(part) for part in at.split(",") if part.strip()}))
     except ValueError:
@@ -174,17 +186,3 @@ def curve(
         found = medals_over_time.curves(context, experiment, scope, axis, moments)
     shown = curves_report(experiment, found)
     print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
-
-
-def scope_of(suite: str, padding: Padding, exclude_flags: str, excluded: Excluded) -> ResultFilter:
-    """The attempts that count, from the options of a command."""
-    flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
-    return ResultFilter(suite or None, padding, flags, excluded)
-
-
-def whole_numbers(option: str, text: str) -> list[int]:
-    """The numbers of an option like `--seeds 1,2,3`."""
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not all(part.isdecimal() and len(part) <= LONGEST_NUMBER for part in parts):
-        raise Invalid(f"{option} takes whole numbers with commas between, as 3,5,8, not {text!r}.")
-    return [int(part) for part in parts]

@@ -10,9 +10,9 @@ from urllib.parse import quote
 import typer
 
 from app.cli.context import podium
-from app.cli.output import AsJson, step_progress
-from app.cli.remote import Key, Url, remote
-from app.cli.results.forms import FormOption, Out, print_report
+from app.cli.options import AsJson, Key, Url
+from app.cli.remote import remote
+from app.cli.results.options import FormOption, Out
 from app.cli.tables import print_table
 from app.errors import PodiumError
 
@@ -31,6 +31,8 @@ def uncertainty(
 ) -> None:
     """Estimate the noise of an experiment's final scores; print it with chances of medals."""
     if there := remote(url, key):
+        from app.cli.progress import step_progress
+
         with there:
             path = f"/v1/experiments/{quote(experiment, safe='')}/uncertainty"
             items = there.get(path, archived=archived)["items"]
@@ -39,15 +41,16 @@ def uncertainty(
                 for row in items
                 if row["estimated_at"] is None and row["reason"] is None
             ]
-            with step_progress() as advance:
+            with step_progress() as progress:
                 for one in waiting:
                     with _reported(one):
                         there.get(f"/v1/submissions/{one}/uncertainty")
-                    advance(experiment, 1, len(waiting))
+                    progress(experiment, 1, len(waiting))
             document = there.get(path, archived=archived)
     else:
         document = _here(experiment, archived=archived)
     if as_json or form or to:
+        from app.cli.results.forms import print_report
         from app.reports.uncertainty import noise_report_of
 
         print_report(noise_report_of(document), form=form, to=to, as_json=as_json)
@@ -59,6 +62,7 @@ def uncertainty(
 
 def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
     # They load what statistics need, which a command with --url does not.
+    from app.cli.progress import step_progress
     from app.reports.uncertainty import noise_report
     from app.services.grading import uncertainty as estimates
     from app.services.results.noise.experiment_noise import final_scores
@@ -66,12 +70,12 @@ def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
     with podium() as context:
         scores = final_scores(context, experiment, archived=archived)
         waiting = [one.submission for one in scores if one.kept is None and one.regrade is None]
-        with step_progress() as advance:
-            advance(experiment, 0, len(waiting))  # the first one takes its time, too
+        with step_progress() as progress:
+            progress(experiment, 0, len(waiting))  # the first one takes its time, too
             for submission in waiting:
                 with _reported(submission):
                     estimates.start(context, estimates.find(context, submission)).result()
-                advance(experiment, 1, len(waiting))
+                progress(experiment, 1, len(waiting))
         found = final_scores(context, experiment, archived=archived)
     document: dict[str, Any] = noise_report(experiment, found).document
     return document

@@ -30,7 +30,7 @@ def test_five_gigabytes_are_prepared_in_little_memory_and_once() -> None:
 
 
 def _prepare(home: Path) -> None:
-    competitions = Path(__file__).parents[2] / "competitions"
+    competitions = Path(__file__).parents[3] / "competitions"
     shutil.copytree(competitions / SLUG, home / "competitions" / SLUG)
     (home / "raw").mkdir()
     names = [f"image{number}" for number in range(MEMBERS)]

@@ -1,15 +1,15 @@
-"""`podium plot`: pictures of results, as files."""
+"""Draw a picture of results into a file, and write its numbers beside it."""
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, cast
+from typing import cast
 
 import typer
 
 from app.cli.context import podium
-from app.cli.output import working
+from app.cli.progress import working
+from app.cli.results.plot import Kind
 from app.domain.result_choices import Axis, Padding
 from app.domain.wording import counted
 from app.errors import Invalid, NotFound
@@ -25,50 +25,20 @@ from app.services.runtime.context import Context
 NEWEST = 100  # experiments in the picture of costs
 
 
-class Kind(StrEnum):
-    """The kinds of pictures."""
+def draw(kind: Kind, names: list[str], suite: str, padding: Padding, axis: Axis, out: Path) -> None:
+    """Write the picture, its numbers as .csv, and its caption on standard output.
 
-    MEDAL_RATES = "medal-rates"
-    LEADERBOARD = "leaderboard"
-    MEDALS_OVER_TIME = "medals-over-time"
-    COMPARISON = "comparison"
-    COST = "cost"
-    HEAT_MAP = "heat-map"
-
-
-def plot(
-    kind: Annotated[Kind, typer.Argument(help="the kind of picture")],
-    out: Annotated[
-        Path, typer.Option(help="the file; it ends in .svg, .png, .pdf, .vl.json or .csv")
-    ],
-    names: Annotated[
-        list[str] | None,
-        typer.Argument(help="an experiment, two for a comparison, or a competition's name"),
-    ] = None,
-    suite: Annotated[str, typer.Option(help="only the competitions of this suite")] = "",
-    axis: Annotated[Axis, typer.Option(help="of medals-over-time")] = Axis.HOURS,
-    padding: Annotated[
-        Padding | None,
-        typer.Option(help="how missing results count: fail, and available for a comparison"),
-    ] = None,
-) -> None:
-    """Draw a picture of results into a file, with a caption of what was counted.
-
-    The numbers that are drawn are written beside it, into a file of the same name with .csv.
-
-    medal-rates and cost need no name, leaderboard a competition, comparison two experiments, and
-    the others one. The pages of a server show the same pictures.
+    Raises:
+        Invalid: the file cannot be written, or `names` are too many or too few.
     """
     form = next((each for each in MEDIA_TYPES if out.name.endswith(f".{each}")), None)
     if form is None:
         raise Invalid(f"--out: the file must end in .{', .'.join(MEDIA_TYPES)}.")
     if not out.parent.is_dir():
         raise Invalid(f"--out: there is no folder {out.parent}.")
-    # As the pages, whose pictures these are.
-    usual = Padding.AVAILABLE if kind is Kind.COMPARISON else Padding.FAIL
-    scope = ResultFilter(suite or None, padding or usual)
+    scope = ResultFilter(suite or None, padding)
     with podium(doing="counting results") as context:
-        picture = _picture(context, kind, names or [], scope, axis)
+        picture = _picture(context, kind, names, scope, axis)
     with working("drawing"):
         content, _ = Renderer().render(picture, cast(Format, form))
     try:

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.conftest import Command
 
-BIKE = Path(__file__).parents[2] / "competitions" / "bike-sharing-demand"
+BIKE = Path(__file__).parents[3] / "competitions" / "bike-sharing-demand"
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from tests.cli.conftest import Command
 from tests.forkserver import PodiumProcess
 
-COMPETITIONS = Path(__file__).parents[2] / "competitions"
+COMPETITIONS = Path(__file__).parents[3] / "competitions"
 SLUG = "aerial-cactus-identification"
 IMAGES = [f"c{number}.jpg" for number in range(50)]
 

@@ -1,0 +1,143 @@
+"""Run the demo: start a server, run the agent, show its medal and its rejected file."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from app.bundled import bundled
+from app.cli.demo import report
+from app.cli.output import err, out
+from app.errors import GradingFault
+from app.read_settings import read_settings
+
+SLUG = "bike-sharing-demand"
+KEY = re.compile(r"pod_admin_\S+")
+START_SECONDS = 120
+
+
+def run_demo(*, once: bool) -> None:
+    """Serve until the agent's result is shown, or until Ctrl-C."""
+    settings = read_settings()
+    # TERM ends the demo like Ctrl-C, so that `timeout` and a closed terminal leave no files.
+    for end in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(end, signal.default_int_handler)
+    out.print("Podium starts, and imports its competitions. This takes some seconds.")
+    with tempfile.TemporaryDirectory(prefix="podium-demo-") as directory:
+        port = _free_port(settings.host, settings.port)
+        server, key = _start_server(port, Path(directory))
+        url = f"http://{settings.host}:{port}"
+        try:
+            out.print(f"Podium serves on {url}; its data is in {directory} until it ends.")
+            run = _set_up_run(url, key)
+            out.print("An agent starts. It has an address and the key of one run, nothing else.")
+            result = _run_agent(url, run)
+            if result["submission"]["grade"] is None:
+                raise GradingFault(
+                    f"The agent's file was not graded: {result['submission']['message']}"
+                )
+            report.show(result, _flags(url, key))
+            if not once:
+                report.show_next_steps(url, key, run)
+                server.wait()
+        except KeyboardInterrupt:
+            out.print("stopping")
+        finally:
+            server.send_signal(signal.SIGTERM)
+            server.wait()
+
+
+def _free_port(host: str, wanted: int) -> int:
+    """The wanted port, or a free one if that is in use."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, wanted))
+        except OSError:
+            probe.bind((host, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _start_server(port: int, directory: Path) -> tuple[subprocess.Popen[str], str]:
+    """Start a server process; return it and its admin key once it serves."""
+    with err.status("starting the server and importing the competition"):
+        server = subprocess.Popen(  # noqa: S603 (our own interpreter and module)
+            [sys.executable, "-m", "app.cli", "serve", "--port", str(port)],
+            env={
+                **os.environ,
+                "PODIUM_DATA_DIR": str(directory / "data"),
+                "PODIUM_DATABASE_URL": "",
+                "PODIUM_COMPETITIONS_DIR": str(bundled("competitions")),
+                "PODIUM_LOG_LEVEL": "warning",
+                "PYTHONUNBUFFERED": "1",
+            },
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        watchdog = threading.Timer(START_SECONDS, server.kill)
+        watchdog.start()
+        try:
+            return server, _key_of(server)
+        except BaseException:  # an interrupt too: no server may stay behind
+            server.kill()
+            server.wait()
+            raise
+        finally:
+            watchdog.cancel()
+
+
+def _key_of(server: subprocess.Popen[str]) -> str:
+    """Wait until the server serves. Returns its admin key."""
+    key = ""
+    assert server.stdout is not None  # noqa: S101 (it was asked for)
+    for line in server.stdout:
+        found = KEY.search(line)
+        key = found.group() if found else key
+        if line.startswith("Podium serves"):
+            return key
+    raise GradingFault("The server did not start; see its messages above.")
+
+
+def _set_up_run(url: str, key: str) -> dict[str, Any]:
+    """Make an experiment, and a run with the policy `full`, as a researcher would."""
+    bearer = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=url, headers=bearer, trust_env=False) as podium:
+        experiment = {"name": "demo", "agent": "demo-agent", "model": "gradient boosting"}
+        podium.post("/v1/experiments", json=experiment).raise_for_status()
+        run = {"experiment": "demo", "competition": SLUG, "seed": 0, "feedback": "full"}
+        made: dict[str, Any] = podium.post("/v1/runs", json=run).raise_for_status().json()
+        return made
+
+
+def _flags(url: str, key: str) -> list[dict[str, str]]:
+    """The competition's known issues, which agents are not shown."""
+    bearer = {"Authorization": f"Bearer {key}"}
+    with httpx.Client(base_url=url, headers=bearer, trust_env=False) as podium:
+        found: list[dict[str, str]] = podium.get(f"/v1/competitions/{SLUG}").json()["flags"]
+        return found
+
+
+def _run_agent(url: str, run: dict[str, Any]) -> dict[str, Any]:
+    """Run the agent as a process whose environment has only its own variables."""
+    environment = {"PODIUM_URL": url, "PODIUM_KEY": run["key"], "PODIUM_RUN": run["id"]}
+    with err.status("the agent reads the task, trains, and submits"):
+        agent = subprocess.run(
+            [sys.executable, "-m", "app.cli.demo.agent"],
+            env={"PATH": os.environ.get("PATH", ""), **environment},
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+    result: dict[str, Any] = json.loads(agent.stdout)
+    return result

@@ -1,0 +1,36 @@
+"""`podium serve` on what is in use, and `podium db`."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+from tests.cli.conftest import Command
+from tests.server import PodiumServer
+
+
+def test_the_schema_goes_up_and_down(podium: Command) -> None:
+    for arguments in (["upgrade"], ["downgrade", "base"], ["upgrade"], ["check"]):
+        done = podium("db", *arguments)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_second_server_on_the_same_data_is_refused(podium: Command, tmp_path: Path) -> None:
+    server = PodiumServer(tmp_path / "data").start()
+    try:
+        second = podium("serve", "--port", "0")
+    finally:
+        server.stop()
+
+    assert second.returncode != 0
+    assert "already runs" in second.stderr
+
+
+def test_a_taken_port_is_told(podium: Command) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        done = podium("serve", "--port", taken.getsockname()[1])
+
+    assert done.returncode == 1
+    assert "Choose another --port" in done.stderr
