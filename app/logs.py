@@ -9,7 +9,8 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-KEY = re.compile(r"pod_(admin|researcher|run)_[A-Za-z0-9_-]+")
+# Any role, also one that is not known here: what looks like a key is no other thing.
+KEY = re.compile(r"pod_([a-z]+)_[A-Za-z0-9_-]+")
 # Addresses that carry their own permission: Kaggle's clients get them for files and uploads.
 SIGNED = re.compile(r"(/api/v1/(?:files|uploads)/)[^/?\s\"\\]+")
 LONGEST = 8000  # characters of one field of a line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
 import logging
 import os
@@ -11,8 +12,9 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Response
 from fastapi.concurrency import run_in_threadpool
+from fastapi.responses import JSONResponse
 
 from app import __version__
 from app.api import (
@@ -34,8 +36,9 @@ from app.api import (
     uncertainty,
 )
 from app.api.administration import amendments, archive, faults, keys, regrades
+from app.api.admit import admit
 from app.api.http import problems
-from app.api.http.body_limit import BodyLimit
+from app.api.http.body_limit import FORM_LIMITS, BodyLimit
 from app.api.http.event_stream import StreamLimit
 from app.api.http.head_requests import HeadRequests
 from app.api.http.openapi import openapi_document
@@ -164,8 +167,10 @@ def create_app(
         version=__version__,
         description=DESCRIPTION,
         lifespan=lifespan,
+        openapi_url=None,  # below: its bytes are made once
         docs_url=None,  # app/web/reference.py
         redoc_url=None,
+        form_limits={**FORM_LIMITS},
     )
     # Routes are matched in order: the most frequent come first.
     by_frequency = (
@@ -190,11 +195,20 @@ def create_app(
     app.state.streams = StreamLimit(settings.event_streams)
     problems.install(app)
     pages.install(app)
-    app.add_middleware(BodyLimit)
+    app.add_middleware(BodyLimit, admit=admit)
     app.add_middleware(HeadRequests)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestRecorder)
     app.openapi = lambda: openapi_document(app)  # type: ignore[method-assign]
+
+    @functools.cache
+    def rendered() -> bytes:
+        return bytes(JSONResponse(app.openapi()).body)
+
+    @app.get("/openapi.json", include_in_schema=False)
+    async def openapi() -> Response:
+        return Response(rendered(), media_type="application/json")
+
     return app
 
 

@@ -65,7 +65,26 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", description="address to listen on")
     port: int = Field(7777, ge=0, le=65535, description="port to listen on; 0 selects a free one")
     connections: int = Field(
-        2000, ge=16, description="open connections; beyond them the longest silent one is closed"
+        2000,
+        ge=16,
+        description="open connections; beyond them one is closed whose client reads no answers, "
+        "or the longest silent one",
+    )
+    connections_per_address: int = Field(
+        0,
+        ge=0,
+        description="of these, from one address; 0: half of them. Behind a reverse proxy all "
+        "come from one: set PODIUM_CONNECTIONS here",
+    )
+    head_seconds: float = Field(
+        30.0, ge=0.1, le=600, description="longest time for a request's head; then 408"
+    )
+    idle_seconds: float = Field(
+        30.0,
+        ge=0.1,
+        le=600,
+        description="a connection is closed after so long without a byte of a begun body, or "
+        "without a byte taken of an answer",
     )
     max_upload_mb: int = Field(1024, ge=1, description="largest submission or archive, unpacked")
     run_stored_mb: int = Field(

@@ -37,6 +37,7 @@ def logins_of(request: Request) -> Logins:
 
 
 READS = frozenset({"GET", "HEAD"})
+IDENTIFIED = "podium.identified"  # of a request's scope: the caller, found before the body
 KEY_SCHEME = "key"  # its name in the OpenAPI document
 
 
@@ -76,7 +77,8 @@ def any_caller(request: Request, context: Ctx, key: Key) -> Caller:
     if key is None and cookie and request.method in READS:
         found = logins_of(request).read(context, cookie)
     else:
-        found = identify(context, key)
+        # Before a body was read, `app.api.admit` found the caller.
+        found = request.scope.get(IDENTIFIED) or identify(context, key)
     note_caller(request.scope, found.key_id, found.role.value)
     request.state.caller = found
     refuse_ignored_parameters(request)

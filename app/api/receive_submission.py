@@ -13,8 +13,9 @@ from typing import Any
 from fastapi import Request
 
 from app.api.dependencies import sent_key
+from app.api.http.body_limit import SMALL_BODY_BYTES, body_slot
 from app.api.http.threads import run_in_thread
-from app.api.http.upload import received_upload, small_body
+from app.api.http.upload import body_in_memory, memory_body, received_upload
 from app.errors import BadRequest, Invalid
 from app.services.runtime.context import Context
 from app.services.submissions import quotas, submit
@@ -43,18 +44,13 @@ async def receive_submission(
     `meta` makes the metadata from the SHA-256 of the file.
     """
     key, limit = sent_key(request), context.settings.max_upload_bytes
-    data = await small_body(request, limit)
-    receiver: BatchReceiver | None = request.app.state.batch_receiver
-    if data is not None:
-        announced = Blob(hashlib.sha256(data).hexdigest(), len(data))
-        of_file = meta(announced.sha256)
-        if receiver is not None:
-            incoming = IncomingSubmission(submission_id, run_id, key, data, announced, of_file)
-            return await asyncio.wrap_future(receiver.receive(incoming))
-        caller, run = await run_in_thread(submit.admit, context, key, run_id)
-        put = functools.partial(context.blobs.put, data)
-        received = await submit.store_bytes(context, run, submission_id, announced, put, of_file)
-        return StoredSubmission(caller, run, received)
+    size = memory_body(request)
+    if size is not None and size > SMALL_BODY_BYTES:
+        caller, _ = await run_in_thread(submit.admit, context, key, run_id)
+        async with body_slot(request.scope, caller.key_id, size):
+            return await _receive_in_memory(request, context, run_id, submission_id, meta)
+    if size is not None:
+        return await _receive_in_memory(request, context, run_id, submission_id, meta)
     caller, run = await run_in_thread(submit.admit, context, key, run_id)
     if meta("").idempotency_key is None:  # a file that was sent before is answered beyond the quota
         await run_in_thread(quotas.refuse_unstorable, context, run)
@@ -66,6 +62,27 @@ async def receive_submission(
         received = await submit.store_bytes(
             context, run, submission_id, blob, upload.finish, of_file
         )
+    return StoredSubmission(caller, run, received)
+
+
+async def _receive_in_memory(
+    request: Request,
+    context: Context,
+    run_id: str,
+    submission_id: str,
+    meta: Callable[[str], SubmissionMeta],
+) -> StoredSubmission:
+    key = sent_key(request)
+    data = await body_in_memory(request, context.settings.max_upload_bytes)
+    announced = Blob(hashlib.sha256(data).hexdigest(), len(data))
+    of_file = meta(announced.sha256)
+    receiver: BatchReceiver | None = request.app.state.batch_receiver
+    if receiver is not None:
+        incoming = IncomingSubmission(submission_id, run_id, key, data, announced, of_file)
+        return await asyncio.wrap_future(receiver.receive(incoming))
+    caller, run = await run_in_thread(submit.admit, context, key, run_id)
+    put = functools.partial(context.blobs.put, data)
+    received = await submit.store_bytes(context, run, submission_id, announced, put, of_file)
     return StoredSubmission(caller, run, received)
 
 

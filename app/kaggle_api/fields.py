@@ -11,7 +11,8 @@ from app.api.http.upload import bounded
 from app.domain.competition import SLUG
 from app.errors import BadRequest, NotFound
 
-MAX_BODY_BYTES = 1 << 20
+MAX_BODY_BYTES = 32 * 1024
+MOST_FIELDS = 100
 LONGEST_TEXT = 4000
 LARGEST = 1 << 53  # whole numbers up to this are exact in every JSON reader
 
@@ -81,7 +82,10 @@ async def fields(request: Request) -> Fields:
         raise BadRequest("The body is not JSON.") from None
     if not isinstance(document, dict):
         raise BadRequest("The body must be a JSON object.")
-    return Fields(document)
+    if len(document) > MOST_FIELDS:
+        raise BadRequest(f"The body has more than {MOST_FIELDS} fields.")
+    # No field is read that is a list or an object, and they take many times the bytes of the body.
+    return Fields({k: [] if isinstance(v, list | dict) else v for k, v in document.items()})
 
 
 Body = Annotated[Fields, Depends(fields)]

@@ -12,6 +12,7 @@ from fastapi import Depends, Request, Response
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from app.api.dependencies import Ctx, Key
+from app.api.http.body_limit import FORM_LIMITS
 from app.api.http.request_log import note_caller
 from app.api.http.upload import bounded
 from app.errors import BadRequest
@@ -56,9 +57,7 @@ def _query(request: Request) -> Fields:
 async def _form(request: Request) -> Fields:
     """The fields of a form and of the path."""
     try:
-        parser = MultiPartParser(
-            request.headers, bounded(request, MAX_BODY_BYTES), max_files=0, max_fields=20
-        )
+        parser = MultiPartParser(request.headers, bounded(request, MAX_BODY_BYTES), **FORM_LIMITS)
         form = await parser.parse()
     except (MultiPartException, KeyError, ValueError):
         raise BadRequest("The body is not a form (multipart/form-data).") from None

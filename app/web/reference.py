@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from importlib import resources
 
 from fastapi import APIRouter, Response
@@ -57,6 +58,11 @@ def reference_file(name: str) -> Response:
         return Response(START, media_type="text/javascript")
     if name not in FILES:
         raise NotFound(f"There is no file {name[:100]!r}.")
-    content = (resources.files("fastapi_offline") / "static" / name).read_bytes()
     headers = {"Cache-Control": "public, max-age=86400"}
-    return Response(content, media_type=FILES[name], headers=headers)
+    return Response(_content(name), media_type=FILES[name], headers=headers)
+
+
+@functools.cache
+def _content(name: str) -> bytes:
+    """The bytes of a file: the same for all answers, because many may be unread at once."""
+    return (resources.files("fastapi_offline") / "static" / name).read_bytes()

@@ -105,13 +105,14 @@ def test_what_is_no_http_is_told_as_a_problem(server: PodiumServer) -> None:
 
 
 @pytest.mark.parametrize("announced", [True, False])
+@pytest.mark.parametrize("has_key", [True, False])
 @pytest.mark.parametrize(
     ("method", "path"),
     [("POST", "/v1/runs"), ("POST", "/v1/experiments"), ("PATCH", "/v1/runs/x"),
      ("PUT", "/v1/runs/x/selected"), ("POST", "/v1/runs/x/reported-scores")],
 )  # fmt: skip
 def test_a_large_json_body_is_refused_before_it_is_kept(
-    server: PodiumServer, method: str, path: str, announced: bool
+    server: PodiumServer, method: str, path: str, has_key: bool, announced: bool
 ) -> None:
     before = resident(server)
 
@@ -121,7 +122,10 @@ def test_a_large_json_body_is_refused_before_it_is_kept(
             yield b"a" * MEGABYTE
         yield b'"'
 
+    refused = 413 if has_key else 401
     headers = {"Content-Type": "application/json"}
+    if has_key:
+        headers["Authorization"] = f"Bearer {server.key}"
     if announced:
         headers["Content-Length"] = str(100 * MEGABYTE + 2)
     try:
@@ -129,9 +133,9 @@ def test_a_large_json_body_is_refused_before_it_is_kept(
             method, f"{server.url}{path}", content=body(), headers=headers, trust_env=False
         ).status_code
     except (httpx.WriteError, httpx.ReadError, httpx.RemoteProtocolError):
-        status = 413  # the server hung up while the body was still being sent
+        status = refused  # the server hung up while the body was still being sent
 
-    assert status == 413
+    assert status == refused
     assert resident(server) - before < 30 * MEGABYTE
 
 

@@ -21,7 +21,6 @@ HEADERS = {
 }
 HEARTBEAT = ": still here\n\n"
 PER_RUN_KEY = 8
-SEND_SECONDS = 30.0  # until a client must have accepted what was sent
 END: Message = {"type": "http.response.body", "body": b"", "more_body": False}
 
 
@@ -72,7 +71,8 @@ class EventStreamResponse(Response):
 
     `events()` is started and closed with the response. An error that it raises before its first
     text is answered like any error. If there is no text at all, the status is 204, after which
-    clients of server-sent events do not reconnect.
+    clients of server-sent events do not reconnect. A client that takes nothing is cut off by the
+    bounds of its connection.
     """
 
     media_type = MEDIA_TYPE
@@ -99,7 +99,7 @@ class EventStreamResponse(Response):
         if not sending.cancelled():
             sending.result()  # raises what the events raised
         if self._is_open and not has_left:
-            await asyncio.wait_for(send(END), SEND_SECONDS)
+            await send(END)
 
     async def _pass_on(self, send: Send) -> None:
         async with contextlib.aclosing(self._events()) as texts:
@@ -108,7 +108,7 @@ class EventStreamResponse(Response):
                     await send(_start(200, self.raw_headers))
                     self._is_open = True
                 body = {"type": "http.response.body", "body": text.encode(), "more_body": True}
-                await asyncio.wait_for(send(body), SEND_SECONDS)
+                await send(body)
         if not self._is_open:
             await send(_start(204, []))
             self._is_open = True

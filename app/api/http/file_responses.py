@@ -13,7 +13,9 @@ from starlette.background import BackgroundTask
 from app.errors import PodiumError
 from app.storage.blobs.lease import Lease
 
-RANGES = re.compile(r"bytes=\s*(?:\d+-\d*|-\d+)(?:\s*,\s*(?:\d+-\d*|-\d+))*\s*", re.IGNORECASE)
+# A number of 18 digits is beyond every file; int() refuses one of 5,000.
+_ONE = r"(?:[0-9]{1,18}-(?:[0-9]{1,18})?|-[0-9]{1,18})"
+RANGES = re.compile(rf"bytes=\s*{_ONE}(?:\s*,\s*{_ONE})*\s*", re.IGNORECASE)
 
 
 class RangeNotSatisfiable(PodiumError):
@@ -82,9 +84,9 @@ def is_known(request: Request, identity: str, at: datetime) -> bool:
         return f'"{identity}"' in tags or tags.strip() == "*"
     try:
         since = parsedate_to_datetime(request.headers.get("If-Modified-Since", ""))
-    except ValueError:
+        return at.replace(microsecond=0) <= since.replace(tzinfo=since.tzinfo or UTC)
+    except (ValueError, OverflowError):  # no date, or none that a calendar has
         return False
-    return at.replace(microsecond=0) <= since.replace(tzinfo=since.tzinfo or UTC)
 
 
 def not_modified(identity: str) -> Response:

@@ -14,6 +14,7 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from app.api.http.body_limit import BodyRefused
 from app.api.http.patterns import in_words
 from app.api.http.request_log import request_id
 from app.errors import BadRequest, Invalid, NotFound, PodiumError, StorageFull, TooLarge
@@ -38,6 +39,7 @@ SCHEMA: dict[str, Any] = {
         "request_id": {"type": "string"},
     },
 }
+MOST_ERRORS = 100  # of one request that are told; a body of 256 KiB can have 40,000
 ALWAYS = (500, 503)  # Podium's faults, possible on every route
 
 
@@ -112,6 +114,8 @@ async def _disk_full(request: Request, error: Exception) -> JSONResponse:
 async def _http_exception(request: Request, error: Exception) -> JSONResponse:
     """Starlette's errors: no such route, method not allowed, a body that cannot be parsed."""
     assert isinstance(error, HTTPException)  # noqa: S101
+    if isinstance(error, BodyRefused):
+        return await _podium_error(request, error.error)
     if error.status_code == TooLarge.status:
         return await _podium_error(request, TooLarge(str(error.detail)))
     phrase = HTTPStatus(error.status_code).phrase
@@ -128,7 +132,7 @@ async def _invalid_request(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     found = [
         {"where": ".".join(str(part) for part in e["loc"]), "message": in_words(e)}
-        for e in error.errors()
+        for e in error.errors()[:MOST_ERRORS]
     ]
     detail = "; ".join(f"{e['where']}: {e['message']}" for e in found[:5])
     return _answer(

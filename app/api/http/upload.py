@@ -13,7 +13,7 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from app.api.http.body_limit import allow_body
+from app.api.http.body_limit import FORM_LIMITS, allow_body
 from app.api.http.threads import run_in_thread
 from app.errors import BadRequest, Invalid, PodiumError, TooLarge
 from app.settings import MEGABYTE
@@ -21,7 +21,7 @@ from app.storage.blobs.store import BlobStore, Upload
 
 CSV_TYPES = frozenset({"text/csv", "application/csv"})
 CHUNK_BYTES = MEGABYTE
-SMALL_BODY_BYTES = 256 * 1024  # bytes of a body that may be kept in memory
+MEMORY_BODY_BYTES = 256 * 1024  # bytes of a body that may be kept in memory
 FORM_OVERHEAD_BYTES = 64 * 1024  # boundaries and part headers around a file of the full size
 CSV_BODY: dict[str, Any] = {
     "requestBody": {
@@ -93,14 +93,19 @@ async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> str:
     return ""
 
 
-async def small_body(request: Request, max_bytes: int) -> bytes | None:
-    """The body, if it is a plain CSV file small enough to keep in memory; otherwise None, unread.
+def memory_body(request: Request) -> int | None:
+    """The bytes of the body, if it is a plain CSV file small enough to keep in memory.
 
     Nearly all submissions are small. Such a submission needs a thread only once.
     """
     length = request.headers.get("Content-Length", "")
-    if not length.isdigit() or int(length) > SMALL_BODY_BYTES or not _is_plain_csv(request):
+    if not length.isdigit() or int(length) > MEMORY_BODY_BYTES or not _is_plain_csv(request):
         return None
+    return int(length)
+
+
+async def body_in_memory(request: Request, max_bytes: int) -> bytes:
+    """The whole body."""
     return b"".join([chunk async for chunk in bounded(request, max_bytes)])
 
 
@@ -138,7 +143,7 @@ async def receive_form(request: Request, part: str, sink: Sink, max_bytes: int) 
         raise UnsupportedMediaType(f"Send multipart/form-data with the file as part {part!r}.")
     stream = bounded(request, max_bytes + FORM_OVERHEAD_BYTES)
     try:
-        form = await MultiPartParser(request.headers, stream, max_files=1, max_fields=10).parse()
+        form = await MultiPartParser(request.headers, stream, **FORM_LIMITS).parse()
     except (MultiPartException, KeyError, ValueError) as error:
         reason = error.message if isinstance(error, MultiPartException) else "no usable boundary"
         raise BadRequest(f"The multipart body cannot be read: {reason.rstrip('.')}.") from None

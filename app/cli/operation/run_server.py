@@ -12,7 +12,8 @@ from types import FrameType
 import typer
 import uvicorn
 
-from app.api.http.connections import ConnectionLimit, connection_class
+from app.api.http.connections.connection import connection_class
+from app.api.http.connections.limit import ConnectionBounds, ConnectionLimit
 from app.api.http.request_log import request_id
 from app.errors import CannotStart
 from app.logs import configure_logs
@@ -20,9 +21,11 @@ from app.main import create_app
 from app.read_settings import make_data_directory, read_settings
 from app.services.operations import start_checks
 from app.services.runtime.blob_store import require_store
+from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
 
 BACKLOG = 2048
+UNSENT_BYTES = 128 * 1024  # of one connection that the kernel keeps beyond what is on its way
 MAX_FILES = 65_536  # more are useless, and some libraries loop over all possible descriptors
 FILES_BESIDE_CONNECTIONS = 512  # databases, blobs, graders, uploads
 DATABASE_SECONDS = 30.0  # to wait for a database that starts at the same time
@@ -57,10 +60,12 @@ def run_server(host: str | None, port: int | None) -> None:
         with contextlib.suppress(RuntimeError):  # the loop has ended already
             app.state.shutdown()
 
+    limit = ConnectionLimit(_bounds(settings))
+    app.state.connections = limit  # for /readyz
     config = uvicorn.Config(
         app,
         # On httptools: h11 answers 404 to the absolute-form targets of clients behind a proxy.
-        http=connection_class(ConnectionLimit(_max_connections(settings.connections))),
+        http=connection_class(limit),
         ws="none",
         loop="uvloop",
         log_config=None,
@@ -92,6 +97,12 @@ class _Server(uvicorn.Server):
             self._shutdown()
 
 
+def _bounds(settings: Settings) -> ConnectionBounds:
+    most = _max_connections(settings.connections)
+    of_address = min(most, settings.connections_per_address or max(1, most // 2))
+    return ConnectionBounds(most, of_address, settings.head_seconds, settings.idle_seconds)
+
+
 def _max_connections(wanted: int) -> int:
     """Raise this process's limit of open files; return how many connections it allows."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -113,5 +124,7 @@ def _listen(host: str, port: int) -> socket.socket:
         raise CannotStart(
             f"Cannot listen on {host}:{port}: {error.strerror}. Choose another --port."
         ) from None
+    # Connections inherit it. Without it the kernel takes megabytes for a client that reads nothing.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
     listener.listen(BACKLOG)
     return listener

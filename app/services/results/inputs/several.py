@@ -86,6 +86,9 @@ def several(
             key=lambda record: named.index(record.name),
         )
     if as_of is not None:
+        later = [one.name for one in records if one.created_at > as_of]
+        if strict and later:
+            raise NoResults(f"The experiment {later[0]} was made after {as_of.isoformat()}.")
         records = [one for one in records if one.created_at <= as_of]
     with context.kept.turn:
         if filters.basis == NOW:

@@ -1,0 +1,99 @@
+"""How many bodies are in memory at once: a JSON body takes up to thirty times its bytes when read.
+
+A body is received by one budget and worked on by another. So clients that send slowly delay nobody
+whose body is complete. A holder of a key has few places to receive, and nobody else's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from collections.abc import Callable
+from functools import partial
+
+RECEIVED_BYTES = 32 * 1024 * 1024  # of large bodies that are not complete
+HOLDER_BYTES = 2 * 1024 * 1024  # of these, of one key
+WORKED_BYTES = 1024 * 1024  # of complete bodies, from their parsing to the answer
+Release = Callable[[], None]
+
+
+class Budget:
+    """Bytes that may be used at once, in all and by one holder; others wait in turn.
+
+    Only the event loop's thread may use it. A body larger than the budget waits until it is alone.
+    """
+
+    def __init__(self, most: int, of_holder: int) -> None:
+        self._most = most
+        self._of_holder = of_holder
+        self._used: Counter[str] = Counter()
+        self._total = 0
+        self._waiting: deque[tuple[str, int, asyncio.Future[None]]] = deque()
+
+    async def take(self, holder: str, size: int) -> Release:
+        """Wait for `size` bytes; the function that is returned gives them back, once."""
+        if self._waiting or self._is_full(size) or self._has_all(holder, size):
+            turn = asyncio.get_running_loop().create_future()
+            self._waiting.append((holder, size, turn))
+            self._wake()
+            try:
+                await turn
+            except BaseException:
+                if turn.done() and not turn.cancelled():
+                    self._give(holder, size)
+                raise
+        else:
+            self._count(holder, size)
+        return _once(partial(self._give, holder, size))
+
+    def _is_full(self, size: int) -> bool:
+        return self._total > 0 and self._total + size > self._most
+
+    def _has_all(self, holder: str, size: int) -> bool:
+        used = self._used[holder]
+        return used > 0 and used + size > self._of_holder
+
+    def _count(self, holder: str, size: int) -> None:
+        self._used[holder] += size
+        self._total += size
+
+    def _give(self, holder: str, size: int) -> None:
+        self._count(holder, -size)
+        if not self._used[holder]:
+            del self._used[holder]
+        self._wake()
+
+    def _wake(self) -> None:
+        """Let in those who wait, the first first; holders who have all that they may are passed."""
+        passed: deque[tuple[str, int, asyncio.Future[None]]] = deque()
+        while self._waiting:
+            holder, size, turn = self._waiting[0]
+            if turn.cancelled():
+                self._waiting.popleft()
+            elif self._is_full(size):
+                break
+            elif self._has_all(holder, size):
+                passed.append(self._waiting.popleft())
+            else:
+                self._waiting.popleft()
+                self._count(holder, size)
+                turn.set_result(None)
+        self._waiting.extendleft(reversed(passed))
+
+
+def _once(release: Release) -> Release:
+    left = [release]
+
+    def give() -> None:
+        if left:
+            left.pop()()
+
+    return give
+
+
+class BodySlots:
+    """The two budgets of a server."""
+
+    def __init__(self) -> None:
+        self.receiving = Budget(RECEIVED_BYTES, HOLDER_BYTES)
+        self.working = Budget(WORKED_BYTES, WORKED_BYTES)

@@ -1,0 +1,189 @@
+"""uvicorn's connection with bounds of what a client sends and of what it leaves unread."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import httptools
+
+from app.api.http.connections import refusals
+from app.api.http.connections.limit import ConnectionLimit, counted_address
+from app.api.http.connections.progress import Receiving, Writing
+from app.api.http.connections.refusals import Refusal
+from app.api.http.connections.single_request import READ_BYTES, Phase, SingleRequestConnection
+from app.api.http.foreign_host import foreign_host
+
+MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trailers
+HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
+MAX_UNREAD_BODY = 32 * 1024  # bytes of a body that the application has not taken
+MAX_PIPELINED = 8  # requests that are parsed before the answer to the first; more wait as bytes
+
+
+class BoundedConnection(SingleRequestConnection):
+    """A connection with bounds; `limit` and `read_buffer` are set by `connection_class`."""
+
+    limit: ConnectionLimit
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.since = time.monotonic()  # when the phase began; of a body: when bytes last came
+        self.address = ""
+        self._head_bytes = 0
+        self._counted = 0
+        self._beside_body = 0  # bytes of chunks and trailers since the last byte of the body
+        self._refusal: Refusal | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Count the connection."""
+        super().connection_made(transport)
+        self.address = counted_address(self.client[0]) if self.client else ""
+        self._writing = Writing(transport)
+        self._receiving = Receiving(self.since)
+        self.limit.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop counting the connection."""
+        self.limit.remove(self)
+        super().connection_lost(exc)
+
+    def _feed(self, piece: bytes) -> bool:
+        """Parse a piece; say whether the next one may come."""
+        if self.phase is Phase.HEAD:
+            self._head_bytes += len(piece)
+        elif self.phase is Phase.BODY:
+            self.since = time.monotonic()
+            self._receiving.add(len(piece))
+            self._beside_body += len(piece)
+        try:
+            self.parser.feed_data(piece)
+        except httptools.HttpParserUpgrade:
+            self._refuse(self._refusal or refusals.OTHER_PROTOCOL)
+        except httptools.HttpParserError:
+            self._refuse(self._refusal or refusals.NO_HTTP)
+        else:
+            in_head = self.phase is Phase.HEAD and self._head_bytes > MAX_HEAD_BYTES
+            in_body = self.phase is Phase.BODY and self._beside_body > MAX_HEAD_BYTES
+            if in_head or in_body:
+                self._refuse(refusals.head_too_large(MAX_HEAD_BYTES))
+        return not self.transport.is_closing()
+
+    def on_message_begin(self) -> None:
+        """Begin to count the bytes of a head."""
+        super().on_message_begin()
+        self._counted = 0
+        if self.phase is not Phase.HEAD:  # a pipelined request
+            self._enter(Phase.HEAD)
+        if len(self.pipeline) >= MAX_PIPELINED:
+            self._stop(refusals.TOO_MANY_REQUESTS)
+
+    def on_url(self, url: bytes) -> None:
+        """Count the request line."""
+        self._count(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Count a header. Trailers are counted too, and left out: nothing here reads them."""
+        self._count(len(name) + len(value) + HEADER_OVERHEAD)
+        if self.phase is Phase.HEAD:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """Go on to the body; refuse a request for another host, by a client whose proxy this is."""
+        port = self.server[1] if self.server else None
+        host = foreign_host(self.parser.get_method(), self.url, port or 0)
+        if host:
+            self._stop(refusals.no_proxy(host))
+        self._enter(Phase.BODY)
+        self._receiving = Receiving(self.since)
+        self._beside_body = 0
+        lengths = [value for name, value in self.headers if name == b"content-length"]
+        is_chunked = any(name == b"transfer-encoding" for name, _ in self.headers)
+        self._body_left = None if is_chunked or not lengths else int(lengths[0])
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Keep a part of the body, and read no more until the application has taken it."""
+        self._beside_body = 0
+        if self._body_left is not None:
+            self._body_left -= len(body)
+        super().on_body(body)
+        if not self.cycle.response_complete and len(self.cycle.body) > MAX_UNREAD_BODY:
+            self.flow.pause_reading()
+
+    def on_message_complete(self) -> None:
+        """Go on to the response, or to the next request if the response came early."""
+        self._enter(Phase.RESPONSE if self._is_responding() else Phase.HEAD)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Go on to the next request."""
+        if self.phase is Phase.RESPONSE:
+            self._enter(Phase.HEAD)
+        super().on_response_complete()
+
+    @property
+    def stalled_since(self) -> float | None:
+        """Since when the client has taken nothing of what waits to be sent."""
+        return self._writing.stalled_since
+
+    def unsent(self) -> int:
+        """Bytes that wait to be sent."""
+        return self.transport.get_write_buffer_size()
+
+    def owes_bytes(self) -> bool:
+        """Whether the connection waits for bytes of the client."""
+        if self.phase is Phase.BODY:
+            return not (self.flow.read_paused or self.cycle.waiting_for_100_continue)
+        return self.phase is Phase.HEAD and not (self._is_responding() or self._unparsed)
+
+    def check(self, now: float) -> None:
+        """Close the connection if its client reads nothing, or if its head or body is overdue."""
+        bounds = self.limit.bounds
+        self._writing.look(now, self._is_responding())
+        if self.stalled_since is not None and now - self.stalled_since > bounds.idle_seconds:
+            self.abort()
+        elif not self.owes_bytes():
+            self.since = now if self.phase is Phase.BODY else self.since
+            self._receiving.pause(now)
+        elif self.phase is Phase.HEAD and now - self.since > bounds.head_seconds:
+            self._refuse(refusals.head_too_late(bounds.head_seconds))
+        elif self.phase is Phase.BODY and (
+            now - self.since > bounds.idle_seconds
+            or self._receiving.is_too_slow(now, bounds.idle_seconds)
+        ):
+            self.abort()  # the request's task sees that the client has gone
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self._writing.abort()
+
+    def _enter(self, phase: Phase) -> None:
+        self.phase = phase
+        self.since = time.monotonic()
+        self._head_bytes = 0
+
+    def _count(self, size: int) -> None:
+        self._counted += size
+        if self._counted > MAX_HEAD_BYTES:
+            self._stop(refusals.head_too_large(MAX_HEAD_BYTES))
+
+    def _stop(self, refusal: Refusal) -> None:
+        """Stop the parser, which has called this; `_feed` refuses."""
+        self._refusal = refusal
+        raise ValueError(refusal.detail)
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """Answer with a problem document and close, unless a response is under way."""
+        if self._is_responding():
+            self.abort()
+        elif not self.transport.is_closing():
+            self.transport.write(refusal.answer())
+            self.transport.close()
+
+
+def connection_class(limit: ConnectionLimit) -> type[BoundedConnection]:
+    """The protocol class for `uvicorn.Config(http=...)`, which makes one for each connection."""
+    buffer = memoryview(bytearray(READ_BYTES))
+    return type("Connection", (BoundedConnection,), {"limit": limit, "read_buffer": buffer})

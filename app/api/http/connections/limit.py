@@ -1,0 +1,129 @@
+"""All open connections of a server: how many, of which address, and which are closed first."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+CHECK_SECONDS = 1.0
+MOST_UNSENT_BYTES = 64 * 1024 * 1024  # of all connections; beyond, the longest stalled are closed
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionBounds:
+    """What connections may do."""
+
+    most: int
+    of_address: int  # connections of one address
+    head_seconds: float  # for the complete head of a request
+    idle_seconds: float  # between two pieces of a body, and for a client that reads nothing
+
+
+class Connection(Protocol):
+    """What the limit needs to know of a connection."""
+
+    address: str
+    loop: asyncio.AbstractEventLoop
+    since: float
+
+    @property
+    def stalled_since(self) -> float | None:
+        """Since when the client has taken nothing of what waits to be sent."""
+
+    def owes_bytes(self) -> bool:
+        """Whether the connection waits for bytes of the client."""
+
+    def unsent(self) -> int:
+        """Bytes that the client has not taken."""
+
+    def check(self, now: float) -> None:
+        """Close the connection if the client is late."""
+
+    def abort(self) -> None:
+        """Close the connection at once."""
+
+
+class ConnectionLimit:
+    """The open connections of a server. Only the event loop's thread may use it.
+
+    Beyond a limit, a new connection replaces one whose client does not read its answers, or else
+    the one that has owed bytes of a request longest. So such clients never keep others out.
+    """
+
+    def __init__(self, bounds: ConnectionBounds) -> None:
+        self.bounds = bounds
+        self._open: set[Connection] = set()
+        self._of_address: Counter[str] = Counter()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, connection: Connection) -> None:
+        """Count a new connection, and close another if there are too many."""
+        self._open.add(connection)
+        self._of_address[connection.address] += 1
+        if self._of_address[connection.address] > self.bounds.of_address:
+            same = [one for one in self._open if one.address == connection.address]
+            self._abort(_least_useful(same, connection))
+        elif len(self._open) > self.bounds.most:
+            self._abort(_least_useful(self._open, connection))
+        if self._timer is None:
+            self._timer = connection.loop.call_later(CHECK_SECONDS, self._check, connection.loop)
+
+    def remove(self, connection: Connection) -> None:
+        """Forget a connection that was closed."""
+        if connection not in self._open:
+            return
+        self._open.discard(connection)
+        self._of_address[connection.address] -= 1
+        if not self._of_address[connection.address]:
+            del self._of_address[connection.address]
+
+    def _abort(self, connection: Connection) -> None:
+        self.remove(connection)  # before its transport says so: others may come until then
+        connection.abort()
+
+    def _check(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = time.monotonic()
+        for connection in list(self._open):
+            connection.check(now)
+        self._bound_unsent()
+        self._timer = loop.call_later(CHECK_SECONDS, self._check, loop) if self._open else None
+
+    def _bound_unsent(self) -> None:
+        unsent = sum(one.unsent() for one in self._open)
+        stalled = [one for one in self._open if one.stalled_since is not None]
+        for one in sorted(stalled, key=lambda one: one.stalled_since or 0.0):
+            if unsent <= MOST_UNSENT_BYTES:
+                return
+            unsent -= one.unsent()
+            self._abort(one)
+
+
+def _least_useful(candidates: Iterable[Connection], newest: Connection) -> Connection:
+    candidates = list(candidates)
+    stalled = [one for one in candidates if one.stalled_since is not None]
+    if stalled:
+        return min(stalled, key=lambda one: one.stalled_since or 0.0)
+    owing = (one for one in candidates if one.owes_bytes())
+    return min(owing, key=lambda one: one.since, default=newest)
+
+
+def counted_address(host: str) -> str:
+    """The address by which connections are counted: of IPv6, the 64 bits that a network has.
+
+    >>> counted_address("2001:db8::7"), counted_address("::ffff:192.0.2.7")
+    ('2001:db8::/64', '192.0.2.7')
+    """
+    if ":" not in host:
+        return host
+    address = ipaddress.IPv6Address(host.partition("%")[0])
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((address, 64), strict=False))

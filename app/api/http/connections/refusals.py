@@ -1,0 +1,63 @@
+"""Answers to what is no request for the application: problem documents without a route."""
+
+from __future__ import annotations
+
+import json
+from http import HTTPStatus
+from typing import NamedTuple
+
+
+class Refusal(NamedTuple):
+    """Why a connection is refused."""
+
+    status: HTTPStatus
+    detail: str
+
+    def answer(self) -> bytes:
+        """The whole response, after which the connection is closed."""
+        phrase = self.status.phrase
+        document = {
+            "type": f"/problems/{phrase.lower().replace(' ', '-')}",
+            "title": phrase,
+            "status": self.status,
+            "detail": self.detail,
+        }
+        body = json.dumps(document).encode()
+        return (
+            b"HTTP/1.1 %d %s\r\n" % (self.status, phrase.encode())
+            + b"content-type: application/problem+json\r\nconnection: close\r\n"
+            + b"content-length: %d\r\n\r\n" % len(body)
+            + body
+        )
+
+
+NO_HTTP = Refusal(HTTPStatus.BAD_REQUEST, "The request is not valid HTTP/1.1.")
+OTHER_PROTOCOL = Refusal(HTTPStatus.BAD_REQUEST, "Podium speaks plain HTTP/1.1, no other protocol.")
+TOO_MANY_REQUESTS = Refusal(
+    HTTPStatus.BAD_REQUEST, "Too many requests were sent before the answer to the first."
+)
+
+
+def head_too_large(most: int) -> Refusal:
+    """The refusal of a head beyond `most` bytes, or of what follows the bytes of a body."""
+    return Refusal(
+        HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+        f"The request line and headers, or the trailers, are larger than {most // 1024} KiB.",
+    )
+
+
+def head_too_late(seconds: float) -> Refusal:
+    """The refusal of a head that takes longer."""
+    return Refusal(
+        HTTPStatus.REQUEST_TIMEOUT,
+        f"The head of the request did not arrive within {seconds:g} seconds.",
+    )
+
+
+def no_proxy(host: str) -> Refusal:
+    """The refusal of a request for another host, by a client whose proxy this is."""
+    return Refusal(
+        HTTPStatus.MISDIRECTED_REQUEST,
+        f"Podium is no proxy for {host} and has not forwarded the request. Set HTTP_PROXY for the "
+        f"kaggle command alone, or NO_PROXY={host.rpartition(':')[0]}.",
+    )

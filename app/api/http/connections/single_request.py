@@ -1,0 +1,114 @@
+"""uvicorn's connection, parsing a request only after the answer to the last one was written."""
+
+from __future__ import annotations
+
+import abc
+from enum import Enum
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+READ_BYTES = 32 * 1024  # taken from the socket at once
+END_OF_HEAD = b"\r\n\r\n"
+
+
+class Phase(Enum):
+    """The part of a request that a connection waits for or serves."""
+
+    HEAD = "head"
+    BODY = "body"
+    RESPONSE = "response"
+
+
+class SingleRequestConnection(HttpToolsProtocol):
+    """A connection whose further requests wait as bytes, first here, then in the socket.
+
+    uvicorn makes an object of each request that has come, and a client that sends many and reads
+    nothing has as many answers made.
+    """
+
+    read_buffer: memoryview
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.phase = Phase.HEAD
+        self._unparsed = b""
+        self._body_left: int | None = 0  # None: a body in chunks, whose end only the parser knows
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the transport puts the next bytes; all connections share it."""
+        return self.read_buffer
+
+    def buffer_updated(self, count: int) -> None:
+        """Take the bytes from the buffer."""
+        self.data_received(bytes(self.read_buffer[:count]))
+
+    def data_received(self, data: bytes) -> None:
+        """Parse bytes, or keep them until the answer to the last request is written."""
+        self._unset_keepalive_if_required()
+        if self._unparsed:
+            self._unparsed += data
+            self.flow.pause_reading()
+        else:
+            self._parse(data)
+
+    def _parse(self, data: bytes) -> None:
+        position = 0
+        while position < len(data):
+            if self._must_wait():
+                self._unparsed = data[position:]
+                self.flow.pause_reading()
+                return
+            end = self._end_of_piece(data, position)
+            if not self._feed(data[position:end]):
+                return
+            position = end
+
+    def _must_wait(self) -> bool:
+        if self.phase is Phase.BODY:
+            return False
+        return self._is_responding() or self.flow.write_paused
+
+    def _end_of_piece(self, data: bytes, position: int) -> int:
+        """Where the head or the body ends, so that no request behind it is parsed."""
+        if self.phase is Phase.HEAD:
+            found = data.find(END_OF_HEAD, position)
+            return len(data) if found < 0 else found + len(END_OF_HEAD)
+        if self.phase is Phase.BODY and self._body_left:
+            return min(len(data), position + self._body_left)
+        return len(data)
+
+    @abc.abstractmethod
+    def _feed(self, piece: bytes) -> bool:
+        """Parse a piece; say whether the next one may come."""
+
+    def _continue(self) -> None:
+        """Parse the bytes that waited."""
+        if self._unparsed and not self._must_wait() and not self.transport.is_closing():
+            self._unset_keepalive_if_required()
+            data, self._unparsed = self._unparsed, b""
+            self.flow.resume_reading()
+            self._parse(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the bytes that wait."""
+        self._unparsed = b""
+        super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        """Go on to the next request."""
+        super().on_response_complete()
+        self._continue_soon()
+
+    def resume_writing(self) -> None:
+        """Go on to the next request, now that the client takes what was written."""
+        super().resume_writing()
+        self._continue_soon()
+
+    def _continue_soon(self) -> None:
+        if self._unparsed:
+            self._unset_keepalive_if_required()
+            self.loop.call_soon(self._continue)
+
+    def _is_responding(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete

@@ -1,0 +1,134 @@
+"""A thousand JSON bodies at once: at most 300 MB over idle, by whomever they are sent."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+
+from tests.api.conftest import Podium, Run
+from tests.attacks.sockets import Watch, connections, send_all, statuses
+from tests.server import PodiumServer
+
+COUNT = 1000
+MOST_MB = 300
+SETTINGS = {"graders": 1, "connections": 2000, "connections_per_address": 2000}
+EMPTY_OBJECTS = b"[" + b"{}," * 87_379 + b"{}]"  # 262,141 bytes, thirty times as much when parsed
+
+
+@pytest.fixture
+def run(podium: Podium) -> Run:
+    return podium.run(podium.competition(), feedback="full")
+
+
+def request(target: str, body: bytes, key: str = "", kind: str = "application/json") -> bytes:
+    authorization = f"Authorization: Bearer {key}\r\n" if key else ""
+    return (
+        f"{target} HTTP/1.1\r\nHost: x\r\nContent-Type: {kind}\r\n{authorization}"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+
+
+def attack(server: PodiumServer, data: bytes, count: int = COUNT) -> tuple[list[int], Watch]:
+    """Send all but the last byte on each connection, then the last bytes together."""
+    with Watch(server) as watch, connections(server, count) as opened:
+        send_all(opened, data[:-1], seconds=3.0)
+        send_all(opened, data[-1:], seconds=3.0)
+        answers = statuses(opened)
+    return answers, watch
+
+
+def test_bodies_of_strangers_are_not_read(server: PodiumServer) -> None:
+    answers, watch = attack(server, request("POST /v1/runs", EMPTY_OBJECTS))
+
+    assert answers == [401] * COUNT
+    assert watch.grown < MOST_MB
+    assert watch.failed == []
+
+
+def test_bodies_with_an_unknown_key_are_not_read(server: PodiumServer) -> None:
+    data = request("POST /v1/runs", EMPTY_OBJECTS, "pod_run_" + "a" * 32)
+
+    answers, watch = attack(server, data)
+
+    assert answers == [401] * COUNT
+    assert watch.grown < MOST_MB
+
+
+def test_few_bodies_of_a_key_are_in_memory_at_once(
+    server: PodiumServer, podium: Podium, run: Run
+) -> None:
+    target = f"PUT /v1/runs/{run.id}/selected"
+    data = request(target, EMPTY_OBJECTS, run.document["key"])
+    head, last = data[:-1], data[-1:]
+
+    with Watch(server) as watch, connections(server, COUNT) as opened:
+        send_all(opened, head, seconds=2.0)  # most of them wait for the server to read
+        for _ in range(20):
+            send_all(opened, last, seconds=0.1)
+        own = podium.client(run.document["key"]).get(f"/v1/runs/{run.id}")
+
+    assert own.status_code == 200
+    assert watch.grown < MOST_MB
+    assert watch.failed == []
+
+
+def test_whole_bodies_of_a_key_are_worked_on_in_turn(server: PodiumServer, run: Run) -> None:
+    data = request(f"PUT /v1/runs/{run.id}/selected", EMPTY_OBJECTS, run.document["key"])
+
+    with Watch(server) as watch, connections(server, COUNT) as opened:
+        send_all(opened, data, seconds=60.0)
+        answers = statuses(opened)
+
+    assert answers == [422] * COUNT
+    assert watch.grown < MOST_MB
+
+
+def test_calls_of_kaggles_clients_take_little_memory(server: PodiumServer, run: Run) -> None:
+    target = "POST /api/v1/competitions.CompetitionApiService/ListSubmissions"
+    body = json.dumps({"competitionName": "x", "more": [{}] * 8_000}).encode()
+    data = request(target, body[:31_000] + b"]}", run.document["key"])
+
+    answers, watch = attack(server, data)
+
+    assert set(answers) <= {400, 404}
+    assert watch.grown < MOST_MB
+
+
+def test_small_submissions_of_strangers_take_little_memory(server: PodiumServer) -> None:
+    data = request("POST /v1/runs/run_x/submissions", b"a" * 262_000, kind="text/csv")
+
+    answers, watch = attack(server, data)
+
+    assert answers == [401] * COUNT
+    assert watch.grown < MOST_MB
+
+
+def test_an_agents_slow_bodies_delay_nobody_else(server: PodiumServer, podium: Podium) -> None:
+    run = podium.run(podium.competition(), feedback="full")
+    data = request(f"PUT /v1/runs/{run.id}/selected", EMPTY_OBJECTS, run.document["key"])
+
+    with connections(server, 200) as opened:
+        send_all(opened, data[:-1], seconds=1.0)
+        made = podium.client(server.key).post("/v1/experiments", json={
+            "name": "n" * 100, "agent": "a", "model": "m", "notes": "n" * 30_000,
+        })  # fmt: skip
+
+    assert made.status_code in (201, 422)
+
+
+def test_a_refusal_tells_a_hundred_errors_at_most(podium: Podium, run: Run) -> None:
+    body = {f"x{n}": 0 for n in range(20_000)}
+
+    answer = run.client.put(f"/v1/runs/{run.id}/selected", json=body)
+
+    assert answer.status_code == 422
+    assert 0 < len(answer.json()["errors"]) <= 100
+    assert len(answer.content) < 50_000
+
+
+def test_a_forms_body_is_small_where_no_key_is_needed(server: PodiumServer) -> None:
+    answer = httpx.post(f"{server.url}/login", data={"key": "a" * 40_000}, trust_env=False)
+
+    assert answer.status_code == 413
