@@ -18,7 +18,7 @@ from app.storage.database.records import ClaimRecord
 TABLE = Submission.__table__
 RUN = Run.__table__
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
-LOOKED_AT = 2  # times as many as wanted: another process may be claiming the first at this moment
+LOOKED_AT = 2  # times as many as wanted
 # The queued submissions by turns: the first of each run, then the second of each, and so on.
 _QUEUED = (
     select(
@@ -81,23 +81,21 @@ def claim(
     found = session.execute(BY_TURNS, {"most": most_of_run, "limit": wanted})
     turns = sorted((row.turn + held.get(row.run_id, 0), row.id) for row in found)
     ids = [submission for turn, submission in turns if turn <= most_of_run]
-    return _claim(session, claimant, ids[: LOOKED_AT * limit], limit, now)
+    claimed = claim_named(session, claimant, ids[:limit], now)
+    if len(claimed) < limit:  # another process is claiming the first ones at this moment
+        others = ids[limit : LOOKED_AT * limit - len(claimed)]
+        claimed += claim_named(session, claimant, others, now)
+    return claimed
 
 
 def claim_named(
     session: Session, claimant: str, ids: Sequence[str], now: datetime
 ) -> list[ClaimRecord]:
     """Claim those of the submissions with these ids that are queued, for `claimant`."""
-    return _claim(session, claimant, ids, len(ids), now)
-
-
-def _claim(
-    session: Session, claimant: str, ids: Sequence[str], limit: int, now: datetime
-) -> list[ClaimRecord]:
     if not ids:
         return []
     rows = {row["id"]: row for row in session.execute(CLAIMABLE, {"ids": ids}).mappings()}
-    claimed = [rows[submission] for submission in ids if submission in rows][:limit]
+    claimed = [rows[submission] for submission in ids if submission in rows]
     if claimed:
         values = {"ids": [row["id"] for row in claimed], "claimant": claimant, "now": now}
         session.execute(CLAIM, values)
