@@ -106,6 +106,27 @@ def test_a_database_with_damaged_pages_is_refused(server: PodiumServer, page: in
     assert "podium restore" in said
 
 
+def test_a_database_that_is_damaged_while_a_server_runs_is_not_ready(
+    own_server: PodiumServer,
+) -> None:
+    with own_server.client() as admin:
+        body = {"name": "e", "agent": "a", "model": "m"}
+        assert admin.post("/v1/experiments", json=body).status_code == 201
+        assert admin.get("/readyz").json()["database"] == "ok"
+    own_server.stop()  # so that all pages are in the file
+    own_server.start()
+    file = own_server.data_dir / "podium.db"
+    with file.open("r+b") as database:
+        database.seek(2 * 4096)
+        database.write(b"\xa5" * (file.stat().st_size - 2 * 4096))
+
+    with own_server.client("no-key") as stranger:
+        found = stranger.get("/readyz")
+    assert found.status_code == 503
+    assert "damaged page" in found.json()["database"]
+    assert "the database is damaged" in own_server.log.read_text()
+
+
 @pytest.mark.parametrize("how", ["emptied", "removed"])
 def test_an_empty_database_beside_a_used_directory_is_refused(
     server: PodiumServer, how: str

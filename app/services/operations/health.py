@@ -6,14 +6,21 @@ import uuid
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from sqlalchemy.exc import DatabaseError
+
 from app.errors import PodiumError
 from app.services.operations.gauges import consumers
 from app.services.runtime.context import Context
 from app.storage.database import revisions
+from app.storage.queries import submission_counts
 
 LISTENER_LOST = (
     "the connection for PostgreSQL's notifications of settled submissions is lost; Podium is "
     "reconnecting, and until then waiting clients get their answers late"
+)
+DAMAGED = (
+    "a query met a damaged page: stop this server, and restore a backup (`podium restore`) into a "
+    "new PODIUM_DATA_DIR"
 )
 NO_WORKER = "none is alive: submissions wait until a `podium worker` starts"
 
@@ -51,8 +58,15 @@ def _database(context: Context) -> str:
     try:
         context.database.ping()
         state = revisions.state(context.database)
+        with context.database.read() as session:
+            submission_counts.read_last_rows(session)
     except PodiumError as error:
         return str(error)
+    except DatabaseError:
+        if not context.database.is_damaged:
+            raise
+    if context.database.is_damaged:
+        return DAMAGED
     # Migrations only add: a newer schema has all that this version needs.
     return "ok" if state != "older" else "the schema is older than this: run `podium db upgrade`"
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from sqlalchemy import text
+from sqlalchemy import ExceptionContext, event, text
 from sqlalchemy.orm import Session
 
 from app.errors import Unavailable
@@ -19,12 +20,13 @@ from app.storage.database.engine import (
     make_engine,
     postgres_arguments,
 )
-from app.storage.database.errors import is_outage
+from app.storage.database.errors import is_damage, is_outage
 from app.storage.database.writer import Writer
 
 if TYPE_CHECKING:
     from app.storage.database.listener import Listener
 
+log = logging.getLogger("podium.storage")
 RETRY_SECONDS = 0.1  # before a reader's only retry: a quick 503 is better than a queue of requests
 Result = TypeVar("Result")
 
@@ -48,6 +50,9 @@ class Database:
         self._writing = make_engine(
             url, connections=1, writes=True, patience=write_patience, limits=limits
         )
+        self.is_damaged = False  # whether a query met a damaged page
+        for engine in (self._reading, self._writing):
+            event.listen(engine, "handle_error", self._note_damage)
         self._on_notify: Callable[[Iterable[str]], None] = lambda ids: None
         self._listener: Listener | None = None
         self.writer = Writer(
@@ -124,6 +129,13 @@ class Database:
         self.writer.close()
         self._writing.dispose()
         self._reading.dispose()
+
+    def _note_damage(self, context: ExceptionContext) -> None:
+        if is_damage(context.original_exception) and not self.is_damaged:
+            self.is_damaged = True
+            log.critical(
+                "the database is damaged", extra={"error": str(context.original_exception)}
+            )
 
     def _forward_ids(self, ids: list[str]) -> None:
         self._on_notify(ids)

@@ -1,4 +1,4 @@
-"""Classify database errors: temporary outages, and a full disk."""
+"""Classify database errors: temporary outages, a full disk, and damage."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ SQLITE_TEMPORARY = frozenset(
 # because this process was frozen.
 POSTGRES_TEMPORARY = ("08", "40", "53300", "57P", "55P03", "57014", "25P03")
 POSTGRES_DISK_FULL = "53100"
+# What a database answers that finds a damaged page: SQLite's codes, PostgreSQL's class of states.
+SQLITE_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+POSTGRES_DAMAGED = "XX00"
 
 
 def is_outage(error: BaseException) -> bool:
@@ -46,6 +49,15 @@ def is_full(error: BaseException) -> bool:
     if "psycopg" in sys.modules and _is_postgres_full(error):
         return True
     return isinstance(error, OSError) and error.errno == errno.ENOSPC
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether the database found that its file is damaged."""
+    if isinstance(error, DBAPIError):
+        return is_damage(error.orig or Exception())
+    if isinstance(error, sqlite3.Error):
+        return _primary_code(error) in SQLITE_DAMAGED
+    return str(getattr(error, "sqlstate", "")).startswith(POSTGRES_DAMAGED)
 
 
 # The driver of PostgreSQL is loaded only by a process that uses it: that takes 0.1 s.

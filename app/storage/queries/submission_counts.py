@@ -10,7 +10,7 @@ from sqlalchemy import and_, bindparam, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import COUNTED, SubmissionState
-from app.storage.database.models import Submission
+from app.storage.database.models import Run, Submission
 from app.storage.queries.ids import first_id
 from app.storage.queries.submissions import IS_QUEUED, OF_RUN, PREFIX
 
@@ -27,6 +27,12 @@ LATEST_SINCE = (
     .order_by(TABLE.c.received_at.desc())
     .limit(1)
     .offset(bindparam("later"))
+)
+LAST_ROWS = (
+    select(TABLE, Run.__table__)
+    .join(Run.__table__, Run.__table__.c.id == TABLE.c.run_id)
+    .order_by(TABLE.c.id.desc())
+    .limit(1)
 )
 OLDEST_QUEUED = select(TABLE.c.received_at).where(IS_QUEUED).order_by(TABLE.c.id).limit(1)
 
@@ -119,3 +125,8 @@ def uncounted_since(
         TABLE.c.run_id == run_id, TABLE.c.settled_at > since, ~IS_COUNTED
     )
     return [(row.received_at, row.settled_at) for row in session.execute(query)]
+
+
+def read_last_rows(session: Session) -> None:
+    """Read the last submission and its run, so that a damaged page of theirs is met."""
+    session.execute(LAST_ROWS).one_or_none()
