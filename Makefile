@@ -21,8 +21,8 @@ test: install-dev ## run all tests, on SQLite and on a real PostgreSQL (ARGS="-k
 	$(BIN)/pytest -n 2 $(ARGS)
 
 quick: install-dev ## run the tests of the pure packages, without a database (half a minute)
-	$(BIN)/pytest -n 2 $(foreach package,$(PURE),tests/$(package) app/$(package)) $(ARGS)
-PURE := domain metrics grading statistics
+	$(BIN)/pytest -n 2 -m "not simulation" $(foreach package,$(PURE),tests/$(package) app/$(package)) $(ARGS)
+PURE := domain metrics grading resampling statistics review receipts
 
 check: install-dev ## format, lint, types, import directions, migrations, competition folders
 	$(BIN)/ruff format --check .

@@ -89,6 +89,7 @@ CHECKED: list[tuple[str, Callable[..., tuple[np.ndarray, np.ndarray]], int]] = [
 ]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("name", "make", "rows"), CHECKED, ids=[name for name, *_ in CHECKED])
 def test_intervals_hold_the_true_value_as_often_as_they_say(
     name: str, make: Callable[..., tuple[np.ndarray, np.ndarray]], rows: int

@@ -88,6 +88,7 @@ def chances_of_the_best(chances: np.ndarray, k: int, told: float) -> np.ndarray:
     return chances * k * np.mean(mixed ** (k - 1), axis=1)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("competitions", "runs", "k", "told", "rate", "spread"),
     [

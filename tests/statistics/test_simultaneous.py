@@ -29,6 +29,7 @@ def grids_of(won: np.ndarray) -> list[Grid]:
     ]  # fmt: skip
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("competitions", "rate"), [(22, 0.08), (15, 0.44)])
 def test_few_competitions_make_no_false_claims_either(competitions: int, rate: float) -> None:
     draw = np.random.default_rng(9)
@@ -41,6 +42,7 @@ def test_few_competitions_make_no_false_claims_either(competitions: int, rate: f
     assert false <= 0.06 * BOARDS
 
 
+@pytest.mark.simulation
 def test_twenty_equal_agents_are_seldom_called_different() -> None:
     """Paired t tests alone find a pair with p < 0.05 on 93 % of such boards."""
     draw = np.random.default_rng(3)
@@ -140,6 +142,7 @@ def test_the_best_and_the_worst_differ_where_both_differ_from_the_middle(competi
         assert [one.ranks for one in found.experiments] == [(1, 1), (2, 2), (3, 3)]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("rate", [0.03, 0.5, 0.97])
 @pytest.mark.parametrize("competitions", [2, 4, 7, 15])
 def test_equal_agents_with_one_run_are_seldom_called_different(
