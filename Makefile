@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+# Tests wait for other processes a quarter of the time, so twice as many as this machine has cores.
+PROCESSES ?= $(shell expr 2 \* $$(nproc))
 
 .PHONY: help install install-dev demo serve test quick check fix bench lock
 
@@ -18,7 +20,7 @@ serve: install ## run the service on port 7777, data in ./data
 	$(BIN)/podium serve $(ARGS)
 
 test: install-dev ## run all tests, on SQLite and on a real PostgreSQL (ARGS="-k medal" narrows)
-	$(BIN)/pytest -n 2 $(ARGS)
+	$(BIN)/pytest -n $(PROCESSES) $(ARGS)
 
 quick: install-dev ## run the tests of the pure packages, without a database (half a minute)
 	$(BIN)/pytest -n 2 -m "not simulation" $(foreach package,$(PURE),tests/$(package) app/$(package)) $(ARGS)

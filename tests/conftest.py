@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 
 MEMORY = Path("/dev/shm")  # a file system in memory, where Linux has one
+LONG_TESTS = (  # 20 to 80 seconds each, on two cores
+    "test_doc_commands.py::test_every_block", "test_regrade_crash.py", "test_ordinary_user.py",
+    "test_kills.py::test_twenty_kills", "test_times.py::test_the_time_of_an_answer",
+    "test_inspect.py", "test_store_away.py", "test_two_servers.py", "packages/test_aide.py",
+    "test_browser.py::test_every_page", "test_recipe.py", "test_honest_runs.py", "test_openapi.py",
+    "test_server_deaths.py", "test_wheel.py", "test_first_change.py",
+)  # fmt: skip
 FREE_BYTES = 6 * 1024**3  # more than a run of all tests writes
 
 
@@ -28,6 +35,28 @@ def pytest_configure(config: pytest.Config) -> None:
     """Let programs that tests start keep what they compile, and choose a place for their files."""
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each would compile all of Podium again
     use_memory(config)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let each process of a parallel run begin with some of the tests that take longest.
+
+    xdist gives each process a part of the list, and lets one that is done take from the end of
+    another's. A long test at the end would keep all others waiting.
+    """
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    if processes == 1:
+        return
+    long = [item for item in items if any(name in item.nodeid for name in LONG_TESTS)]
+    rest = [item for item in items if item not in set(long)]
+    ordered: list[pytest.Item] = []
+    for number in range(processes):
+        first = long[number::processes]
+        end = len(items) * (number + 1) // processes
+        room = max(0, end - len(ordered) - len(first))
+        ordered += first + rest[:room]
+        del rest[:room]
+    items[:] = ordered + rest
 
 
 def use_memory(config: pytest.Config) -> None:
