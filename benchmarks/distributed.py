@@ -65,10 +65,10 @@ def served(
         for number in range(workers):
             worker = PodiumWorker(server, Path(home) / f"worker-{number}").start()
             on.callback(worker.stop)
-        run, key = set_up(server.port, server.key)
+        runs = set_up(server.port, server.key)
         data = Path(home) / "data"
         yield Server(
-            server.port, server.process, lambda: server.start().process, server.key, run, key,
+            server.port, server.process, lambda: server.start().process, server.key, runs,
             submission(), data,
         )  # fmt: skip
 

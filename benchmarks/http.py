@@ -1,8 +1,13 @@
-"""HTTP: durable submissions a second at 32 clients, and the latency of one that waits, alone."""
+"""HTTP: durable submissions a second at 32 clients, and the latency of one that waits, alone.
+
+`python -m benchmarks http [DIR]` measures the server of another checkout too, in turns.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import time
+from pathlib import Path
 from statistics import median, quantiles
 
 from benchmarks.load import send_many
@@ -14,13 +19,18 @@ ALONE = 300
 ROUNDS = 3
 
 
-def main() -> None:
-    with running() as server:
-        print(f"HTTP: a file of {len(server.body):,} bytes; SQLite, every answer after fsync")
-        send_many(server, 300, 4, "Prefer: wait=30\r\n")  # warm
-        for _ in range(ROUNDS):
-            under_load(server)
-        alone(server)
+def main(*other: str) -> None:
+    trees = [Path(directory).absolute() for directory in other] + [None]
+    with contextlib.ExitStack() as stack:
+        servers = {str(tree or "this"): stack.enter_context(running(tree)) for tree in trees}
+        size = len(next(iter(servers.values())).body)
+        print(f"HTTP: a file of {size:,} bytes; SQLite, every answer after fsync")
+        for server in servers.values():
+            send_many(server, 300, 4, "Prefer: wait=30\r\n")  # warm
+        for measure in (*[under_load] * ROUNDS, *[alone] * ROUNDS):
+            for name, server in servers.items():
+                print(f"  {name}:" if other else "", end="")
+                measure(server)
 
 
 def under_load(server: Server) -> None:

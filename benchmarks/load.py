@@ -25,14 +25,18 @@ class Answer:
 
 
 def send_many(server: Server, count: int, clients: int, prefer: str = "") -> Sequence[Answer]:
-    """Send `count` submissions from `clients` connections, each as fast as it is answered."""
+    """Send `count` submissions from `clients` connections, each as fast as it is answered.
+
+    Each client sends to a run of its own, as an agent does.
+    """
     return asyncio.run(_send_many(server, count, clients, prefer))
 
 
 async def _send_many(server: Server, count: int, clients: int, prefer: str) -> list[Answer]:
     left = itertools.islice(_numbers, count)
     answers: list[Answer] = []
-    await asyncio.gather(*(_client(server, left, answers, prefer) for _ in range(clients)))
+    runs = itertools.islice(itertools.cycle(server.runs), clients)
+    await asyncio.gather(*(_client(server, run, left, answers, prefer) for run in runs))
     return answers
 
 
@@ -48,11 +52,14 @@ def another(body: bytes, number: int) -> bytes:
     return b"\n".join(lines)
 
 
-async def _client(server: Server, left: Iterator[int], answers: list[Answer], prefer: str) -> None:
+async def _client(
+    server: Server, run: tuple[str, str], left: Iterator[int], answers: list[Answer], prefer: str
+) -> None:
+    run_id, key = run
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     head = (
-        f"POST /v1/runs/{server.run}/submissions HTTP/1.1\r\nHost: podium\r\n"
-        f"Authorization: Bearer {server.run_key}\r\nContent-Type: text/csv\r\n"
+        f"POST /v1/runs/{run_id}/submissions HTTP/1.1\r\nHost: podium\r\n"
+        f"Authorization: Bearer {key}\r\nContent-Type: text/csv\r\n"
         f"{prefer}Content-Length: {len(server.body)}\r\n\r\n"
     ).encode()
     for number in left:

@@ -28,20 +28,30 @@ id = "PassengerId"
 [submission.columns]
 Transported = { kind = "boolean" }
 """
+RUNS = 32  # as many as the largest number of clients: an agent has a run of its own
 
 
 @dataclass
 class Server:
-    """A running server, its process, and a run with its key."""
+    """A running server, its process, and runs with their keys: each client may have its own."""
 
     port: int
     process: subprocess.Popen[str]
     start: Callable[[], subprocess.Popen[str]]
     key: str
-    run: str
-    run_key: str
+    runs: list[tuple[str, str]]
     body: bytes
     data: Path
+
+    @property
+    def run(self) -> str:
+        """The first run."""
+        return self.runs[0][0]
+
+    @property
+    def run_key(self) -> str:
+        """The key of the first run."""
+        return self.runs[0][1]
 
     @property
     def pid(self) -> int:
@@ -116,16 +126,17 @@ def running(code: Path | None = None, **settings: object) -> Iterator[Server]:
 
         try:
             process = start()
-            run, run_key = set_up(port, key)
+            runs = set_up(port, key)
             data = Path(directory) / "data"
-            yield Server(port, process, start, key, run, run_key, submission(), data)
+            yield Server(port, process, start, key, runs, submission(), data)
         finally:
             for process in processes:
                 process.terminate()
                 process.wait()
 
 
-def set_up(port: int, key: str) -> tuple[str, str]:
+def set_up(port: int, key: str) -> list[tuple[str, str]]:
+    """Import the competition, and make runs at it."""
     bearer = {"Authorization": f"Bearer {key}"}
     with httpx.Client(
         base_url=f"http://127.0.0.1:{port}", headers=bearer, trust_env=False, timeout=60
@@ -133,9 +144,12 @@ def set_up(port: int, key: str) -> tuple[str, str]:
         podium.post("/v1/competitions", files={"archive": competition()}).raise_for_status()
         experiment = {"name": "bench", "agent": "a", "model": "m"}
         podium.post("/v1/experiments", json=experiment).raise_for_status()
-        body = {"experiment": "bench", "competition": "benchmark", "seed": 0}
-        run = podium.post("/v1/runs", json=body).raise_for_status().json()
-        return run["id"], run["key"]
+        runs = []
+        for seed in range(RUNS):
+            body = {"experiment": "bench", "competition": "benchmark", "seed": seed}
+            run = podium.post("/v1/runs", json=body).raise_for_status().json()
+            runs.append((run["id"], run["key"]))
+        return runs
 
 
 def competition() -> bytes:
