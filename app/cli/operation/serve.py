@@ -61,6 +61,7 @@ def serve(
             app.state.shutdown()
 
     limit = ConnectionLimit(_bounds(settings))
+    app.state.connections = limit  # for /readyz
     config = uvicorn.Config(
         app,
         # On httptools: h11 answers 404 to the absolute-form targets of clients behind a proxy.
