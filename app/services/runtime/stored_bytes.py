@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from dataclasses import dataclass
 
 from cachetools import LRUCache
@@ -31,6 +32,7 @@ class StoredBytes:
         self._limit_mb = limit_mb
         self._lock = threading.Lock()
         self._sums: LRUCache[str, _Sum] = LRUCache(KNOWN_RUNS)
+        self._incoming: Counter[str] = Counter()
 
     def add(self, database: Database, run_id: str, size: int) -> None:
         """Count a submission that will be stored.
@@ -51,6 +53,25 @@ class StoredBytes:
         """
         self._require(run_id, self._sum(database, run_id).total + size)
 
+    def begin(self, database: Database, run_id: str) -> Incoming:
+        """Begin to count a file whose bytes arrive in pieces; the caller ends it."""
+        self._sum(database, run_id)
+        return Incoming(self, run_id)
+
+    def count_incoming(self, run_id: str, size: int) -> None:
+        """Count bytes of files that arrive; `size` is negative when a file is complete or refused.
+
+        Raises:
+            QuotaExceeded: with them the run would have more than PODIUM_RUN_STORED_MB.
+        """
+        with self._lock:
+            self._incoming[run_id] += size
+            incoming, known = self._incoming[run_id], self._sums.get(run_id)
+            if not incoming:
+                del self._incoming[run_id]
+        if size > 0:
+            self._require(run_id, incoming + (known.total if known else 0))
+
     def _sum(self, database: Database, run_id: str) -> _Sum:
         with self._lock:
             known = self._sums.get(run_id)
@@ -70,3 +91,26 @@ class StoredBytes:
                 "Nothing was stored.",
                 retry_after=int(DAY.total_seconds()),
             )
+
+
+class Incoming:
+    """The bytes of one file that arrives."""
+
+    def __init__(self, stored: StoredBytes, run_id: str) -> None:
+        self._stored = stored
+        self._run_id = run_id
+        self._bytes = 0
+
+    def add(self, size: int) -> None:
+        """Count bytes that came.
+
+        Raises:
+            QuotaExceeded: as `StoredBytes.count_incoming`.
+        """
+        self._bytes += size
+        self._stored.count_incoming(self._run_id, size)
+
+    def end(self) -> None:
+        """Count them no more: they are stored, or thrown away."""
+        self._stored.count_incoming(self._run_id, -self._bytes)
+        self._bytes = 0
