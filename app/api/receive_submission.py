@@ -13,7 +13,7 @@ from typing import Any
 from fastapi import Request
 
 from app.api.dependencies import sent_key
-from app.api.http.body_limit import SMALL_BODY_BYTES, body_slot
+from app.api.http.body_limit import SMALL_BODY_BYTES, body_slot, upload_slot
 from app.api.http.threads import run_in_thread
 from app.api.http.upload import body_in_memory, memory_body, received_upload
 from app.errors import BadRequest, Invalid
@@ -52,17 +52,29 @@ async def receive_submission(
     if size is not None:
         return await _receive_in_memory(request, context, run_id, submission_id, meta)
     caller, run = await run_in_thread(submit.admit, context, key, run_id)
-    if meta("").idempotency_key is None:  # a file that was sent before is answered beyond the quota
-        await run_in_thread(quotas.refuse_unstorable, context, run)
-    async with received_upload(request, context.blobs, limit) as (upload, note):
-        blob = upload.received()
-        of_file = meta(blob.sha256)
-        if note and not of_file.message:
-            of_file = replace(of_file, message=_checked("The part message", note))
-        received = await submit.store_bytes(
-            context, run, submission_id, blob, upload.finish, of_file
-        )
+    is_new = meta("").idempotency_key is None  # a file sent before is answered beyond the quota
+    async with upload_slot(request.scope, caller.key_id, is_run=caller.is_run):
+        if is_new:
+            await run_in_thread(quotas.refuse_unstorable, context, run)
+        incoming = await run_in_thread(context.reservations.stored.begin, context.database, run.id)
+        count = incoming.add if is_new else _ignore
+        try:
+            async with received_upload(request, context.blobs, limit, count) as (upload, note):
+                incoming.end()
+                blob = upload.received()
+                of_file = meta(blob.sha256)
+                if note and not of_file.message:
+                    of_file = replace(of_file, message=_checked("The part message", note))
+                received = await submit.store_bytes(
+                    context, run, submission_id, blob, upload.finish, of_file
+                )
+        finally:
+            incoming.end()
     return StoredSubmission(caller, run, received)
+
+
+def _ignore(size: int) -> None:
+    """Count nothing."""
 
 
 async def _receive_in_memory(

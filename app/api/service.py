@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import PlainTextResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from app import __version__
 from app.api.dependencies import FOR_METRICS, Ctx
+from app.api.http.connections.limit import ConnectionLimit
 from app.api.http.problems import responses
 from app.grading_version import grading_version
 from app.services.operations import gauges, health
@@ -28,6 +29,7 @@ READINESS = {
                 "listener",
                 "workers",
                 "isolation",
+                "connections",
             ],
             "properties": {
                 "status": {"type": "string", "enum": ["ready", "not_ready"]},
@@ -40,6 +42,18 @@ READINESS = {
                     "description": "for information: a server without workers is ready",
                 },
                 "isolation": {"type": "object"},
+                "connections": {
+                    "type": "object",
+                    "description": "of this server, and its open files (`descriptors`, of which "
+                    "connections are a part) of its limit",
+                    "required": ["open", "most", "descriptors", "limit"],
+                    "properties": {
+                        "open": {"type": "integer"},
+                        "most": {"type": "integer"},
+                        "descriptors": {"type": "integer"},
+                        "limit": {"type": "integer"},
+                    },
+                },
             },
         }
     }
@@ -61,7 +75,7 @@ async def alive() -> dict[str, str]:
         503: {"content": READINESS, "description": "Some part does not work; the body says which"},
     },
 )
-def ready(context: Ctx, response: Response) -> dict[str, Any]:
+def ready(request: Request, context: Ctx, response: Response) -> dict[str, Any]:
     """Whether database, storage, graders and listener work; each is tried.
 
     Where workers grade, it also says whether any is alive. A server without workers is ready: it
@@ -69,7 +83,13 @@ def ready(context: Ctx, response: Response) -> dict[str, Any]:
     """
     found = health.readiness(context)
     response.status_code = 200 if found.is_ready else 503
-    return {"status": "ready" if found.is_ready else "not_ready", **asdict(found)}
+    limit: ConnectionLimit = request.app.state.connections
+    use = health.connection_use(len(limit), limit.bounds.most)
+    return {
+        "status": "ready" if found.is_ready else "not_ready",
+        **asdict(found),
+        "connections": asdict(use),
+    }
 
 
 @router.get(

@@ -10,6 +10,7 @@ from fastapi.responses import FileResponse
 
 from app.api import serializers
 from app.api.dependencies import AlsoHarness, Anyone, Ctx, Cursor, Id, Limit
+from app.api.http.body_limit import upload_slot
 from app.api.http.file_responses import leased_file
 from app.api.http.problems import responses
 from app.api.http.threads import run_in_thread
@@ -81,13 +82,14 @@ def submission_file(
 async def validate_file(request: Request, context: Ctx, caller: AlsoHarness, run_id: Id) -> Any:
     """Check a file's form against the declared schema and the public ids; nothing is stored."""
     run = await run_in_thread(submit.open_run, context, caller, run_id)
-    upload = await run_in_thread(context.blobs.new_upload)
-    try:
-        await receive_csv(request, upload, context.settings.max_upload_bytes)
-        future = await run_in_thread(validate.start, context, run, upload.close())
-        found = await asyncio.wrap_future(future)
-    finally:
-        upload.discard()
+    async with upload_slot(request.scope, caller.key_id, is_run=caller.is_run):
+        upload = await run_in_thread(context.blobs.new_upload)
+        try:
+            await receive_csv(request, upload, context.settings.max_upload_bytes)
+            future = await run_in_thread(validate.start, context, run, upload.close())
+            found = await asyncio.wrap_future(future)
+        finally:
+            upload.discard()
     verdict = await run_in_thread(validate.finish, context, caller, run, found)
     return serializers.verdict(verdict)
 

@@ -20,6 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from app.api.dependencies import Anyone, Ctx
+from app.api.http.body_limit import upload_slot
 from app.api.http.problems import internal_error, responses
 from app.api.http.upload import receive_file_part
 from app.domain.verdict import Verdict
@@ -110,13 +111,14 @@ async def check(request: Request, context: Ctx, caller: Anyone, exp_id: ExpId = 
             f"This key's run is at the competition {run.competition}; the header exp-id names "
             f"{exp_id!r}. Use the key of a run at that competition."
         )
-    upload = await run_in_threadpool(context.blobs.new_upload)
-    try:
-        await receive_file_part(request, "file", upload, context.settings.max_upload_bytes)
-        future = await run_in_threadpool(validate.start, context, run, upload.close())
-        found = await asyncio.wrap_future(future)
-    finally:
-        upload.discard()
+    async with upload_slot(request.scope, caller.key_id, is_run=True):
+        upload = await run_in_threadpool(context.blobs.new_upload)
+        try:
+            await receive_file_part(request, "file", upload, context.settings.max_upload_bytes)
+            future = await run_in_threadpool(validate.start, context, run, upload.close())
+            found = await asyncio.wrap_future(future)
+        finally:
+            upload.discard()
     verdict = await run_in_threadpool(validate.finish, context, caller, run, found)
     return {"result": _words(verdict), "is_valid": verdict.is_valid}
 

@@ -11,6 +11,7 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 
 from app.api.dependencies import Anyone, Ctx
+from app.api.http.body_limit import upload_slot
 from app.api.http.origin import origin
 from app.api.http.upload import bounded
 from app.domain.feedback import Feedback
@@ -65,17 +66,22 @@ async def receive(request: Request, context: Ctx, state: State, token: str) -> d
     """Receive the announced bytes. The signed address permits this once, without a key."""
     content = await run_in_threadpool(state.open, context, UPLOAD, token)
     await run_in_threadpool(pending_uploads.refuse_second, context, content["nonce"])
-    upload = await run_in_threadpool(context.blobs.new_upload)
-    try:
-        await _receive_exactly(request, upload, content["bytes"])
-        until = datetime.fromtimestamp(content["until"], UTC)
-        if until < datetime.now(UTC):
-            raise Forbidden("This address has expired. Run your command again for a new one.")
-        await run_in_threadpool(
-            pending_uploads.add, context, upload, content["nonce"], content["run"], until
-        )
-    finally:
-        upload.discard()
+    async with upload_slot(request.scope, content["key"], is_run=True):
+        upload = await run_in_threadpool(context.blobs.new_upload)
+        stored = context.reservations.stored
+        incoming = await run_in_threadpool(stored.begin, context.database, content["run"])
+        try:
+            incoming.add(content["bytes"])
+            await _receive_exactly(request, upload, content["bytes"])
+            until = datetime.fromtimestamp(content["until"], UTC)
+            if until < datetime.now(UTC):
+                raise Forbidden("This address has expired. Run your command again for a new one.")
+            await run_in_threadpool(
+                pending_uploads.add, context, upload, content["nonce"], content["run"], until
+            )
+        finally:
+            incoming.end()
+            upload.discard()
     return {}
 
 

@@ -6,6 +6,8 @@ import json
 import socket
 import time
 
+import httpx
+import psutil
 import pytest
 
 from tests.api.conftest import Podium
@@ -146,3 +148,21 @@ def test_one_address_has_half_of_the_connections(server: PodiumServer) -> None:
         with other:
             other.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
             assert other.recv(100).startswith(b"HTTP/1.1 200 ")
+
+
+def test_readiness_tells_connections_and_descriptors(server: PodiumServer) -> None:
+    def use() -> dict[str, int]:
+        answer = httpx.get(f"{server.url}/readyz", trust_env=False)
+        assert answer.status_code == 200
+        found: dict[str, int] = answer.json()["connections"]
+        return found
+
+    before = use()
+    with connections(server, 50):
+        during = use()
+
+    assert before["most"] == during["most"] == 200
+    assert before["open"] < 10
+    assert during["open"] > 50
+    assert during["descriptors"] >= before["descriptors"] + 45
+    assert during["limit"] == psutil.Process(server.process.pid).rlimit(psutil.RLIMIT_NOFILE)[0]

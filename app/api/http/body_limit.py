@@ -55,6 +55,16 @@ async def body_slot(scope: Scope, holder: str, size: int) -> AsyncGenerator[None
         release()
 
 
+@contextlib.asynccontextmanager
+async def upload_slot(scope: Scope, holder: str, *, is_run: bool) -> AsyncGenerator[None]:
+    """A place among the files that the holder of a key sends at once; others wait unread."""
+    release = await scope[SLOTS].uploads.take(holder, 4 if is_run else 1)
+    try:
+        yield
+    finally:
+        release()
+
+
 # Returns the id of the request's key, or None if its route needs no key.
 Admit = Callable[[Scope], Awaitable[str | None]]
 

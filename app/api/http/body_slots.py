@@ -13,7 +13,9 @@ from functools import partial
 
 RECEIVED_BYTES = 32 * 1024 * 1024  # of large bodies that are not complete
 HOLDER_BYTES = 2 * 1024 * 1024  # of these, of one key
+UPLOADS = 16  # files that a key sends at once, and a run's key a quarter of them
 WORKED_BYTES = 1024 * 1024  # of complete bodies, from their parsing to the answer
+ALL_UPLOADS = 1_000_000  # no bound: connections are bounded
 Release = Callable[[], None]
 
 
@@ -92,8 +94,9 @@ def _once(release: Release) -> Release:
 
 
 class BodySlots:
-    """The two budgets of a server."""
+    """The budgets of a server."""
 
     def __init__(self) -> None:
         self.receiving = Budget(RECEIVED_BYTES, HOLDER_BYTES)
+        self.uploads = Budget(ALL_UPLOADS, UPLOADS)
         self.working = Budget(WORKED_BYTES, WORKED_BYTES)

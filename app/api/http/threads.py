@@ -15,6 +15,8 @@ Result = TypeVar("Result")
 # Few threads: with CPython's lock more of them only slow each other down. They wait for a disk or
 # a database, and not for long.
 _threads = ThreadPoolExecutor(16, thread_name_prefix="http")
+# Unpacking a large body takes seconds of a processor, and nobody else's request may wait for it.
+_unpacking = ThreadPoolExecutor(2, thread_name_prefix="unpacking")
 # Event streams read in threads of their own, so that they delay no submission. A stream that reads
 # a long run from its start takes its pages after the first in a thread that all such streams share.
 # So it delays no stream that begins, and none that waits for what is new.
@@ -33,6 +35,14 @@ def run_in_thread(
     context = contextvars.copy_context()
     run = lambda: context.run(function, *args, **kwargs)  # noqa: E731 (as short as can be)
     return asyncio.get_running_loop().run_in_executor(_threads, run)
+
+
+def unpack_in_thread(
+    function: Callable[Arguments, Result], *args: Arguments.args, **kwargs: Arguments.kwargs
+) -> Awaitable[Result]:
+    """Do as `run_in_thread`, in a thread for bodies that are unpacked or copied."""
+    run = partial(contextvars.copy_context().run, function, *args, **kwargs)
+    return asyncio.get_running_loop().run_in_executor(_unpacking, run)
 
 
 def read_events(

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import tempfile
-import zlib
 from collections.abc import AsyncGenerator, Callable
-from typing import IO, Any, Protocol
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from app.api.http.body_limit import FORM_LIMITS, allow_body
-from app.api.http.threads import run_in_thread
-from app.errors import BadRequest, Invalid, PodiumError, TooLarge
-from app.settings import MEGABYTE
+from app.api.http.threads import run_in_thread, unpack_in_thread
+from app.api.http.unpacking import Sink, copy, decompress, too_large
+from app.errors import BadRequest, Invalid, PodiumError
+from app.settings import Settings
+from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.store import BlobStore, Upload
+from app.storage.blobs.upload import CHECKED_BYTES
 
 CSV_TYPES = frozenset({"text/csv", "application/csv"})
-CHUNK_BYTES = MEGABYTE
 MEMORY_BODY_BYTES = 256 * 1024  # bytes of a body that may be kept in memory
 FORM_OVERHEAD_BYTES = 64 * 1024  # boundaries and part headers around a file of the full size
 CSV_BODY: dict[str, Any] = {
@@ -50,11 +52,14 @@ class UnsupportedMediaType(PodiumError):
     status = 415
 
 
-class Sink(Protocol):
-    """Where the bytes of a file go."""
+@dataclass(frozen=True)
+class _CountedSink:
+    sink: Sink
+    count: Callable[[int], None]
 
-    def write(self, data: bytes, /) -> Any:
-        """Write the next bytes."""
+    def write(self, data: bytes, /) -> None:
+        self.count(len(data))
+        self.sink.write(data)
 
 
 async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> str:
@@ -85,11 +90,11 @@ async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> str:
         async for chunk in bounded(request, max_bytes):
             sink.write(chunk)
     else:
-        with tempfile.TemporaryFile() as compressed:
-            async for chunk in bounded(request, max_bytes):
+        with tempfile.TemporaryFile(dir=_directory(request)) as compressed:
+            async for chunk in _reserved(request, bounded(request, max_bytes)):
                 compressed.write(chunk)
             compressed.seek(0)
-            await run_in_thread(_decompress, compressed, encoding, sink, max_bytes)
+            await unpack_in_thread(decompress, compressed, encoding, sink, max_bytes)
     return ""
 
 
@@ -111,17 +116,18 @@ async def body_in_memory(request: Request, max_bytes: int) -> bytes:
 
 @contextlib.asynccontextmanager
 async def received_upload(
-    request: Request, blobs: BlobStore, max_bytes: int
+    request: Request, blobs: BlobStore, max_bytes: int, count: Callable[[int], None]
 ) -> AsyncGenerator[tuple[Upload, str], None]:
     """A CSV file whose bytes are all received, and the part `message` of a form.
 
-    The file is discarded unless it is finished.
+    The file is discarded unless it is finished. `count` is called with the number of bytes of each
+    piece that was written.
 
-    Raises what `receive_csv` raises.
+    Raises what `receive_csv` raises, and what `count` raises.
     """
     upload = await run_in_thread(blobs.new_upload)
     try:
-        yield upload, await receive_csv(request, upload, max_bytes)
+        yield upload, await receive_csv(request, _CountedSink(upload, count), max_bytes)
     finally:
         upload.discard()
 
@@ -141,9 +147,9 @@ async def receive_form(request: Request, part: str, sink: Sink, max_bytes: int) 
     """
     if not request.headers.get("Content-Type", "").lower().startswith("multipart/form-data"):
         raise UnsupportedMediaType(f"Send multipart/form-data with the file as part {part!r}.")
-    stream = bounded(request, max_bytes + FORM_OVERHEAD_BYTES)
+    stream = _reserved(request, bounded(request, max_bytes + FORM_OVERHEAD_BYTES))
     try:
-        form = await MultiPartParser(request.headers, stream, **FORM_LIMITS).parse()
+        form = await _Parser(request, stream).parse()
     except (MultiPartException, KeyError, ValueError) as error:
         reason = error.message if isinstance(error, MultiPartException) else "no usable boundary"
         raise BadRequest(f"The multipart body cannot be read: {reason.rstrip('.')}.") from None
@@ -151,7 +157,7 @@ async def receive_form(request: Request, part: str, sink: Sink, max_bytes: int) 
         file = form.get(part)
         if not isinstance(file, UploadFile):
             raise Invalid(f"The multipart body has no file in a part called {part!r}.")
-        await run_in_thread(_copy, file.file.read, sink, max_bytes)
+        await unpack_in_thread(copy, file.file.read, sink, max_bytes)
         return {name: value for name, value in form.items() if isinstance(value, str)}
     finally:
         await form.close()
@@ -166,13 +172,62 @@ async def bounded(request: Request, max_bytes: int) -> AsyncGenerator[bytes, Non
     allow_body(request.scope, max_bytes)
     announced = request.headers.get("Content-Length", "")
     if announced.isdigit() and int(announced) > max_bytes:
-        raise _too_large(max_bytes)
+        raise too_large(max_bytes)
     size = 0
     async for chunk in request.stream():
         size += len(chunk)
         if size > max_bytes:
-            raise _too_large(max_bytes)
+            raise too_large(max_bytes)
         yield chunk
+
+
+class _Parser(MultiPartParser):
+    """Writes the file of a form to the data directory, where the disk's reserve is looked at."""
+
+    def __init__(self, request: Request, stream: AsyncGenerator[bytes, None]) -> None:
+        super().__init__(request.headers, stream, **FORM_LIMITS)
+        self._directory = _directory(request)
+
+    def on_headers_finished(self) -> None:
+        """Begin a part."""
+        super().on_headers_finished()
+        part = self._current_part
+        if part.file is not None:
+            part.file.file.close()
+            part.file.file = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115 (closed with the form)
+            self._files_to_close_on_error[-1] = part.file.file  # type: ignore[call-overload]
+
+
+def _directory(request: Request) -> Path:
+    """Where bodies lie that are not files yet; as for stored files, part of the disk stays free."""
+    directory = _settings(request).data_dir / "tmp"
+    directory.mkdir(exist_ok=True)
+    return directory
+
+
+async def _reserved(
+    request: Request, stream: AsyncGenerator[bytes, None]
+) -> AsyncGenerator[bytes, None]:
+    """The chunks of a body that goes to the data directory.
+
+    Raises:
+        DiskReserved: the disk is nearly full.
+    """
+    settings = _settings(request)
+    reserve = DiskReserve(settings.data_dir, settings.disk_reserve_percent)
+    reserve.require()
+    unchecked = 0
+    async for chunk in stream:
+        unchecked += len(chunk)
+        if unchecked >= CHECKED_BYTES:
+            reserve.require(len(chunk))
+            unchecked = 0
+        yield chunk
+
+
+def _settings(request: Request) -> Settings:
+    found: Settings = request.app.state.context.settings
+    return found
 
 
 def _media_type(request: Request) -> str:
@@ -186,43 +241,3 @@ def _encoding(request: Request) -> str:
 
 def _is_plain_csv(request: Request) -> bool:
     return _media_type(request) in CSV_TYPES and _encoding(request) == "identity"
-
-
-def _decompress(compressed: IO[bytes], encoding: str, sink: Sink, max_bytes: int) -> None:
-    try:
-        if encoding == "gzip":
-            with gzip.GzipFile(fileobj=compressed) as decompressed:
-                _copy(decompressed.read, sink, max_bytes)
-        else:
-            with _open_zstd(compressed) as decompressed:
-                _copy(decompressed.read, sink, max_bytes)
-    except (OSError, EOFError, ValueError, zlib.error) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk failed; the body is not the reason
-        raise BadRequest(
-            f"The body is not complete {encoding} data, but Content-Encoding says that it is."
-        ) from None
-
-
-def _open_zstd(compressed: IO[bytes]) -> Any:
-    # Loading it takes 0.3 s and 40 MB, and few bodies are compressed with Zstandard. Its errors
-    # about data are ValueErrors and OSErrors without a number.
-    import pyarrow as pa
-
-    return pa.CompressedInputStream(pa.PythonFile(compressed, mode="r"), "zstd")
-
-
-def _copy(read: Callable[[int], bytes], sink: Sink, max_bytes: int) -> None:
-    size = 0
-    while chunk := read(CHUNK_BYTES):
-        size += len(chunk)
-        if size > max_bytes:
-            raise _too_large(max_bytes)
-        sink.write(chunk)
-
-
-def _too_large(max_bytes: int) -> TooLarge:
-    return TooLarge(
-        f"The body is larger than the {max_bytes / MEGABYTE:g} MB this service accepts "
-        "(PODIUM_MAX_UPLOAD_MB)."
-    )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import uuid
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy.exc import DatabaseError
@@ -52,6 +54,23 @@ def readiness(context: Context) -> Readiness:
         workers=_workers(context),
         isolation=asdict(context.graders.isolation()),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionUse:
+    """How much of its limits a server uses."""
+
+    open: int
+    most: int
+    descriptors: int  # open files, connections among them
+    limit: int  # of descriptors
+
+
+def connection_use(connections: int, most: int) -> ConnectionUse:
+    """The use by so many connections, with the descriptors of this process."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    descriptors = sum(1 for _ in Path("/proc/self/fd").iterdir())
+    return ConnectionUse(connections, most, descriptors, soft)
 
 
 def _database(context: Context) -> str:

@@ -21,7 +21,8 @@ from app.services.runtime.catalogue import Catalogue
 from app.services.runtime.insert_submissions import InsertedSubmission, insert_submissions
 from app.services.runtime.kept_values import KeptValues
 from app.services.runtime.notifications import Notifications
-from app.services.runtime.reservations import Reservations, StoredBytes
+from app.services.runtime.reservations import Reservations
+from app.services.runtime.stored_bytes import StoredBytes
 from app.services.runtime.turns import SharedJobs, Turns
 from app.services.runtime.version_files import VersionFiles
 from app.settings import Settings

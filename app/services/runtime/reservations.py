@@ -9,84 +9,24 @@ arrive together do not both get the last place.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from cachetools import LRUCache
 from sqlalchemy.orm import Session
 
 from app.errors import PodiumError, QuotaExceeded
 from app.services.runtime.run_limits import (
-    DAY,
     refuse_closed,
     refuse_other_file,
     refuse_over_quota,
 )
+from app.services.runtime.stored_bytes import StoredBytes
 from app.storage.blobs.upload import Blob
 from app.storage.database.database import Database
 from app.storage.database.records import RunRecord
-from app.storage.queries import submission_counts, submissions
-from app.units import MEGABYTE
-
-KNOWN_RUNS = 4096
-VALID_SECONDS = 60.0  # then the sum is read again, with the submissions that other servers stored
-
-
-@dataclass(slots=True)
-class _Sum:
-    total: int
-    read_at: float
-
-
-class StoredBytes:
-    """The sums of this process's runs. Several servers may exceed the limit for a minute."""
-
-    def __init__(self, limit_mb: int) -> None:
-        self._limit_mb = limit_mb
-        self._lock = threading.Lock()
-        self._sums: LRUCache[str, _Sum] = LRUCache(KNOWN_RUNS)
-
-    def add(self, database: Database, run_id: str, size: int) -> None:
-        """Count a submission that will be stored.
-
-        Raises:
-            QuotaExceeded: the run would have more bytes than PODIUM_RUN_STORED_MB.
-        """
-        known = self._sum(database, run_id)
-        with self._lock:
-            self._require(run_id, known.total + size)
-            known.total += size
-
-    def require(self, database: Database, run_id: str, size: int) -> None:
-        """Check that a submission of this size could be stored.
-
-        Raises:
-            QuotaExceeded: as `add`.
-        """
-        self._require(run_id, self._sum(database, run_id).total + size)
-
-    def _sum(self, database: Database, run_id: str) -> _Sum:
-        with self._lock:
-            known = self._sums.get(run_id)
-        if known is not None and time.monotonic() - known.read_at < VALID_SECONDS:
-            return known
-        with database.read() as session:
-            known = _Sum(submission_counts.stored_bytes(session, run_id), time.monotonic())
-        with self._lock:
-            self._sums[run_id] = known
-        return known
-
-    def _require(self, run_id: str, total: int) -> None:
-        if total > self._limit_mb * MEGABYTE:
-            raise QuotaExceeded(
-                f"The submissions of run {run_id} would have {total / MEGABYTE:.0f} MB together, "
-                f"and a run may store {self._limit_mb} MB (PODIUM_RUN_STORED_MB). "
-                "Nothing was stored.",
-                retry_after=int(DAY.total_seconds()),
-            )
+from app.storage.queries import submissions
 
 
 @dataclass(frozen=True, slots=True)

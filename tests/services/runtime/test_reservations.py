@@ -12,10 +12,10 @@ from app.services.runtime.reservations import (
     Outcome,
     Reservation,
     Reservations,
-    StoredBytes,
     Undecided,
     WantedPlace,
 )
+from app.services.runtime.stored_bytes import StoredBytes
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord
 from app.units import MEGABYTE

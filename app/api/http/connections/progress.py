@@ -10,8 +10,7 @@ import struct
 # Linux's struct tcp_info: tcpi_unacked, then tcpi_bytes_acked and tcpi_notsent_bytes.
 TCP_INFO = struct.Struct("=24xI92xQ16xI")
 AT_ONCE = struct.pack("ii", 1, 0)  # of SO_LINGER: what was not sent is thrown away
-GRACE_SECONDS = 60.0  # for the start of a body
-LEAST_BYTES = 30 * 1024  # of a body, in each period of `idle_seconds` after that
+LEAST_BYTES = 1024  # of a body in a second, counted over `idle_seconds`
 
 
 class Writing:
@@ -64,9 +63,12 @@ class Receiving:
         self._period, self._bytes = now, 0
 
     def is_too_slow(self, now: float, seconds: float) -> bool:
-        """Whether fewer than LEAST_BYTES came in a period of `seconds`, after the first minute."""
+        """Whether less than LEAST_BYTES a second came in a period of `seconds`.
+
+        It is not asked of the first two periods: with the usual `seconds`, of the first minute.
+        """
         if now - self._period < seconds:
             return False
-        is_slow = self._bytes < LEAST_BYTES and now - self._began > GRACE_SECONDS
+        is_slow = self._bytes < LEAST_BYTES * seconds and now - self._began > 2 * seconds
         self.pause(now)
         return is_slow
