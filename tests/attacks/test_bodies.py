@@ -47,6 +47,17 @@ def test_bodies_of_strangers_are_not_read(server: PodiumServer) -> None:
     assert watch.failed == []
 
 
+def test_a_thousand_silent_connections_take_little_memory(server: PodiumServer) -> None:
+    with Watch(server) as watch, connections(server, COUNT) as opened:
+        half = b"POST /v1/runs HTTP/1.1\r\nHost: x\r\nX-Long: " + b"a" * 60_000
+        send_all(opened, half, seconds=5.0)
+        found = httpx.get(f"{server.url}/readyz", trust_env=False, timeout=60)
+
+    assert found.json()["connections"]["open"] >= COUNT
+    assert watch.grown < MOST_MB
+    assert watch.failed == []
+
+
 def test_bodies_with_an_unknown_key_are_not_read(server: PodiumServer) -> None:
     data = request("POST /v1/runs", EMPTY_OBJECTS, "pod_run_" + "a" * 32)
 

@@ -14,7 +14,7 @@ from functools import partial
 RECEIVED_BYTES = 32 * 1024 * 1024  # of large bodies that are not complete
 HOLDER_BYTES = 2 * 1024 * 1024  # of these, of one key
 UPLOADS = 16  # files that a key sends at once, and a run's key a quarter of them
-WORKED_BYTES = 1024 * 1024  # of complete bodies, from their parsing to the answer
+WORKED_BYTES = 512 * 1024  # of complete bodies, from their parsing to the answer
 ALL_UPLOADS = 1_000_000  # no bound: connections are bounded
 Release = Callable[[], None]
 

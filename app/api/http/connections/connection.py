@@ -17,7 +17,7 @@ from app.api.http.foreign_host import foreign_host
 
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trailers
 HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
-MAX_UNREAD_BODY = 32 * 1024  # bytes of a body that the application has not taken
+MAX_UNREAD_BODY = 16 * 1024  # bytes of a body that the application has not taken
 MAX_PIPELINED = 8  # requests that are parsed before the answer to the first; more wait as bytes
 
 
