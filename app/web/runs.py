@@ -46,7 +46,7 @@ FAULT = ("at", "attempt", "kind", "place")
 def show_run(
     request: Request, context: Ctx, caller: Anyone, run_id: Id, cursor: Cursor = None
 ) -> Response:
-    """A run: its submissions over time, and what its agent was told of each."""
+    """A run: its submissions over time, and the disclosures of each."""
     run = runs.find(context, caller, run_id)
     listed = submission_page(context, caller, run, cursor, SUBMISSIONS)
     found, final = listed.found, listed.final

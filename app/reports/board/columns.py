@@ -38,7 +38,7 @@ BOUNDS_NOTE = "Bounds: the rate if all missing results had failed, and if all ha
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a column shows of a group: a cell of its estimates, and the note that explains it."""
+    """A column for each group: its heading, its cells, and the note that explains it."""
 
     heading: str  # with {} for the group
     cell: Callable[[GroupRates], str]
