@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-from app.reports.tables import to_csv
+from app.reports.document.tables import to_csv
 
 LINE = 100  # characters of a caption's line
 LONGEST_TITLE = 120

@@ -8,8 +8,8 @@ from typing import Any
 
 from app.domain.wording import counted
 from app.reports.document.page import Page, Table
-from app.reports.report import Report
-from app.reports.tables import cell
+from app.reports.document.report import Report
+from app.reports.document.tables import cell
 from app.services.results.noise.experiment_noise import FinalScore, RateNoise, rate_noise
 from app.storage.queries.noise.uncertainties import UncertaintyRecord
 

@@ -18,7 +18,7 @@ from app.services.results.cells import HeatMap
 from app.services.results.medals_over_time import Curves
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.submissions.disclose import Disclosed
-from app.web.paging import Paging, Shown
+from app.web.page_data.paging import Paging, Shown
 
 NOISE = ("standard_error", "low", "high", "resamples", "medals", "reason")
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from app.reports.report import Row
+from app.reports.document.report import Row
 from app.services.experiments.disclosures import Disclosures
 from app.services.results.cells import HeatMap
 from app.services.results.experiment_summary import ExperimentSummary

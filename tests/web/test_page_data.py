@@ -1,4 +1,4 @@
-"""The twins of each page as JSON and CSV: its rows, with the numbers of the API."""
+"""Each page as JSON and CSV: its rows, with the numbers of the API."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ from functools import partial
 from app.domain.result_choices import RATES
 from app.errors import Invalid
 from app.reports.document.page import Marked
-from app.reports.report import split_names
-from app.reports.result_context import missing_note
-from app.reports.tables import interval_cell
+from app.reports.document.report import split_names
+from app.reports.document.result_context import missing_note
+from app.reports.document.tables import interval_cell
 from app.services.results.inputs.scope import ResultContext
 from app.statistics.estimates import Estimate
 from app.statistics.rates import ALL, GroupRates
