@@ -52,7 +52,7 @@ LOCK := --universal --python-version 3.11 --generate-hashes --no-emit-index-url 
 	$(PYTHON) -m venv .venv
 
 .venv/installed: requirements.lock pyproject.toml | .venv/bin/pip
-	@echo "Installing about 80 packages into .venv (0.7 GB). This takes some minutes, once."
+	@echo "Installing about 90 packages into .venv (0.9 GB). This takes some minutes, once."
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@

@@ -1,4 +1,4 @@
-"""What a grader costs at its start: copies of one template beside processes that load everything.
+"""The cost of starting graders: copies of one template beside processes that load everything.
 
 The second way is a template for each grader, which is what a process by exec costs.
 """

@@ -1,4 +1,4 @@
-"""What a grade by a metric.py costs, beside another checkout of Podium if one is given.
+"""The cost of a grade by a metric.py, beside another checkout of Podium if one is given.
 
 `python -m benchmarks metric_py [DIR]`. Both versions grade the same files, in turns, each through
 its own pool of one grader. Processor time is that of the graders with all their processes and of
@@ -140,7 +140,7 @@ def serve() -> None:
 
 
 def processor_seconds() -> float:
-    """What this process and all below it have taken so far, ended ones among them."""
+    """The use so far by this process and its descendants, including ended ones."""
     children: dict[int, list[int]] = {}
     spent: dict[int, float] = {}
     for directory in Path("/proc").glob("[0-9]*"):

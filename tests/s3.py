@@ -40,7 +40,7 @@ class S3Server:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What a process needs to reach this server, beside the blobs' URL."""
+        """The variables by which a process reaches this server, beside the blobs' URL."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_ACCESS_KEY_ID": KEY,

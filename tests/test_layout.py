@@ -33,6 +33,33 @@ def test_the_page_about_the_architecture_has_the_present_figures():
     assert stated == dict(zip(FIGURES, found, strict=True))
 
 
+def test_the_map_of_the_readme_has_each_folder_with_a_module():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = readme.partition("## Where things are")[2].split("```")[1].splitlines()
+    places = [re.match(r"( *)([a-z_]+)/ ", f"{line} ") for line in lines]
+    path: list[str] = []
+    named = set()
+    for place in filter(None, places):
+        path = [*path[: len(place[1]) // 2], place[2]]
+        named.add("/".join(path))
+
+    with_modules = {name for name, count in module_counts(ROOT / "app").items() if count}
+    folders = {f"app/{name}" if name != "." else "app" for name in with_modules}
+    assert len(folders) > 60
+    assert sorted(folders - named) == []
+    assert (
+        sorted(name for name in named if name.startswith("app/") and not (ROOT / name).is_dir())
+        == []
+    )
+
+
+def test_the_table_of_rooms_has_each_folder_with_a_module():
+    rooms = PAGE.read_text(encoding="utf-8").partition("## Rooms")[2].partition("\n## ")[0]
+
+    with_modules = {name for name, count in module_counts(ROOT / "app").items() if count}
+    assert [name for name in sorted(with_modules - {"."}) if f"`{name}`" not in rooms] == []
+
+
 def test_circles_are_found_through_others():
     assert circles({("a", "b"), ("b", "c"), ("c", "d")}) == []
     assert circles({("a", "b"), ("b", "c"), ("c", "a"), ("c", "d"), ("d", "e"), ("e", "d")}) == [

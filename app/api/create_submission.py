@@ -82,7 +82,7 @@ async def send_submission(request: Request) -> Response:
                     context, caller, stored_submission.run, received.submission, settled, wait
                 )
     stored = received.submission
-    # Without a wait the answer is the same whether the grading is over: its time tells nothing.
+    # Without a wait, do not reveal by the response time whether the grading has finished.
     if received.created and (wait is None or not waits):
         shown = disclose.show_new(context, caller, stored_submission.run, stored)
     else:

@@ -76,7 +76,7 @@ def show_selection(
     scope: InScope,
     percentile: PercentileConvention = "mid-rank",
 ) -> Any:
-    """What the choice of final submissions cost, in medals and percentiles, and the shake-up."""
+    """The loss of medals and percentiles by the choice of final submissions, and the shake-up."""
     return answer(request, selection_report(selection(context, name, scope, percentile)))
 
 
@@ -93,7 +93,7 @@ def show_plan(
     power: Annotated[float, Query(ge=0.1, le=0.99)] = 0.8,
     rate: Rate = "any_medal",
 ) -> Any:
-    """What differences can be detected, with the spreads of two experiments or stated ones."""
+    """The differences that can be detected, with the spreads of two experiments or stated ones."""
     if (between is None) != (within is None) or (between is not None and experiments):
         raise Invalid("Give either two experiments, or between and within together.")
     counts = [int(each) for each in competitions.split(",")] if competitions else []

@@ -57,7 +57,7 @@ def leaderboard_of(competition: Competition, csv_text: str | None) -> Leaderboar
 
 
 def decimals_of(texts: Sequence[str]) -> int | None:
-    """The decimals to which a board's scores were rounded; None where that cannot be told.
+    """The decimals to which a board's scores were rounded; None if that is unknown.
 
     Kaggle exports a board with a fixed number of decimals; some programs drop trailing zeros. So it
     is the largest number of decimals, if at least half of the scores have it. It must be 2 to 9:

@@ -64,7 +64,7 @@ class ArchivalKind(StrEnum):
 
 
 class AmendmentKind(StrEnum):
-    """What was done to an experiment or its imported results."""
+    """The kind of an amendment: of an experiment or of its imported results."""
 
     AMENDED = "amended"  # fields of the experiment were changed
     WITHDRAWN = "withdrawn"  # imported results were taken away
@@ -80,7 +80,7 @@ class RegradeState(StrEnum):
 
 
 class ReviewDecision(StrEnum):
-    """What a person decided about a run."""
+    """A person's decision about a run."""
 
     ACCEPT = "accept"  # it counts
     EXCLUDE = "exclude"  # it does not count in rates

@@ -1,1 +1,1 @@
-"""Large archives by ranges of bytes: single members, and the rest of what is there in part."""
+"""Resumable downloads of large archives, and of single members, by ranges of bytes."""

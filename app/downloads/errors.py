@@ -1,4 +1,4 @@
-"""What ends a download that cannot go on."""
+"""Errors that end a download."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ class NoRanges(Unavailable):
 
 
 class DamagedDownload(PodiumError):
-    """What was downloaded is damaged, twice."""
+    """The download was damaged twice."""

@@ -1,4 +1,4 @@
-"""A file of which parts are there: its bytes in place, and beside it which they are."""
+"""A partial download: the data file, and a journal of the ranges that it has."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SYNC_BYTES, SYNC_SECONDS = 32 << 20, 1.0
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What tells one state of a file on a server from another: its length and its validator.
+    """The length and the validator of a file on a server. Another state of it has others.
 
     The validator is the strong ETag, or the time of the last change; "" if there is neither.
     """

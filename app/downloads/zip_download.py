@@ -60,10 +60,9 @@ class ZipDownload:
         return self.length - self._partial.there()
 
     def open(self) -> None:
-        """Bring the central directory, if it is not there.
+        """Fetch the central directory if it is missing.
 
-        Nothing is asked about an archive that is there in part: if it has changed, the first bytes
-        that are asked for tell.
+        For a partial archive there is no request: its first ranged request detects a replacement.
 
         Raises:
             Invalid: it is no zip archive.

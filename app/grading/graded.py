@@ -10,7 +10,7 @@ from app.domain.verdict import Notice
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What tells whether two files of a competition predict the same: 512 bytes at most.
+    """A fingerprint of at most 512 bytes, to compare the predictions of two files.
 
     `rows` is the number of rows. `blocks` are digests of 64 runs of neighbouring rows, 4 bytes
     each; `cells` are 64 numbers of the file as float32, always at the same places, or empty where
@@ -26,8 +26,8 @@ class Sketch:
 class Graded:
     """A graded submission. Scores are unrounded.
 
-    `score` is on the private part of the answers (on all rows where there are no parts) and alone
-    decides the standing; `public_score` is on the public part and `search_score` on the search
+    `score` is on the private part of the answers, or on all rows if there are no parts. Only it
+    determines the standing; `public_score` is on the public part and `search_score` on the search
     part, None where there is none. `sketch` is of the predictions; it decides nothing.
     """
 

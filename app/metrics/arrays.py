@@ -1,4 +1,4 @@
-"""What columns decode into: the arrays that metrics receive, one entry per row.
+"""The arrays that metrics receive, with one entry per row.
 
 Numbers, labels and texts are NumPy arrays. Cells that hold several things are kept flat: the
 things of all rows one after another, and `offsets` of length n + 1, so that row i owns the

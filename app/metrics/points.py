@@ -27,7 +27,7 @@ def _needs_points(form: SubmissionForm, parameters: Mapping[str, Any]) -> list[s
 
 @metric(kinds={"boxes"}, check=_needs_points)
 def point_in_box_f1_score(y_true: Boxes, y_pred: Boxes) -> float:
-    """F1 of labelled points that are to lie in labelled boxes, all rows pooled.
+    """F1 of labelled points, found if they are inside boxes with their label, all rows pooled.
 
     The answers are boxes with the fields label, x, y (of the upper left corner), width and height,
     the submission points with label, x and y. In the order of the answers, each box takes the

@@ -20,7 +20,7 @@ Counts = tuple[IntArray, IntArray, IntArray]
 
 
 def binary_has_a_positive(form: SubmissionForm, parameters: Mapping[str, Any]) -> list[str]:
-    """What is wrong if `average = "binary"` stands beside labels, which have no 1."""
+    """Errors for `average = "binary"` with columns of labels, which have no 1."""
     if parameters.get("average") != "binary":
         return []
     return [

@@ -131,7 +131,7 @@ def kendall_tau_corrcoef(y_true: Lists, y_pred: Lists) -> float:
 
 
 def places_of_items(y_true: Lists, y_pred: Lists) -> IntArray | None:
-    """Where in its row of `y_true` each item of `y_pred` stands, from 0.
+    """The position of each item of `y_pred` in its row of `y_true`, from 0.
 
     None if a row's items are not those of `y_true`, each once.
     """
@@ -163,7 +163,7 @@ def _repeats(places: IntArray) -> bool:
 
 
 def _inversions(offsets: IntArray, places: IntArray) -> int:
-    """How many pairs of a row stand in descending order; each row is an order of 0, 1, 2 ..."""
+    """The number of pairs of a row in descending order; each row is an order of 0, 1, 2 ..."""
     counts = np.diff(offsets)
     by_size = np.argsort(counts, kind="stable")
     sizes = counts[by_size]
@@ -181,7 +181,7 @@ def _inversions(offsets: IntArray, places: IntArray) -> int:
 
 
 def inversions_by_row(offsets: IntArray, places: IntArray) -> IntArray:
-    """How many pairs of each row stand in descending order; each row is an order of 0, 1, 2 ..."""
+    """The number of pairs of each row in descending order; each row is an order of 0, 1, 2 ..."""
     counts = np.diff(offsets)
     found = np.zeros(len(counts), dtype=np.int64)
     for size in np.unique(counts[counts > 1]).tolist():

@@ -41,7 +41,7 @@ class Parameter:
     default: Any
 
     def problem_of(self, value: Any) -> str | None:
-        """What is wrong with a value, if anything."""
+        """The mistakes in a value."""
         try:
             self.type.validate_python(value, strict=True)
         except ValidationError as error:

@@ -128,7 +128,7 @@ def medals_over_time_picture(name: str, found: Curves) -> Picture:
 
 
 def _band(found: Curves) -> str:
-    """What the band shows."""
+    """The sentence that explains the band."""
     points = found.points[Choice.SELECTED]
     if any(point.any_medal_runs95 for point in points):
         which = "these competitions, run again"
@@ -195,7 +195,7 @@ def cost_picture(found: Sequence[ExperimentSummary]) -> Picture:
 
 
 def heat_map_picture(name: str, found: HeatMap) -> Picture:
-    """What came of each run of an experiment."""
+    """A grid of competitions by seeds with the outcome of each run of an experiment."""
     rows = [
         {"competition": row.competition, "seed": cell.seed, "state": cell.state.value}
         for row in found.rows

@@ -1,4 +1,4 @@
-"""What came of a run, in the words and letters of pages and pictures."""
+"""The words and letters for the outcome of a run, on pages and in pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is drawn: the data of a picture with its title and caption."""
+"""A picture: its data, title and caption."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-from app.reports.tables import to_csv
+from app.reports.document.tables import to_csv
 
 LINE = 100  # characters of a caption's line
 LONGEST_TITLE = 120
@@ -23,14 +23,14 @@ class Picture:
 
     @property
     def data(self) -> dict[str, Any]:
-        """What the chart is drawn from: the values, the title, and the caption in lines."""
+        """The data of the chart: the values, the title, and the lines of the caption."""
         title = textwrap.shorten(self.title, LONGEST_TITLE, placeholder=" …")
         if not title.strip(" …"):
             title = self.title[:LONGEST_TITLE]
         return {**self.values, "title": title, "lines": textwrap.wrap(self.caption, LINE)}
 
     def csv(self) -> bytes:
-        r"""The numbers that are drawn, as CSV; the column `part` tells the board from attempts.
+        r"""The drawn numbers as CSV. The column `part` distinguishes the board from attempts.
 
         >>> Picture("cost", "", "", {"rows": [{"experiment": "a", "cost": 1.5}]}).csv()
         b'experiment,cost\na,1.5\n'

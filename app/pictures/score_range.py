@@ -1,4 +1,4 @@
-"""The scores that a picture of a leaderboard shows, and where the names of its lines stand."""
+"""The scores that a picture of a leaderboard shows, and the places of the names of its lines."""
 
 from __future__ import annotations
 

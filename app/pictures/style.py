@@ -1,4 +1,4 @@
-"""What all charts have in common: colours, sizes and fonts.
+"""The colours, sizes and fonts of all charts.
 
 Colours are those of Okabe and Ito, which people with any colour vision tell apart; whatever a
 colour says, a letter, a shape, a dash or its place in a fixed order says too.

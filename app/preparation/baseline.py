@@ -32,7 +32,7 @@ def predict(
 
 
 def described(target: Target) -> str:
-    """What made the predictions."""
+    """The method that made the predictions."""
     kind = "Regressor" if target.kind == "number" else "Classifier"
     return f"HistGradientBoosting{kind} of scikit-learn {sklearn.__version__}, defaults"
 

@@ -14,7 +14,7 @@ COPIES = 0.999  # a rank correlation from which a column is the target in other 
 
 
 def leaks(train: pd.DataFrame, test: pd.DataFrame, target: str, own_id: str | None) -> list[str]:
-    """What tells the target: a sentence for each finding. `own_id` is an id column of the data."""
+    """A sentence for each leak of the target. `own_id` is an id column of the data."""
     table = pd.concat([train, test])
     features = [name for name in table.columns if name not in (target, own_id)]
     found = []

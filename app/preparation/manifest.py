@@ -36,11 +36,11 @@ class ListedFile(BaseModel):
 
 
 class Manifest(BaseModel):
-    """What a folder had when it was prepared.
+    """The files of a folder at the end of its preparation.
 
     `root` is the SHA-256 of the lines `SHA256 BYTES NAME` of all files, sorted by name. `source`
-    tells an archive's length and its members with their CRC-32, or what else the files were made
-    of; `made_by` the versions of code and libraries; `self_test` what was tried at the end.
+    has an archive's length and its members with their CRC-32, or another source of the files;
+    `made_by` has the versions of code and libraries; `self_test` has the tests at the end.
     """
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")

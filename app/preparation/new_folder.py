@@ -32,7 +32,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What competition.toml says beside the data: where the leaderboard is from, the baseline."""
+    """Facts for competition.toml beside the data: the leaderboard's source, the baseline."""
 
     title: str
     leaderboard: str = ""

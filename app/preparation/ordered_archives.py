@@ -1,4 +1,4 @@
-"""Archives whose files can only be read in the order in which they lie there: 7z and tar."""
+"""Archives whose files can only be read in the order of the archive: 7z and tar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that Kaggle gives for a competition, read where they lie: nothing is unpacked."""
+"""The files that Kaggle gives for a competition, read in place: nothing is unpacked."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class RawFiles:
         self.read_members(within, targets, write)
 
     def read_members(self, archive: str, wanted: Collection[str], use: Use) -> None:
-        """Read files of a 7z or tar archive in one pass, in the order in which they lie there.
+        """Read files of a 7z or tar archive in one pass, in the order of the archive.
 
         `use` is called with the name, the content and the size of each.
 

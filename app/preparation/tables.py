@@ -16,7 +16,7 @@ PARQUET = (".parquet", ".pq")
 
 
 def read_table(file: Path) -> pd.DataFrame:
-    """A table of texts: cells of a CSV file as they stand, of a Parquet file as Python writes them.
+    """A table of texts: cells of a CSV file unchanged, of a Parquet file as Python writes them.
 
     A missing value is the empty text.
 

@@ -9,7 +9,7 @@ ALL_POINTS = 100.0
 
 
 def comparison_sentence(a: str, b: str, found: Comparison, rate: str) -> str:
-    """Who is ahead, by how many percentage points, and whether that can be told from chance.
+    """Who is ahead, by how many percentage points, and whether chance explains it.
 
     The interval is Student's t over competitions; the sentence says so where there is none.
     """

@@ -7,9 +7,8 @@ from dataclasses import asdict
 
 from app.domain.wording import first_few
 from app.reports.document.page import Marked, Page, Table
-from app.reports.medal_rates import ends
-from app.reports.report import Report
-from app.reports.result_context import (
+from app.reports.document.report import Report
+from app.reports.document.result_context import (
     context_columns,
     context_document,
     footnotes,
@@ -18,7 +17,8 @@ from app.reports.result_context import (
     marks_of,
     shared_notes,
 )
-from app.reports.tables import interval_cell, p_cell
+from app.reports.document.tables import interval_cell, p_cell
+from app.reports.medal_rates import ends
 from app.services.results.choice.public_choice import PublicChoice
 from app.services.results.inputs.scope import ResultContext
 from app.statistics.chosen_by_public import ChosenAtK

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from app.reports.document.page import Page, Table
-from app.reports.report import Report
-from app.reports.tables import cell
+from app.reports.document.report import Report
+from app.reports.document.tables import cell
 from app.services.results.competition_results import CompetitionResult
 from app.services.results.inputs.attempts import CompetitionInfo
 from app.statistics.percentiles import PERCENTILES

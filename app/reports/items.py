@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from app.reports.document.page import Page, Table
+from app.reports.document.report import Report
+from app.reports.document.result_context import marked, shared_notes
+from app.reports.document.tables import interval_cell
 from app.reports.medal_rates import ends
-from app.reports.report import Report
-from app.reports.result_context import marked, shared_notes
-from app.reports.tables import interval_cell
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.statistics.item_analysis import ItemTable
 from app.statistics.rasch import FEWEST

@@ -8,7 +8,7 @@ from typing import Any
 
 from app.domain.result_choices import RATES
 from app.domain.wording import counted
-from app.reports.board.columns import (
+from app.reports.board_columns import (
     Column,
     Rates,
     Row,
@@ -18,14 +18,14 @@ from app.reports.board.columns import (
     plus_minus,
 )
 from app.reports.document.page import Page, Table
-from app.reports.report import Report, RowsOnDemand
-from app.reports.result_context import (
+from app.reports.document.report import Report, RowsOnDemand
+from app.reports.document.result_context import (
     context_columns,
     context_document,
     footnotes,
     shared_notes,
 )
-from app.reports.tables import interval_cell
+from app.reports.document.tables import interval_cell
 from app.reports.uncertainty import noise_notes
 from app.services.results.board import Board
 from app.services.results.inputs.scope import ResultContext

@@ -7,15 +7,15 @@ from dataclasses import asdict
 from typing import Any
 
 from app.reports.document.page import Marked, Page, Table
-from app.reports.medal_rates import ends
-from app.reports.report import Report
-from app.reports.result_context import (
+from app.reports.document.report import Report
+from app.reports.document.result_context import (
     context_columns,
     context_document,
     footnotes,
     marked,
 )
-from app.reports.tables import interval_cell
+from app.reports.document.tables import interval_cell
+from app.reports.medal_rates import ends
 from app.services.results.inputs.scope import ResultContext
 from app.services.results.medals_over_time import Curves
 from app.statistics.medals_over_time import Point

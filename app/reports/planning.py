@@ -6,8 +6,13 @@ from dataclasses import asdict
 from typing import Any
 
 from app.reports.document.page import Page, Table
-from app.reports.report import Report
-from app.reports.result_context import context_columns, context_document, marks_of, shared_notes
+from app.reports.document.report import Report
+from app.reports.document.result_context import (
+    context_columns,
+    context_document,
+    marks_of,
+    shared_notes,
+)
 from app.services.results.planning import SeedPlan
 from app.statistics.planning import MOST_DIFFERENCE
 

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from app.reports.document.page import Page, Table
-from app.reports.report import Report
-from app.reports.tables import cell
+from app.reports.document.report import Report
+from app.reports.document.tables import cell
 from app.services.results.run_outcomes import RunOutcome
 from app.services.results.trajectory import Trajectory
 from app.statistics.efficiency import COSTS

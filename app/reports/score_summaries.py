@@ -6,9 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from app.reports.document.page import Page, Table
-from app.reports.medal_rates import ends
-from app.reports.report import Report
-from app.reports.result_context import (
+from app.reports.document.report import Report
+from app.reports.document.result_context import (
     EFFECTS,
     context_columns,
     context_document,
@@ -16,7 +15,8 @@ from app.reports.result_context import (
     marked,
     shared_notes,
 )
-from app.reports.tables import interval_cell
+from app.reports.document.tables import interval_cell
+from app.reports.medal_rates import ends
 from app.services.results.inputs.scope import ResultContext
 from app.services.results.scores.score_summaries import ScoredExperiment
 from app.statistics.percentiles import PERCENTILE, PERCENTILES, SCALES

@@ -6,10 +6,15 @@ from dataclasses import asdict
 from typing import Any
 
 from app.reports.document.page import Marked, Page, Table
+from app.reports.document.report import Report
+from app.reports.document.result_context import (
+    context_columns,
+    context_document,
+    footnotes,
+    marks_of,
+)
+from app.reports.document.tables import interval_cell
 from app.reports.medal_rates import ends
-from app.reports.report import Report
-from app.reports.result_context import context_columns, context_document, footnotes, marks_of
-from app.reports.tables import interval_cell
 from app.services.results.choice.selection import ChoiceCosts
 from app.statistics.selection import Difference, Share
 

@@ -6,16 +6,16 @@ from dataclasses import asdict
 
 from app.domain.result_choices import Padding
 from app.reports.document.page import Page, Table
-from app.reports.medal_rates import ends
-from app.reports.report import Report
-from app.reports.result_context import (
+from app.reports.document.report import Report
+from app.reports.document.result_context import (
     context_columns,
     context_document,
     footnotes,
     marked,
     marks_of,
 )
-from app.reports.tables import interval_cell
+from app.reports.document.tables import interval_cell
+from app.reports.medal_rates import ends
 from app.services.results.sensitivity import Sensitivity, SensitivityChoice
 
 WORDS = {

@@ -7,9 +7,9 @@ from typing import Any
 
 from app.domain.wording import counted
 from app.reports.document.page import Marked, Page, Table
-from app.reports.report import Report
-from app.reports.result_context import flag_notes, marked, regrade_note
-from app.reports.tables import cell, interval_cell
+from app.reports.document.report import Report
+from app.reports.document.result_context import flag_notes, marked, regrade_note
+from app.reports.document.tables import cell, interval_cell
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
 from app.statistics.success import ALL, KINDS, GroupSuccess, Improvement, Rate

@@ -8,8 +8,8 @@ from typing import Any
 
 from app.domain.wording import counted
 from app.reports.document.page import Page, Table
-from app.reports.report import Report
-from app.reports.tables import cell
+from app.reports.document.report import Report
+from app.reports.document.tables import cell
 from app.services.results.noise.experiment_noise import FinalScore, RateNoise, rate_noise
 from app.storage.queries.noise.uncertainties import UncertaintyRecord
 
@@ -57,7 +57,7 @@ def noise_report_of(document: Mapping[str, Any]) -> Report:
 
 
 def noise_notes(rates: Sequence[RateNoise]) -> list[str]:
-    """What the noise says of the any-medal rate, in a line; none if no noise is known.
+    """A line about the noise of the any-medal rate; no line if no noise is known.
 
     >>> noise_notes([RateNoise("any_medal", 8, 1, 5, 2, 1)])
     ['Noise of the test rows: of 5 medals 2 are nearer to their line than their noise, and 1 of 3 \

@@ -57,7 +57,7 @@ class DrawnRows:
         self._rng = rng
         chances = _poisson_chances(max(0.0, 1.0 - MARGIN / sqrt(rows)))
         whole = np.floor(chances * CODES)
-        # The number of each code of two bytes. Codes beyond have what the whole codes leave over.
+        # The number of each code of two bytes. Codes beyond these hold the remainder.
         self._numbers = np.repeat(np.arange(len(chances)), whole.astype(np.int64)).astype(np.uint8)
         rest = chances * CODES - whole
         self._rest = rest / (rest.sum() or 1.0)

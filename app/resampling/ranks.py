@@ -59,7 +59,7 @@ def _cells(pair: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def places(count: int) -> IntArray:
-    """Where `mean_ranks` wants each of so many values: columns of a table, and what is left over.
+    """The places of `count` values in the layout of `mean_ranks`: a table, then the remainder.
 
     >>> places(35)[[0, 1, 2, 15, 16, 17, 31, 32, 33, 34]]
     array([ 0,  2,  4, 30,  1,  3, 31, 32, 33, 34])

@@ -1,4 +1,4 @@
-"""Plans of metrics of lists, masks, boxes and texts. What stands in one row is drawn together."""
+"""Plans of metrics of lists, masks, boxes and texts. The items of one row are drawn together."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def cluster_bootstrap(
 
 
 def _ends(columns: Floats, counts: Floats) -> Array:
-    """Both ends of the middle 95 % of the resampled sums of each column, which stands in a row."""
+    """The ends of the middle 95 % of each column's sums. Each row of `columns` is one column."""
     resamples = len(counts)
     first = int(np.ceil(0.025 * resamples)) - 1
     last = int(np.ceil(0.975 * resamples)) - 1

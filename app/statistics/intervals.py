@@ -77,7 +77,7 @@ def over_runs_of(
 
 
 def unseen(attempts: NDArray[np.int64] | Array) -> Array:
-    """What is added to a sum of variances over competitions with so many attempts each."""
+    """A correction to a sum of variances, from the number of attempts at each competition."""
     # One attempt of n that differs has a variance of 1 / n**2.
     added: Array = UNSEEN_DISAGREEMENT * np.mean(1.0 / attempts**2, axis=0)
     return added
@@ -101,7 +101,7 @@ def over_competitions(shares: Array) -> Uncertainty | None:
 
 
 def unseen_competitions(shares: Array) -> Array:
-    """What is added to a squared standard error for competitions that were not seen."""
+    """A correction to a squared standard error, for competitions that were not seen."""
     number, middle = _unseen_competitions(shares)
     added: Array = number * middle * (1.0 - middle) / ((len(shares) - 1.0 + number) * len(shares))
     return added

@@ -1,4 +1,4 @@
-"""What difference so many seeds and competitions can detect, before anything is paid for.
+"""The smallest detectable difference for given numbers of seeds and competitions.
 
 The difference of two experiments over K competitions with n seeds each has the squared standard
 error (between**2 + 2 within**2 / n) / K for competitions like these, and 2 within**2 / (n K) for
@@ -86,7 +86,7 @@ def plan(
     power: float = POWER,
     level: float = LEVEL,
 ) -> list[PlannedSize]:
-    """What each size can detect: two-sided t tests at `level`, found with a chance of `power`."""
+    """The difference that each size detects by a two-sided t test at `level` with this `power`."""
     found = []
     for count in competitions:
         for number in seeds:

@@ -1,4 +1,4 @@
-"""What the choice of a run's final submission cost, and how public scores mislead.
+"""The loss by the choice of a run's final submission, and the error of public scores.
 
 A run sends several files and has one final submission. Its regret is what the best of its files
 would have won in addition: a medal, or places among the human teams. Which file is best, no agent

@@ -191,7 +191,7 @@ def holm(p: Array) -> Array:
 
 
 def letters_of(names: Sequence[str], apart: set[tuple[str, str]]) -> dict[str, str]:
-    """Letters such that two names share one if, and only if, they are not apart.
+    """Letters for names: two names share a letter exactly if they do not differ significantly.
 
     Each letter stands for names of which none is apart from another: two that have no letter in
     common yet get one, with all that fit, in the order of `names`. Letters for all such sets, as

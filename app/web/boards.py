@@ -14,20 +14,20 @@ from app.api.http.query_names import refuse_ignored_parameters
 from app.api.results import Rate
 from app.domain.result_choices import RATES, GroupBy, Padding
 from app.errors import Forbidden, NotFound, Unauthorized
-from app.reports.board.columns import board_groups
+from app.reports.board_columns import board_groups
+from app.reports.document.result_context import EFFECTS
 from app.reports.items import items_report
 from app.reports.medal_rates import board_report
-from app.reports.result_context import EFFECTS
 from app.services.auth import Caller, require_researcher
 from app.services.results import board
 from app.services.results.inputs.scope import ResultFilter
 from app.services.results.inputs.several import Absent
 from app.statistics.rasch import FEWEST
-from app.web.rendering import page
-from app.web.twins.formats import TWINS
+from app.web.page_data.formats import PAGE_FORMAT
+from app.web.rendering.fill_templates import page
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
-public = APIRouter(include_in_schema=False, dependencies=[TWINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, PAGE_FORMAT])
+public = APIRouter(include_in_schema=False, dependencies=[PAGE_FORMAT])
 ROWS = 100
 SuiteName = Annotated[str, Path(max_length=100)]
 HowMissing = Annotated[Padding, Query()]

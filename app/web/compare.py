@@ -14,19 +14,19 @@ from app.api.results import Rate
 from app.domain.result_choices import RATES, Axis, Padding
 from app.errors import PodiumError
 from app.reports.comparison_sentence import comparison_sentence
+from app.reports.document.result_context import EFFECTS
 from app.reports.medals_over_time import curves_report
-from app.reports.result_context import EFFECTS
 from app.services.experiments import experiments
 from app.services.experiments.archiving import archived_of_experiments
 from app.services.results import board, medals_over_time
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.web.boards import HowMissing
 from app.web.experiments import ExperimentPath, Suite
-from app.web.rendering import page
-from app.web.twins.facts import archived_facts, over_time_facts
-from app.web.twins.formats import TWINS
+from app.web.page_data.facts import archived_facts, over_time_facts
+from app.web.page_data.formats import PAGE_FORMAT
+from app.web.rendering.fill_templates import page
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, PAGE_FORMAT])
 Name = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
 OFFERED = 500  # names in the form
 

@@ -17,13 +17,13 @@ from app.services.results import competition_results
 from app.services.results.competition_results import CompetitionResult
 from app.services.results.noise.experiment_noise import near_lines
 from app.web.experiments import Suite, Words
-from app.web.paging import Paging
-from app.web.rendering import page
-from app.web.twins.facts import archived_facts, competition_facts
-from app.web.twins.formats import TWINS
-from app.web.twins.rows import catalogue_rows
+from app.web.page_data.facts import archived_facts, competition_facts
+from app.web.page_data.formats import PAGE_FORMAT
+from app.web.page_data.paging import Paging
+from app.web.page_data.rows import catalogue_rows
+from app.web.rendering.fill_templates import page
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, PAGE_FORMAT])
 LISTED = 100
 ATTEMPTS = 200
 REGRADES = 50

@@ -10,9 +10,9 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 
 from app.services.auth import Caller
-from app.web.forms import FROM_ELSEWHERE
 from app.web.login import login_page
-from app.web.rendering import asked_path, page
+from app.web.rendering.fill_templates import asked_path, page
+from app.web.rendering.forms import FROM_ELSEWHERE
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 # Below these addresses programs call, and every error is a problem document.

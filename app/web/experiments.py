@@ -10,13 +10,13 @@ from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx
 from app.services.results import cells, overview
-from app.web.paging import Paging
-from app.web.rendering import page
-from app.web.twins.facts import archived_facts, experiment_facts, paging_facts
-from app.web.twins.formats import TWINS
-from app.web.twins.rows import experiment_rows, heat_map_rows
+from app.web.page_data.facts import archived_facts, experiment_facts, paging_facts
+from app.web.page_data.formats import PAGE_FORMAT
+from app.web.page_data.paging import Paging
+from app.web.page_data.rows import experiment_rows, heat_map_rows
+from app.web.rendering.fill_templates import page
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, PAGE_FORMAT])
 PAGE = 100
 Words = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
 Suite = Annotated[str, Query(max_length=100, pattern=r"^[^\x00]*$")]

@@ -1,7 +1,7 @@
-"""Word for an open page that its run has changed.
+"""Notifies open pages of changes to their run.
 
-The stream carries no data. A page that hears of a change asks for itself again, so one template
-and one check of the reader serve both.
+The stream carries no data. A page that is notified requests itself again, so one template and one
+check of the reader serve both.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ async def _changes(
             except Unavailable:  # the database is away, and so would be the page
                 yield HEARTBEAT
             except PodiumError:
-                yield CHANGED  # the page then asks for itself, and says why it may not be read
+                yield CHANGED  # the page reloads and shows the authorization error
                 return
             else:
                 yield CHANGED if has_changed else HEARTBEAT

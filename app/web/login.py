@@ -13,8 +13,8 @@ from app.api.http.request_log import note_caller
 from app.errors import Forbidden, RunArchived, Unauthorized
 from app.services.auth import HOW_TO
 from app.services.login import COOKIE
-from app.web.forms import refuse_other_sites
-from app.web.rendering import page
+from app.web.rendering.fill_templates import page
+from app.web.rendering.forms import refuse_other_sites
 
 router = APIRouter(include_in_schema=False)
 HOME = "/"

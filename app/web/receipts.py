@@ -11,12 +11,12 @@ from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor
 from app.services.experiments.archiving import archived_of_experiments
 from app.services.receipts import freeze, read
 from app.web.experiments import ExperimentPath
-from app.web.rendering import page
-from app.web.twins.facts import archived_facts
-from app.web.twins.formats import TWINS
-from app.web.twins.rows import fields_of
+from app.web.page_data.facts import archived_facts
+from app.web.page_data.formats import PAGE_FORMAT
+from app.web.page_data.rows import fields_of
+from app.web.rendering.fill_templates import page
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, PAGE_FORMAT])
 LISTED = 200
 FIELDS = ("id", "kind", "experiment", "run_id", "submission_id", "number", "key_id", "supersedes",
           "created_at")  # fmt: skip

@@ -20,22 +20,22 @@ from app.services.runtime.context import Context
 from app.services.submissions import disclose
 from app.services.submissions.disclose import Disclosed
 from app.services.submissions.run_submissions import submission_page
-from app.web.formats import when
-from app.web.forms import FormCaller, form_token
-from app.web.paging import Shown
-from app.web.rendering import page
-from app.web.time_axis import time_axis
-from app.web.twins.facts import (
+from app.web.page_data.facts import (
     archived_facts,
     receipt_facts,
     run_facts,
     shown_facts,
     submission_facts,
 )
-from app.web.twins.formats import TWINS
-from app.web.twins.rows import fields_of, submission_rows, violation_rows
+from app.web.page_data.formats import PAGE_FORMAT
+from app.web.page_data.paging import Shown
+from app.web.page_data.rows import fields_of, submission_rows, violation_rows
+from app.web.rendering.fill_templates import page
+from app.web.rendering.formats import when
+from app.web.rendering.forms import FormCaller, form_token
+from app.web.time_axis import time_axis
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, TWINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, PAGE_FORMAT])
 forms = APIRouter(include_in_schema=False)
 SUBMISSIONS = 100
 FAULTS = 20
@@ -46,7 +46,7 @@ FAULT = ("at", "attempt", "kind", "place")
 def show_run(
     request: Request, context: Ctx, caller: Anyone, run_id: Id, cursor: Cursor = None
 ) -> Response:
-    """A run: its submissions over time, and what its agent was told of each."""
+    """A run: its submissions over time, and the disclosures of each."""
     run = runs.find(context, caller, run_id)
     listed = submission_page(context, caller, run, cursor, SUBMISSIONS)
     found, final = listed.found, listed.final

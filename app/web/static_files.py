@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from app.errors import NotFound
-from app.web.rendering import STATIC_FILES, static_bytes
+from app.web.rendering.fill_templates import STATIC_FILES, static_bytes
 
 router = APIRouter(include_in_schema=False)
 KEEP = "public, max-age=31536000, immutable"  # its address changes with the file

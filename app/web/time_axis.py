@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.services.submissions.disclose import Disclosed
-from app.web.formats import HOUR, MINUTE
+from app.web.rendering.formats import HOUR, MINUTE
 
 LEFT, RIGHT = 12.0, 948.0  # of 960 units
 STEPS = (1, 5, 15, 30, MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 6 * HOUR,

@@ -29,7 +29,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Family:
-    """What is measured: `rows` of a competition, and where their number is from.
+    """A measured competition: its number of `rows`, and the source of that number.
 
     `exact` and `estimate` are MLE-bench's test sets as known; `assumed` stands where nobody says
     how many they are, `smaller` where the reference would take minutes.

@@ -19,7 +19,7 @@ from benchmarks.families.measure import Place
 
 
 def peers_way(checkout: Path, slug: str, place: Place) -> Callable[[], float]:
-    """What `mlebench grade-sample` does in a warm process: read both files, grade, rank.
+    """The work of `mlebench grade-sample` in a warm process: read both files, grade, rank.
 
     Raises:
         FileNotFoundError: the folder is no checkout of MLE-bench with this competition.

@@ -132,7 +132,7 @@ def packed(folder: Path) -> bytes:
     return buffer.getvalue()
 
 
-# What the tests over HTTP run on, each in turn: a server on SQLite that grades, and one on
+# The servers of the tests over HTTP, each in turn: one on SQLite that grades, and one on
 # PostgreSQL that queues, with a worker that grades. PODIUM_TEST_MODES=postgresql is what lies
 # between: a server on PostgreSQL that grades.
 MODES = os.environ.get("PODIUM_TEST_MODES", "sqlite,queue").split(",")

@@ -38,7 +38,7 @@ COUNTS = {
 
 @pytest.fixture(scope="module")
 def once() -> dict[tuple[str, PodiumServer], Any]:
-    """What the fixtures below made on a server. No test changes it."""
+    """The data that the fixtures below made on a server. No test changes them."""
     return {}
 
 

@@ -290,7 +290,7 @@ def test_who_may_and_what_is_refused(podium: Podium, tiny: Path) -> None:
     assert podium.admin.get(f"{at}?cursor=x").status_code == 422
     assert podium.admin.get("/v1/regrades/rgr_x").status_code == 404
 
-    # What was settled since has to be graded first.
+    # Submissions settled since then have to be graded first.
     sent(run, good_submission(tiny, shift=0.5))
     assert podium.admin.get(at).json()["progress"]["missing"] == 1
     late = podium.admin.post(f"{at}/apply", json={"reason": WHY})

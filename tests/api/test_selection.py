@@ -1,4 +1,4 @@
-"""What choosing a final submission cost, over HTTP: by hand, beside pass@k, and refused."""
+"""The loss by choosing a final submission, over HTTP: by hand, beside pass@k, and refused."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ def agents(podium: Podium) -> tuple[dict[str, Path], dict[str, str], str]:
 
 
 class Sheet:
-    """What a spreadsheet makes of the rows, in exact fractions: none of Podium's functions."""
+    """The rates as a spreadsheet computes them, in exact fractions, without Podium's functions."""
 
     def __init__(self, agent: str, tasks: set[str], threshold: str) -> None:
         mine = [r for r in rows() if r["agent"] == agent and r["task"] in tasks]

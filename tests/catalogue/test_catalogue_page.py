@@ -1,4 +1,4 @@
-"""The page about what stands behind each competition is that of the folders."""
+"""The page about the source and the checks of each competition is that of the folders."""
 
 from __future__ import annotations
 

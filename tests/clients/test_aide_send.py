@@ -1,4 +1,4 @@
-"""What the AIDE example does with its file when the file or Podium is not as it should be.
+"""The AIDE example with a wrong file or a broken Podium.
 
 AIDE's own search is in tests/clients/packages/test_aide.py; here the file is given.
 """

@@ -1,4 +1,4 @@
-"""What a server may send instead of the bytes that it was asked for."""
+"""Answers of servers other than the requested bytes."""
 
 from __future__ import annotations
 

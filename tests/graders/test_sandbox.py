@@ -15,7 +15,7 @@ ALL_WALLS = Isolation(**dict.fromkeys(WALLS, True))
 
 
 def confined(after: str = "", before: str = "") -> dict:
-    """What a process that confined itself says as its `found`."""
+    """The `found` of a process that confined itself."""
     program = f"""
 import dataclasses, json, os, platform, resource, socket, sys
 from app.graders.walls import landlock, sandbox, seccomp, self_test, syscalls

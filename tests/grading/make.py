@@ -72,7 +72,7 @@ def codes(judge: Checker, data: bytes) -> list[str]:
 
 
 def accepted(judge: Checker, data: bytes) -> CheckedFile:
-    """What both ways make of a good file, after checking that they agree where both take it."""
+    """The result of both ways for a good file, after checking that they agree."""
     exact = judge.check_exactly(data)
     fast = judge.check_fast(data)
     if fast is not None:

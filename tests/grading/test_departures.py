@@ -1,4 +1,4 @@
-"""What a competition may declare where its files depart from the plain form."""
+"""Declarations of competitions whose files depart from the plain form."""
 
 import pytest
 

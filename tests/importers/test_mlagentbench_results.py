@@ -18,7 +18,7 @@ NO_ERRORS = {
 
 
 def entry(place: str = PLACE, **over) -> dict:
-    """What MLAgentBench writes of a run whose steps were evaluated."""
+    """MLAgentBench's file for a run whose steps were evaluated."""
     return {
         "path": place, "summary": "", "rubric_questions": {}, "score": [0.5, 0.6, 0.7],
         "score_steps": [0, 1], "submitted_final_answer": True, "final_score": 0.7,

@@ -41,7 +41,7 @@ def test_health_needs_no_key(podium):
 
 
 def call_validate(client, competition: str, data: bytes):  # type: ignore[no-untyped-def]
-    """What MLEvolve's client does with an answer: (passed, text)."""
+    """An answer as MLEvolve's client reads it: (passed, text)."""
     answer = client.post(
         "/validate", files={"file": ("s.csv", data, "text/csv")}, headers={"exp-id": competition}
     ).json()

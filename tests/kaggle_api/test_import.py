@@ -21,7 +21,7 @@ from tests.forkserver import PodiumProcess, run_podium
 from tests.kaggle_api.test_downloads import CutOnce
 from tests.server import free_port
 
-# What is tried here is this command line, not the server's database.
+# These tests try the command line, not the server's database.
 pytestmark = pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 PREPARE = '''
 import csv

@@ -18,7 +18,7 @@ from tests.kaggle_api.agent import Agent, told
 from tests.kaggle_api.conftest import NEW, OLD
 from tests.server import free_port
 
-# What is tried here is this command line, not the server's database.
+# These tests try the command line, not the server's database.
 pytestmark = pytest.mark.parametrize("server", ["sqlite"], indirect=True)
 NOBODY = {"KAGGLE_USERNAME": "podium", "KAGGLE_KEY": "podium"}
 

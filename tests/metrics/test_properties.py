@@ -1,4 +1,4 @@
-"""What holds for every registered metric, whatever it measures."""
+"""Properties of every registered metric."""
 
 import functools
 import math

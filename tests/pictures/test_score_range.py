@@ -1,4 +1,4 @@
-"""What a picture of a leaderboard shows of scores that are far away from the others."""
+"""Scores far away from the others, in a picture of a leaderboard."""
 
 from __future__ import annotations
 

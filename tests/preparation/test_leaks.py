@@ -1,4 +1,4 @@
-"""What tells the answers is found, and what does not is left alone."""
+"""Columns that leak the answers are found, and no others."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""What is proposed for a target, and what cannot be one."""
+"""The columns that are proposed as a target, and those that cannot be one."""
 
 import pandas as pd
 import pytest

@@ -39,7 +39,7 @@ def signer(after=AT - HOUR, before=None, **more):
 
 def ssh(tmp_path: Path, *more: str, data=DATA, signature=SIGNATURE, signers=None, namespace="",
         revoked=PUBLIC):  # fmt: skip
-    """What `ssh-keygen -Y verify` says: its status and its text."""
+    """The status and the text of `ssh-keygen -Y verify`."""
     (tmp_path / "allowed").write_text(allowed_signers(signers or [signer()]))
     (tmp_path / "receipt.sig").write_text(signature)
     (tmp_path / "revoked").write_text(f"{sshsig.public_line(revoked)} stolen\n")

@@ -1,4 +1,4 @@
-"""What the sentence of a comparison says of a difference that cannot be told from chance."""
+"""The sentence of a comparison for a difference that chance explains."""
 
 from __future__ import annotations
 

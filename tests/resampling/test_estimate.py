@@ -1,4 +1,4 @@
-"""What the resamples say: standard errors, intervals, chances of medals, and reasons for none."""
+"""Estimates from resamples: standard errors, intervals, chances of medals, reasons for none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What breaks outside of Podium, seen over HTTP: said plainly, and nothing is lost."""
+"""Failures outside of Podium, over HTTP: the answer names them, and nothing is lost."""
 
 from __future__ import annotations
 

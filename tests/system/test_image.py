@@ -85,7 +85,7 @@ def test_the_images_command_serves_and_its_health_check_passes(
     environment = {
         **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
         **settings,
-        # What differs here from the container: the places, the port and the interpreter.
+        # The places, the port and the interpreter differ here from the container.
         "PODIUM_DATA_DIR": str(tmp_path / "data"),
         "PODIUM_COMPETITIONS_DIR": str(tmp_path / "competitions"),
         "PODIUM_HOST": "127.0.0.1",

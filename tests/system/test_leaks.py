@@ -20,7 +20,7 @@ from tests.api.conftest import CSV, Podium, Run
 from tests.factories import good_submission, write_competition
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)")
-# What differs between any two runs, whatever their answers are.
+# These differ between any two runs, whatever their answers are.
 VOLATILE = [
     (re.compile(r"(run|sub|key)_[0-9a-f]{26}"), "ID"),
     (TIME, "TIME"),

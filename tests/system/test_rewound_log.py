@@ -24,7 +24,7 @@ def command(*words: object, data: Path | None = None) -> subprocess.CompletedPro
 
 
 def keep(podium: Podium, folder: Path, *proofs: str) -> None:
-    """What an outsider keeps: the checkpoint, the keys, and answers about the log."""
+    """The records of an outsider: the checkpoint, the keys, and answers about the log."""
     folder.mkdir(exist_ok=True)
     public = podium.client()
     (folder / "checkpoint.txt").write_text(public.get("/v1/log/checkpoint").text)

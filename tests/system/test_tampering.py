@@ -1,4 +1,4 @@
-"""What somebody changes behind Podium's back, in the database or the store, is found and named."""
+"""Changes of the database or the store by others than Podium are found and named."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def copy(seeded: Seeded, tmp_path: Path) -> Path:
 
 
 def damage(data: Path) -> list[Damage]:
-    """What a comparison of everything finds."""
+    """The findings of a comparison of everything."""
     progress = Progress(data / "verify.json")
     verify(Settings(data_dir=data), lambda *_: None, sample=None, progress=progress)
     return progress.damaged
 
 
 def named_in(data: Path) -> set[str]:
-    """What the check of receipts and log alone names."""
+    """The findings of the check of receipts and log alone."""
     database = Database(f"sqlite:///{data / 'podium.db'}")
     try:
         with database.read() as session:

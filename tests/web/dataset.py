@@ -1,4 +1,4 @@
-"""What the tests of pages look at: 3 experiments x 20 competitions x 3 seeds, made over HTTP.
+"""The data for the tests of pages: 3 experiments x 20 competitions x 3 seeds, made over HTTP.
 
 Everything comes about as in use: competitions are imported at the start, runs are made with a
 researcher's key, and their files are graded.

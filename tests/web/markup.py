@@ -89,7 +89,7 @@ class _Checker(HTMLParser):
 
 
 def mistakes_of(text: str) -> list[str]:
-    """What is wrong with the markup of a page, beyond what `justhtml` reports."""
+    """Errors in the markup of a page beyond those that `justhtml` reports."""
     checker = _Checker()
     checker.feed(text)
     checker.close()

@@ -1,4 +1,4 @@
-"""What is archived says so on its pages, with the time and the reason."""
+"""Pages of archived subjects have the time and the reason."""
 
 from __future__ import annotations
 

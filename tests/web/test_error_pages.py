@@ -1,4 +1,4 @@
-"""What a browser sees when something is wrong: a page that says what to do."""
+"""Error pages of browsers say what to do."""
 
 from __future__ import annotations
 

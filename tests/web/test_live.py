@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from app.web.live import PER_LOGIN
-from app.web.rendering import SCRIPTS, environment
+from app.web.rendering.fill_templates import SCRIPTS, environment
 from tests.factories import good_submission
 from tests.web.browser import log_in, reader
 from tests.web.conftest import caller, visitor

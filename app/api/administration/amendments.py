@@ -50,7 +50,7 @@ def withdraw_imports(context: Ctx, caller: Anyone, name: Name, body: Withdrawal)
     dependencies=[FOR_RESEARCHERS],
 )
 def list_amendments(context: Ctx, name: Name, limit: Limit = 100, cursor: Cursor = None) -> Any:
-    """What was changed or withdrawn of an experiment, oldest first."""
+    """The amendments of an experiment and its withdrawn imports, oldest first."""
     found, after = amendments.history(context, name, cursor, limit)
     return {"items": [_shown(one) for one in found], "next_cursor": after}
 

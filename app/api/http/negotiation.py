@@ -7,8 +7,8 @@ from typing import Any
 from fastapi import Request, Response
 
 from app.errors import PodiumError
-from app.reports.report import Report
-from app.reports.tables import to_csv, to_parquet
+from app.reports.document.report import Report
+from app.reports.document.tables import to_csv, to_parquet
 
 JSON = "application/json"
 CSV = "text/csv"

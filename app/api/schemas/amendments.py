@@ -32,7 +32,7 @@ class Withdrawal(Body):
 
 
 class AmendmentOut(BaseModel):
-    """What was changed or withdrawn, as it was before; `by` is a key's id."""
+    """The values before an amendment or a withdrawal; `by` is a key's id."""
 
     id: int
     experiment: str

@@ -32,7 +32,7 @@ class ReceiptOut(BaseModel):
 
 
 class ExperimentReceiptIn(Body):
-    """What the receipt of an experiment is about."""
+    """The subject of an experiment's receipt."""
 
     suite: Slug | None = Field(
         default=None, description="competitions of it without a run are listed as missing"

@@ -95,7 +95,7 @@ class ExperimentChangeOut(BaseModel):
 
 
 class SummaryOut(BaseModel):
-    """What a regrade changes; of an applied one: what it changed when it was applied."""
+    """The changes by a regrade; for an applied one, those at its application."""
 
     submissions: DifferenceCountsOut
     finals_changed: int

@@ -45,7 +45,7 @@ class ScoresOut(BasisOut):
 
 
 class SelectionOut(BasisOut):
-    """What the choice of final submissions cost, against each run's best file."""
+    """The loss by the choice of final submissions, compared with each run's best file."""
 
     percentile_convention: str
     runs: int

@@ -81,7 +81,7 @@ def list_run_receipts(context: Ctx, caller: AlsoHarness, run_id: Id) -> Any:
     dependencies=[FOR_RESEARCHERS],
 )
 def issue_run_receipt(response: Response, context: Ctx, run_id: Id) -> Any:
-    """Sign how a closed run stands now. Closing a run does that too."""
+    """Sign the present state of a closed run. Closing a run does that too."""
     return _issued(response, *issue_for_run(context, run_id))
 
 
@@ -109,7 +109,7 @@ def list_experiment_receipts(
 def issue_experiment_receipt(
     response: Response, context: Ctx, name: Name, body: ExperimentReceiptIn
 ) -> Any:
-    """Sign all attempts of an experiment as they stand now: graded, failed, rejected or missing."""
+    """Sign the state of all attempts of an experiment: graded, failed, rejected or missing."""
     return _issued(
         response, *issue_for_experiment(context, name, suite=body.suite, padding=body.padding)
     )

@@ -16,8 +16,8 @@ from app.errors import Invalid
 from app.reports.document.latex import to_latex
 from app.reports.document.origin import Origin, csv_metadata, origin_of
 from app.reports.document.page import to_markdown
-from app.reports.report import Report
-from app.reports.tables import to_csv, to_parquet
+from app.reports.document.report import Report
+from app.reports.document.tables import to_csv, to_parquet
 
 # They say where a result is written and who asked, and nothing about what is in it.
 LEFT_OUT = ("--out", "--parquet", "--key")

@@ -43,8 +43,8 @@ def results(
     if as_json or csv or form or to:
         from app.cli.results.forms import print_report
         from app.reports.document.page import Page, Table
-        from app.reports.report import Report
-        from app.reports.tables import cell
+        from app.reports.document.report import Report
+        from app.reports.document.tables import cell
 
         def cells(row: dict[str, Any]) -> list[str]:
             return [cell(value) for value in _row(row)]

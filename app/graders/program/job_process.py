@@ -53,7 +53,7 @@ class JobRules:
 
 
 def rehearse() -> None:
-    """Do what nearly every job does, so that its first time is over before the job comes.
+    """Warm up the code paths of nearly every job, before the process is forked.
 
     A new process shares its memory with the one it was copied from, and the first write to a page
     copies the page: for a small job that takes longer than the job itself.

@@ -63,7 +63,7 @@ class JobStarter:
         return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, descriptors[0])
 
     def end(self) -> None:
-        """Kill the process that was taken, if there is one; then the next is started.
+        """Kill the process of the present job, if there is one; then the next is started.
 
         Raises:
             OSError: the job starter is gone.
@@ -73,7 +73,7 @@ class JobStarter:
             self._commands.sendall(_END)
 
     def ending(self) -> str:
-        """Wait a second for the process that was taken last to end, then kill it.
+        """Wait a second for the end of the last job's process, then kill it.
 
         Returns how it ended, as text for a fault.
 
@@ -132,7 +132,7 @@ def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> N
 
 
 def _is_too_much(spare: _Process) -> bool:
-    """Whether a process that waits for its job has waited too long, or has taken too much."""
+    """Whether a process that waits for its job has waited too long or uses too much memory."""
     waited = time.monotonic() - spare.started
     return (
         waited > SPARE_SECONDS
@@ -142,7 +142,7 @@ def _is_too_much(spare: _Process) -> bool:
 
 
 def _own_bytes(process: _Process) -> int:
-    """The memory that a process has taken since it was copied from this one."""
+    """The growth of a process's memory since it was copied from this one."""
     return _memory(process.child.pid) - _memory(os.getpid())
 
 

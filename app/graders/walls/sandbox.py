@@ -172,7 +172,7 @@ def _leave_namespaces() -> None:
 def _limit_data(megabytes: int) -> None:
     if sys.platform != "linux":
         raise OSError(f"{sys.platform} does not enforce RLIMIT_DATA")
-    # What the limit counts: private writable memory, reserved or used.
+    # The limit counts private writable memory, reserved or used.
     _limit(resource.RLIMIT_DATA, _status("VmData") + megabytes * MEGABYTE)
 
 

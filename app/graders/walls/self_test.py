@@ -49,7 +49,7 @@ def isolation(server: int) -> Isolation:
 
 
 def _in_a_process(test: Callable[[], dict[str, list[str]]]) -> bytes:
-    """What a test in a process of its own returns, as JSON; nothing if the process dies."""
+    """The result of a test in a process of its own, as JSON; empty if the process dies."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

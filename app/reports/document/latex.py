@@ -8,7 +8,7 @@ from typing import Any
 
 from app.reports.document.origin import origin_of
 from app.reports.document.page import Marked, Table, marks
-from app.reports.report import Report
+from app.reports.document.report import Report
 
 _NUMBER = re.compile(r"^[-+]?[0-9.]*( ± [0-9.]+)?( %)?$|^not known$")
 ESCAPES = {

@@ -7,8 +7,8 @@ import re
 from dataclasses import dataclass
 
 from app import __version__
-from app.reports.report import Report
-from app.reports.tables import to_csv
+from app.reports.document.report import Report
+from app.reports.document.tables import to_csv
 
 
 @dataclass(frozen=True, slots=True)

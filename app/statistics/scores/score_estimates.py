@@ -1,4 +1,4 @@
-"""What a summary of scores consists of, and how it is moved to a scale other than 0 to 100."""
+"""The parts of a summary of scores, and their conversion to a scale other than 0 to 100."""
 
 from __future__ import annotations
 

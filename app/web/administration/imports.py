@@ -14,12 +14,12 @@ from app.errors import Invalid
 from app.services.auth import require_admin
 from app.services.competitions import import_folder
 from app.services.competitions.import_jobs import RUNNING, ImportJobs
-from app.web.forms import form_token, login_behind_form, require_token
-from app.web.rendering import page
-from app.web.twins.facts import import_facts
-from app.web.twins.formats import TWINS
+from app.web.page_data.facts import import_facts
+from app.web.page_data.formats import PAGE_FORMAT
+from app.web.rendering.fill_templates import page
+from app.web.rendering.forms import form_token, login_behind_form, require_token
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, TWINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, PAGE_FORMAT])
 forms = APIRouter(include_in_schema=False)
 HERE = "/operations/imports"
 API = "/v1/competitions"

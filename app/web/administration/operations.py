@@ -11,15 +11,15 @@ from app.api.dependencies import FOR_ADMINS, Anyone, Ctx, Cursor, Id
 from app.errors import NotFound
 from app.services.operations import faults, health, keys
 from app.services.operations.queue_state import queue_state
-from app.web.formats import when
-from app.web.forms import ADMIN_FORM, form_token
-from app.web.paging import Shown
-from app.web.rendering import page
-from app.web.twins.facts import shown_facts
-from app.web.twins.formats import TWINS
-from app.web.twins.rows import fields_of
+from app.web.page_data.facts import shown_facts
+from app.web.page_data.formats import PAGE_FORMAT
+from app.web.page_data.paging import Shown
+from app.web.page_data.rows import fields_of
+from app.web.rendering.fill_templates import page
+from app.web.rendering.formats import when
+from app.web.rendering.forms import ADMIN_FORM, form_token
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, TWINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, PAGE_FORMAT])
 forms = APIRouter(include_in_schema=False, dependencies=[ADMIN_FORM])
 FAULTS = 100
 KEYS = 100

@@ -14,12 +14,12 @@ from app.review.signals import Level
 from app.services.reviews import show
 from app.services.reviews.decide import decide
 from app.services.reviews.show import QueueFilter
-from app.web.forms import ADMIN_FORM, FormCaller, form_token
-from app.web.rendering import page
-from app.web.twins.formats import TWINS
-from app.web.twins.rows import fields_of, queue_rows, signal_rows
+from app.web.page_data.formats import PAGE_FORMAT
+from app.web.page_data.rows import fields_of, queue_rows, signal_rows
+from app.web.rendering.fill_templates import page
+from app.web.rendering.forms import ADMIN_FORM, FormCaller, form_token
 
-router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, TWINS])
+router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, PAGE_FORMAT])
 forms = APIRouter(include_in_schema=False, dependencies=[ADMIN_FORM])
 ROWS = 100
 LONGEST_REASON = 2000

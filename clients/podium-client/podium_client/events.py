@@ -24,7 +24,7 @@ class Event:
 
 @dataclass
 class EventStream:
-    """What is known of the stream of a run, over all its connections."""
+    """The state of a run's event stream, over all its connections."""
 
     run: str
     last_id: str | None = None

@@ -1,4 +1,4 @@
-"""What Inspect finds by the entry point: the scorer and the task, named podium_inspect/..."""
+"""The scorer and the task that Inspect finds by the entry point, named podium_inspect/..."""
 
 from podium_inspect.scorer import podium_scorer
 from podium_inspect.tasks import competitions

@@ -61,7 +61,7 @@ from harbor.verifier.verifier import Verifier  # noqa: E402
 
 
 class PlainProcesses:
-    """What a verifier asks of its environment, without a container."""
+    """The environment that a verifier needs, without a container."""
 
     os = TaskOS.LINUX
 

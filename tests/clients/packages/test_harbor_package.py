@@ -18,7 +18,7 @@ from tests.factories import good_submission
 
 HARBOR = "harbor==0.25.0"
 DRIVER = Path(__file__).with_name("harbor_driver.py")
-# What Harbor's modules of tasks and verifiers import; the rest of its packages are of clouds.
+# Imports of Harbor's modules of tasks and verifiers; its other packages are of clouds.
 IMPORTED = ("pathspec", "platformdirs", "pydantic", "shortuuid", "toml", "typing-extensions")
 
 

@@ -1,4 +1,4 @@
-"""What MLE-bench's own code makes of the raw data of these tests: digests of its files.
+"""Digests of the files that MLE-bench's own code makes of the raw data of these tests.
 
 `python -m tests.preparation.mle_bench.reference CHECKOUT` prints what is committed as
 reference.json. CHECKOUT is a clone of github.com/openai/mle-bench at commit 783b15a; its code runs

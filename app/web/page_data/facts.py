@@ -18,7 +18,7 @@ from app.services.results.cells import HeatMap
 from app.services.results.medals_over_time import Curves
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.submissions.disclose import Disclosed
-from app.web.paging import Paging, Shown
+from app.web.page_data.paging import Paging, Shown
 
 NOISE = ("standard_error", "low", "high", "resamples", "medals", "reason")
 
@@ -34,7 +34,7 @@ def shown_facts(shown: Shown, next_cursor: str | None) -> dict[str, Any]:
 
 
 def archived_facts(found: Sequence[Any]) -> list[dict[str, Any]]:
-    """What is archived, with the time and the reason."""
+    """The archive entries of a page's subject, with their times and reasons."""
     return [
         {"kind": one.kind, "name": one.name, "at": one.archived_at, "reason": one.reason}
         for one in found
@@ -55,7 +55,7 @@ def experiment_facts(found: HeatMap) -> dict[str, Any]:
 def run_facts(
     run: Any, entry: CatalogueEntry, told: Disclosures, harness: Disclosures, final: str | None
 ) -> dict[str, Any]:
-    """A run, and how much was told of it."""
+    """A run, and the totals of its disclosures."""
     names = ("id", "experiment", "competition", "seed", "feedback", "limits", "state", "usage",
              "failure", "created_at", "started_at", "closed_at")  # fmt: skip
     metric = entry.competition.metric
@@ -121,7 +121,7 @@ def _board_facts(board: Leaderboard | None) -> dict[str, Any] | None:
 
 
 def over_time_facts(found: Curves) -> dict[str, Any]:
-    """What was counted in medals over time, and the regret of each choice."""
+    """The numbers of runs behind medals over time, and the regret of each choice."""
     return {
         "axis": found.axis, "padding": found.padding, "runs": found.runs,
         "left_out": found.left_out, "missing": found.missing,

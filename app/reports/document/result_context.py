@@ -119,7 +119,7 @@ def marks_of(*contexts: ResultContext) -> Callable[[str], str | Marked]:
 
 
 def shared_notes(contexts: Sequence[ResultContext]) -> list[str]:
-    """The footnotes of several experiments: what several have in common stands once."""
+    """The footnotes of several experiments: a note of several experiments appears once."""
     names: dict[str, list[str]] = {}
     for one in contexts:
         name = one.experiment.name

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from app.reports.report import Row
+from app.reports.document.report import Row
 
 
 def to_csv(rows: Sequence[Row]) -> str:

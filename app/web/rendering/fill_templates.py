@@ -15,8 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from app.pictures.outcomes import LETTERS, OUTCOMES
 from app.services.auth import Caller
-from app.web.formats import FILTERS
-from app.web.twins.formats import CSV, FORMAT, JSON, Facts, Rows, as_csv, as_json
+from app.web.page_data.formats import CSV, FORMAT, JSON, Facts, Rows, as_csv, as_json
+from app.web.rendering.formats import FILTERS
 
 # Pages have no style of their own and ask no other host for anything. Those that change while
 # somebody looks have the scripts of the package; the others have none.

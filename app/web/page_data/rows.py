@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from app.reports.report import Row
+from app.reports.document.report import Row
 from app.services.experiments.disclosures import Disclosures
 from app.services.results.cells import HeatMap
 from app.services.results.experiment_summary import ExperimentSummary
@@ -59,7 +59,7 @@ def submission_rows(
     final: str | None,
     near: frozenset[str] = frozenset(),
 ) -> list[Row]:
-    """The submissions of a run, with what its agent and harnesses were told of each."""
+    """The submissions of a run, each with its disclosures to the agent and to harnesses."""
     return [
         {"submission": one.submission.id, "run_seconds": one.submission.run_seconds,
          "received_at": one.submission.received_at, "settled_at": one.settled_at,

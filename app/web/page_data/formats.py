@@ -10,8 +10,8 @@ from fastapi.encoders import jsonable_encoder
 from fastapi.responses import JSONResponse
 
 from app.errors import Invalid
-from app.reports.report import Row
-from app.reports.tables import to_csv
+from app.reports.document.report import Row
+from app.reports.document.tables import to_csv
 
 FORMAT = "format"
 CSV, JSON = "csv", "json"
@@ -21,10 +21,10 @@ Facts = Callable[[], Mapping[str, Any]]
 
 
 def page_format(format: Annotated[Literal["", "csv", "json"], Query()] = "") -> None:  # noqa: A002
-    """Declare the parameter, which `rendering.page` reads."""
+    """Declare the parameter, which `fill_templates.page` reads."""
 
 
-TWINS = Depends(page_format)
+PAGE_FORMAT = Depends(page_format)
 
 
 def as_csv(table: Rows | None) -> Response:

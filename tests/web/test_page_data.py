@@ -1,4 +1,4 @@
-"""The twins of each page as JSON and CSV: its rows, with the numbers of the API."""
+"""Each page as JSON and CSV: its rows, with the numbers of the API."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_the_twins_of_every_page_have_its_rows(
     if column == "at":
         assert shown == [f"{at:.6g}" for at in dict.fromkeys(row["at"] for row in listed)]
     else:
-        # What a board does not count stands below its table.
+        # The experiments that a board does not count are below its table.
         counted = [row for row in listed if not row.get("not_counted")]
         assert list(dict.fromkeys(shown)) == list(dict.fromkeys(row[column] for row in counted))
     assert [row[column] for row in rows] == [str(row[column]) for row in listed]

@@ -9,9 +9,9 @@ from functools import partial
 from app.domain.result_choices import RATES
 from app.errors import Invalid
 from app.reports.document.page import Marked
-from app.reports.report import split_names
-from app.reports.result_context import missing_note
-from app.reports.tables import interval_cell
+from app.reports.document.report import split_names
+from app.reports.document.result_context import missing_note
+from app.reports.document.tables import interval_cell
 from app.services.results.inputs.scope import ResultContext
 from app.statistics.estimates import Estimate
 from app.statistics.rates import ALL, GroupRates
@@ -38,7 +38,7 @@ BOUNDS_NOTE = "Bounds: the rate if all missing results had failed, and if all ha
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What a column shows of a group: a cell of its estimates, and the note that explains it."""
+    """A column for each group: its heading, its cells, and the note that explains it."""
 
     heading: str  # with {} for the group
     cell: Callable[[GroupRates], str]

@@ -1,1 +1,0 @@
-"""The table of a board: its columns, named, chosen and put in order."""

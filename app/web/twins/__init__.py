@@ -1,1 +1,0 @@
-"""The twins of a page: its table as CSV, and all of its facts as JSON."""
