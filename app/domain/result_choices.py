@@ -68,3 +68,14 @@ class Axis(StrEnum):
     HOURS = "hours"
     TOKENS = "tokens"
     DOLLARS = "dollars"
+
+
+class PictureKind(StrEnum):
+    """The kinds of pictures."""
+
+    MEDAL_RATES = "medal-rates"
+    LEADERBOARD = "leaderboard"
+    MEDALS_OVER_TIME = "medals-over-time"
+    COMPARISON = "comparison"
+    COST = "cost"
+    HEAT_MAP = "heat-map"

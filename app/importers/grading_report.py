@@ -69,14 +69,14 @@ class ReportEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class GradingReport:
     """A grading report, recomputed, with every difference from the file."""
 
     entries: tuple[ReportEntry, ...]
     mismatches: tuple[Mismatch, ...]
 
 
-def read_report(data: bytes) -> Report:
+def read_report(data: bytes) -> GradingReport:
     """Read a grading report and recompute its results.
 
     Raises:
@@ -98,7 +98,7 @@ def read_report(data: bytes) -> Report:
         if totals is not None and totals.get(name) != ours:
             note = "" if name in totals else "the report has no such total"
             mismatches.append(Mismatch(name, None, name, totals.get(name), ours, note))
-    return Report(tuple(entries), tuple(mismatches))
+    return GradingReport(tuple(entries), tuple(mismatches))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from datetime import date
 from pathlib import Path
 
 from app.domain.competition import TOML
-from app.importers.kaggle_source import About
+from app.domain.wording import first_few
+from app.importers.kaggle_source import KaggleCompetition
 
 DESCRIPTION_PAGES = ("description", "abstract", "overview", "evaluation", "data-description")
 FILL_IN = "FILL IN"
@@ -22,7 +23,9 @@ def description_of(title: str, pages: dict[str, str]) -> str:
     return "\n\n".join(parts or [f"# {title}"]) + "\n"
 
 
-def write_draft(folder: Path, about: About, pages: dict[str, str], archive: Path) -> list[str]:
+def write_draft(
+    folder: Path, about: KaggleCompetition, pages: dict[str, str], archive: Path
+) -> list[str]:
     """Write the folder. Returns the list of things left to do, which is also in its README."""
     folder.mkdir(parents=True)
     header = _sample_header(archive)
@@ -55,8 +58,7 @@ def write_draft(folder: Path, about: About, pages: dict[str, str], archive: Path
             f"metric: Kaggle calls it {about.metric!r}; write the name of ours in {TOML}, or a "
             "metric.py. Its ending tells the direction."
         ),
-        f"columns: say the kind of {', '.join(columns[:10])} in {TOML}"
-        + (f" ({len(columns) - 10} more)" if len(columns) > 10 else "")
+        f"columns: say the kind of {first_few(columns, 10)} in {TOML}"
         + ("" if header else "; no sample submission was found, so the names are guesses")
         + ".",
         (

@@ -27,7 +27,7 @@ MOST_PAGES = 25  # of the file list; beyond that the size is a lower bound
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class KaggleCompetition:
     """A competition's metadata, known before its files are downloaded."""
 
     slug: str
@@ -49,7 +49,7 @@ class KaggleSource:
         self._report = report
         self._api = _authenticated()
 
-    def about(self, slug: str) -> About:
+    def about(self, slug: str) -> KaggleCompetition:
         """The competition's metadata.
 
         Raises:
@@ -64,7 +64,7 @@ class KaggleSource:
             token, pages = page.next_page_token or "", pages + 1
             if not token:
                 break
-        return About(
+        return KaggleCompetition(
             slug=slug,
             title=found.title or slug,
             url=found.url or "",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from app.domain.feedback import Feedback
+from app.domain.wording import first_lines
 from app.services.runtime.catalogue import CatalogueEntry
 from app.storage.database.records import RunRecord
+
+LISTED = 200  # files
 
 POLICY_RULES = {
     Feedback.NONE: "You see that a file arrived, and nothing else: every submission is listed as "
@@ -76,8 +79,6 @@ def _rules(run: RunRecord | None) -> str:
 
 
 def _data(entry: CatalogueEntry) -> str:
-    lines = ["The files, also by `kaggle competitions files`:", ""]
-    lines += [f"- `{file['name']}` ({file['bytes']:,} bytes)" for file in entry.version.files[:200]]
-    if len(entry.version.files) > 200:
-        lines.append(f"- and {len(entry.version.files) - 200} more")
-    return "\n".join(lines) + "\n"
+    files = [f"- `{file['name']}` ({file['bytes']:,} bytes)" for file in entry.version.files]
+    shown = first_lines(files, LISTED, "kaggle competitions files lists all")
+    return "\n".join(["The files, also by `kaggle competitions files`:", "", *shown]) + "\n"

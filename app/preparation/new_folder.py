@@ -31,7 +31,7 @@ class Parts:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class FolderFacts:
     """Facts for competition.toml beside the data: the leaderboard's source, the baseline."""
 
     title: str
@@ -52,7 +52,7 @@ def with_ids(table: pd.DataFrame, own: str | None, seed: int) -> tuple[pd.DataFr
     return copy, name
 
 
-def write_folder(folder: Path, parts: Parts, target: Target, about: About) -> None:
+def write_folder(folder: Path, parts: Parts, target: Target, about: FolderFacts) -> None:
     """Write all files of the competition but a leaderboard. The folder must be empty."""
     truth = answers(parts.test[parts.column], target)
     ids = parts.test[parts.id]
@@ -71,7 +71,7 @@ def write_folder(folder: Path, parts: Parts, target: Target, about: About) -> No
     )
 
 
-def declaration(parts: Parts, target: Target, about: About) -> str:
+def declaration(parts: Parts, target: Target, about: FolderFacts) -> str:
     """The text of competition.toml."""
     lines = [
         f"title = {_quoted(about.title)}",

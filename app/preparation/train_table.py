@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 
 import pandas as pd
 
+from app.domain.wording import first_few
 from app.errors import Invalid
 
 TABLE = re.compile(r"\.(csv|csv\.gz|parquet|pq)$")
@@ -128,5 +129,4 @@ def _stem(name: str) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+    return first_few(names, SHOWN)

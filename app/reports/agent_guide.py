@@ -8,6 +8,7 @@ from typing import Any
 from app.domain.columns import Column
 from app.domain.competition import Competition
 from app.domain.feedback import Feedback
+from app.domain.wording import first_few
 from app.services.submissions.quotas import Quota
 from app.storage.database.records import RunRecord
 
@@ -171,12 +172,10 @@ def _kind(column: Column) -> str:
     options: dict[str, Any] = column.model_dump(
         mode="json", exclude_none=True, exclude_defaults=True, exclude={"kind", "aliases"}
     )
-    told = [f"{name} {_shown(value)}" for name, value in options.items()]
-    return ", ".join([column.kind, *told])
+    return ", ".join([column.kind, *(f"{name} {_shown(value)}" for name, value in options.items())])
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, list):
-        more = f" and {len(value) - 20} more" if len(value) > 20 else ""
-        return " ".join(str(one) for one in value[:20]) + more
+        return first_few([str(one) for one in value], 20, " ")
     return str(value)

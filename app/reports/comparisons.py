@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from app.domain.wording import first_few
-from app.reports.document.page import Marked, Page, Table
+from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.result_context import (
     context_columns,
@@ -58,7 +58,7 @@ def pass_at_k_report(
         for one in found
     ]
 
-    def page() -> Page:
+    def page() -> ReportPage:
         table = Table(
             ["k", "pass@k (%)", "these competitions, run again: 95 %",
              "competitions like these: 95 %"],
@@ -77,7 +77,7 @@ def pass_at_k_report(
                 "No choice by public score at competitions without public scores: "
                 f"{first_few(public.without_public_scores, SHOWN)}."
             )
-        return Page(tables, notes)
+        return ReportPage(tables, notes)
 
     return Report(document, rows, page)
 
@@ -150,7 +150,7 @@ def comparison_report(a: ResultContext, b: ResultContext, found: Comparison, rat
         "padding": a.filters.padding.value,
     }  # fmt: skip
 
-    def page() -> Page:
+    def page() -> ReportPage:
         names = (a.experiment.name, b.experiment.name)
         mark, sign_test = marks_of(a, b), found.sign_test
         least = "not known" if found.detectable is None else f"{found.detectable:.2f}"
@@ -166,7 +166,7 @@ def comparison_report(a: ResultContext, b: ResultContext, found: Comparison, rat
                   f"{sign_test.a_ahead}:{sign_test.b_ahead}, {p_cell(sign_test.p)}", least,
               ])]],
         )  # fmt: skip
-        return Page([table], shared_notes([a, b]))
+        return ReportPage([table], shared_notes([a, b]))
 
     return Report(document, [row], page)
 
@@ -196,7 +196,7 @@ def simultaneous_report(
             }
         )  # fmt: skip
 
-    def page() -> Page:
+    def page() -> ReportPage:
         ranking = Table(
             ["experiment", f"{rate} (%)", "ranks", "letters"],
             [
@@ -223,6 +223,6 @@ def simultaneous_report(
             "Experiments that share a letter cannot be told apart.",
             *shared_notes(contexts),
         ]
-        return Page([ranking, table], notes)
+        return ReportPage([ranking, table], notes)
 
     return Report(document, rows, page)

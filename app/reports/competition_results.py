@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from app.reports.document.page import Page, Table
+from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.tables import cell
 from app.services.results.competition_results import CompetitionResult
@@ -30,7 +30,7 @@ def competition_report(
         "items": rows,
     }
 
-    def page() -> Page:
+    def page() -> ReportPage:
         table = Table(
             ["experiment", "seed", "score", "medal", "percentile", "improvement", "state",
              "reported"],
@@ -41,6 +41,6 @@ def competition_report(
                 for one in results
             ],
         )  # fmt: skip
-        return Page([table], [f"{code}: {note}" for code, note in info.flags])
+        return ReportPage([table], [f"{code}: {note}" for code, note in info.flags])
 
     return Report(document, rows, page)

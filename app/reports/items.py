@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from app.reports.document.page import Page, Table
+from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.result_context import marked, shared_notes
 from app.reports.document.tables import interval_cell
@@ -44,7 +44,7 @@ def items_report(
         "archived_competitions": list(contexts[0].archived_competitions) if contexts else [],
     }  # fmt: skip
 
-    def page() -> Page:
+    def page() -> ReportPage:
         table = Table(
             ["competition", "attempts", f"{rate} (%)", "flips (%)", "difficulty", "slope",
              "slope 95 %", "correlation", "95 %", ""],
@@ -88,7 +88,7 @@ def items_report(
             notes.append(f"Slopes need at least {FEWEST} experiments.")
         notes += shared_notes(contexts)
         notes += [f"{name} is not counted: {reason}" for name, reason in absent]
-        return Page([table, abilities], notes)
+        return ReportPage([table, abilities], notes)
 
     return Report(document, rows, page)
 

@@ -17,7 +17,7 @@ from app.reports.board_columns import (
     marked_of_group,
     plus_minus,
 )
-from app.reports.document.page import Page, Table
+from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report, RowsOnDemand
 from app.reports.document.result_context import (
     context_columns,
@@ -39,7 +39,7 @@ ESTIMATE = tuple(each.name for each in fields(Estimate))
 def medal_rates_report(context: ResultContext, groups: Rates, noise: Sequence[RateNoise]) -> Report:
     """An experiment's medal rates, and how many of its medals are within their noise."""
 
-    def page() -> Page:
+    def page() -> ReportPage:
         return _rates_page(context, groups, noise_notes(noise))
 
     document = {**_rates_document(context, groups), "noise": [asdict(one) for one in noise]}
@@ -61,7 +61,7 @@ def board_report(board: Board, columns: Sequence[str] = (), following: str = "")
         "next_cursor": board.next_cursor,
     }
 
-    def page() -> Page:
+    def page() -> ReportPage:
         groups = list(dict.fromkeys(name for _, found in rows for name in found))
         example = rows[0] if rows else None
         choose = chosen_columns(columns, groups, example) if columns else None
@@ -71,7 +71,7 @@ def board_report(board: Board, columns: Sequence[str] = (), following: str = "")
         lines += _column_notes(shown)
         lines += shared_notes([context for context, _ in rows])
         lines += [f"{name} is not counted: {reason}" for name, reason in board.absent]
-        return Page([_board_table(rows, shown)], lines)
+        return ReportPage([_board_table(rows, shown)], lines)
 
     return Report(document, RowsOnDemand(lambda: _board_rows(board)), page, tuple(columns))
 
@@ -112,7 +112,7 @@ def _column_notes(columns: Sequence[Column]) -> list[str]:
     return [note for note in dict.fromkeys(one.note for one in columns) if note]
 
 
-def _rates_page(context: ResultContext, groups: Rates, more: Sequence[str]) -> Page:
+def _rates_page(context: ResultContext, groups: Rates, more: Sequence[str]) -> ReportPage:
     """The row in the form of MLE-bench's README, a table of all rates, and footnotes."""
     names = list(groups)
     columns = default_columns(names, (context, groups))
@@ -137,7 +137,9 @@ def _rates_page(context: ResultContext, groups: Rates, more: Sequence[str]) -> P
             for name, group in groups.items()
         ],
     )  # fmt: skip
-    return Page([row, table, intervals], [*_column_notes(columns), *footnotes(context), *more])
+    return ReportPage(
+        [row, table, intervals], [*_column_notes(columns), *footnotes(context), *more]
+    )
 
 
 def _interval_cells(group: GroupRates) -> list[str]:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from app.reports.document.page import Marked, Page, Table
+from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.result_context import (
     context_columns,
@@ -41,7 +41,7 @@ def curves_report(name: str, found: Curves) -> Report:
                 }
             )  # fmt: skip
 
-    def page() -> Page:
+    def page() -> ReportPage:
         moments = [point.at for point in next(iter(found.points.values()))]
         table = Table(
             [found.axis.value, *(choice.value for choice in found.points)],
@@ -66,7 +66,7 @@ def curves_report(name: str, found: Curves) -> Report:
         if found.left_out:
             lines.append(f"{found.left_out} runs are left out: they reported no {found.axis}.")
         lines += _reasons(found.context)
-        return Page([table], [*lines, *footnotes(found.context)])
+        return ReportPage([table], [*lines, *footnotes(found.context)])
 
     return Report(document, rows, page)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from app.reports.document.page import Page, Table
+from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.result_context import (
     context_columns,
@@ -39,7 +39,7 @@ def plan_report(found: SeedPlan) -> Report:
             return f"more than {MOST_DIFFERENCE:g}"
         return "not known" if value is None else f"{value:.2f}"
 
-    def page() -> Page:
+    def page() -> ReportPage:
         mark = marks_of(*found.basis)
         table = Table(
             ["competitions", "seeds", "detectable: these competitions, run again",
@@ -60,7 +60,7 @@ def plan_report(found: SeedPlan) -> Report:
             notes.append(
                 "More than 100: no difference of two rates is so large, so such a size finds none."
             )
-        return Page([table], [*notes, *shared_notes(found.basis)])
+        return ReportPage([table], [*notes, *shared_notes(found.basis)])
 
     return Report(document, rows, page)
 

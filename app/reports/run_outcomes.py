@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from app.reports.document.page import Page, Table
+from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.tables import cell
 from app.services.results.run_outcomes import RunOutcome
@@ -23,7 +23,7 @@ def outcomes_report(name: str, threshold: float | None, found: Sequence[RunOutco
     return Report(
         document,
         [{"experiment": name, **row} for row in rows],
-        lambda: Page([Table(shown, [[cell(row[key]) for key in shown] for row in rows])], []),
+        lambda: ReportPage([Table(shown, [[cell(row[key]) for key in shown] for row in rows])], []),
     )
 
 
@@ -57,7 +57,9 @@ def trajectory_report(found: Trajectory) -> Report:
     return Report(
         document,
         [{"run": run.id, **step} for step in steps],
-        lambda: Page([Table(shown, [[cell(step[key]) for key in shown] for step in steps])], []),
+        lambda: ReportPage(
+            [Table(shown, [[cell(step[key]) for key in shown] for step in steps])], []
+        ),
     )
 
 

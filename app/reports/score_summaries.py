@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from app.reports.document.page import Page, Table
+from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.result_context import (
     EFFECTS,
@@ -60,7 +60,7 @@ def scores_report(found: ScoredExperiment) -> Report:
     ]
     rows += [_row(found, "profile", point.above, point.share, point) for point in summary.profile]
 
-    def page() -> Page:
+    def page() -> ReportPage:
         padding = context.filters.padding
         gaps = _gaps(found, context)
         both = gaps + (_gaps(found, found.against) if found.against else 0)
@@ -97,7 +97,7 @@ def scores_report(found: ScoredExperiment) -> Report:
                 f"{EFFECTS[context.filters.padding.value]} (padding={context.filters.padding})."
             )
         notes += shared_notes([context, found.against]) if found.against else footnotes(context)
-        return Page([table, profile], notes)
+        return ReportPage([table, profile], notes)
 
     return Report(document, rows, page)
 

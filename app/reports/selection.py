@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from app.reports.document.page import Marked, Page, Table
+from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.result_context import (
     context_columns,
@@ -41,7 +41,7 @@ def selection_report(found: ChoiceCosts) -> Report:
         rows.append(_row(found, None, "shake_up", shaken.shake_up))
         rows.append(_row(found, None, "best_kept", shaken.best_kept))
 
-    def page() -> Page:
+    def page() -> ReportPage:
         mark = marks_of(context)
         lines: list[list[str | Marked]] = []
         for cost in found.costs:
@@ -86,7 +86,7 @@ def selection_report(found: ChoiceCosts) -> Report:
                 f"run's files; over {shaken.runs} runs at {shaken.competitions} competitions. "
                 f"{shaken.left_out} runs with fewer than two public scores are left out."
             )
-        return Page(tables, [*notes, *footnotes(context)])
+        return ReportPage(tables, [*notes, *footnotes(context)])
 
     return Report(document, rows, page)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from app.domain.result_choices import Padding
-from app.reports.document.page import Page, Table
+from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.result_context import (
     context_columns,
@@ -47,7 +47,7 @@ def sensitivity_report(found: Sensitivity) -> Report:
             }
         )  # fmt: skip
 
-    def page() -> Page:
+    def page() -> ReportPage:
         one_out = [one for one in found.variants if one.choice is SensitivityChoice.COMPETITION]
         hidden = one_out[SHOWN:]
         mark = marks_of(context)
@@ -87,6 +87,6 @@ def sensitivity_report(found: Sensitivity) -> Report:
                 0, f"Leaving out one of the other {len(hidden)} competitions changes the rate by "
                 f"at most {largest:.2f} points."
             )  # fmt: skip
-        return Page([table], notes)
+        return ReportPage([table], notes)
 
     return Report(document, rows, page)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from app.domain.wording import counted
-from app.reports.document.page import Marked, Page, Table
+from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.result_context import flag_notes, marked, regrade_note
 from app.reports.document.tables import cell, interval_cell
@@ -26,10 +26,10 @@ def success_report(found: SuccessResults) -> Report:
     )
 
 
-def _success_page(found: SuccessResults) -> Page:
+def _success_page(found: SuccessResults) -> ReportPage:
     """A line for each group, and footnotes."""
     table = Table(_SUCCESS_HEADER, _success_cells(found))
-    return Page([table], _success_footnotes(found))
+    return ReportPage([table], _success_footnotes(found))
 
 
 def _success_document(found: SuccessResults) -> dict[str, Any]:

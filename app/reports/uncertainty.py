@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from app.domain.wording import counted
-from app.reports.document.page import Page, Table
+from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.tables import cell
 from app.services.results.noise.experiment_noise import FinalScore, RateNoise, rate_noise
@@ -49,9 +49,9 @@ def noise_report_of(document: Mapping[str, Any]) -> Report:
     shown = ("competition", "seed", "score", "standard_error", "low", "high", "medal",
              *(f"chance_{medal}" for medal in MEDALS), "reason")  # fmt: skip
 
-    def page() -> Page:
+    def page() -> ReportPage:
         table = Table(shown, [[cell(row[key]) for key in shown] for row in rows])
-        return Page([table], [*noise_notes(rates), MEANING])
+        return ReportPage([table], [*noise_notes(rates), MEANING])
 
     return Report(document, rows, page)
 

@@ -35,7 +35,7 @@ RESAMPLES = 500  # of the attempts at a competition: a standard deviation within
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredAttempt:
     """An attempt: whether it counts, and its public score; higher is better.
 
     None is an attempt without a valid submission, which is chosen only if all k are so.
@@ -71,7 +71,7 @@ class ChosenAtK:
     gap_competitions95: Interval | None = None
 
 
-def chosen_at_k(attempts: Sequence[Scored], k: int) -> float:
+def chosen_at_k(attempts: Sequence[ScoredAttempt], k: int) -> float:
     """The chance that the best of k attempts by public score succeeds, for one competition.
 
     The mean over all choices of k of the n attempts; of equal public scores each is chosen with
@@ -94,7 +94,7 @@ def chosen_at_k(attempts: Sequence[Scored], k: int) -> float:
 
 
 def chosen_by_public(
-    competitions: Sequence[Sequence[Scored]], ks: Sequence[int]
+    competitions: Sequence[Sequence[ScoredAttempt]], ks: Sequence[int]
 ) -> list[ChosenAtK]:
     """Both chances over competitions, for each k; nothing if there is no competition.
 
@@ -133,7 +133,7 @@ def _over_competitions(percents: Array) -> list[Interval | None]:
 
 
 def _over_runs(
-    competitions: Sequence[Sequence[Scored]], ks: Sequence[int], chosen: Array, gaps: Array
+    competitions: Sequence[Sequence[ScoredAttempt]], ks: Sequence[int], chosen: Array, gaps: Array
 ) -> tuple[list[Interval | None], list[Interval | None]]:
     """The intervals of the choice and of the gap if these competitions were run again."""
     attempts = np.array([len(one) for one in competitions])
@@ -158,7 +158,7 @@ def _over_runs(
 
 
 def _variances(
-    attempts: Sequence[Scored], ks: Sequence[int], rate: float, draw: np.random.Generator
+    attempts: Sequence[ScoredAttempt], ks: Sequence[int], rate: float, draw: np.random.Generator
 ) -> Array:
     """The variances of the choice and of the gap at one competition, by row, for each k."""
     order = sorted(attempts, key=_key)
@@ -188,5 +188,5 @@ def _chances(count: int, k: int) -> tuple[Array, Array]:
     return first, np.array([pass_at_k(count, won, k) for won in range(count + 1)])
 
 
-def _key(one: Scored) -> tuple[bool, float]:
+def _key(one: ScoredAttempt) -> tuple[bool, float]:
     return (True, 0.0) if one.public is None else (False, -one.public)

@@ -36,7 +36,7 @@ UNSEEN_SHARE = 0.25  # of the competitions, divided by 1 + those that are not al
 
 
 @dataclass(frozen=True, slots=True)
-class Uncertainty:
+class RateUncertainty:
     """Standard errors as shares; intervals with the lower end in [0] and the upper in [1].
 
     Everything is by column of the shares.
@@ -47,7 +47,7 @@ class Uncertainty:
     interval: Array
 
 
-def over_runs(shares: Array, attempts: NDArray[np.int64]) -> Uncertainty | None:
+def over_runs(shares: Array, attempts: NDArray[np.int64]) -> RateUncertainty | None:
     """The uncertainty of the mean over rows of `shares`, if these competitions were run again.
 
     `attempts` are those at each row, or at each row for each column. None if a competition has a
@@ -61,7 +61,7 @@ def over_runs(shares: Array, attempts: NDArray[np.int64]) -> Uncertainty | None:
 
 def over_runs_of(
     shares: Array, variances: Array, attempts: NDArray[np.int64] | Array
-) -> Uncertainty:
+) -> RateUncertainty:
     """`over_runs` with the squared standard error of each share."""
     count = len(attempts)
     others = attempts - 1.0
@@ -73,7 +73,7 @@ def over_runs_of(
     alike = pooled * np.sum(1.0 / attempts, axis=0)
     seen = np.maximum(total, (total + alike) / 2.0)
     interval = _wilson(shares.mean(axis=0), (seen + unseen(attempts)) / count**2, all_attempts)
-    return Uncertainty(np.sqrt(total) / count, degrees, interval)
+    return RateUncertainty(np.sqrt(total) / count, degrees, interval)
 
 
 def unseen(attempts: NDArray[np.int64] | Array) -> Array:
@@ -83,7 +83,7 @@ def unseen(attempts: NDArray[np.int64] | Array) -> Array:
     return added
 
 
-def over_competitions(shares: Array) -> Uncertainty | None:
+def over_competitions(shares: Array) -> RateUncertainty | None:
     """The uncertainty of the mean over rows of `shares`, for competitions like these.
 
     None for a single competition.
@@ -97,7 +97,7 @@ def over_competitions(shares: Array) -> Uncertainty | None:
     spread = (squares + number * middle * (1.0 - middle)) / (count - 1.0 + number)
     interval = _wilson(mean, spread / count, count)
     sem = np.sqrt(squares / (count * (count - 1.0)))
-    return Uncertainty(sem, np.full(len(mean), count - 1.0), interval)
+    return RateUncertainty(sem, np.full(len(mean), count - 1.0), interval)
 
 
 def unseen_competitions(shares: Array) -> Array:

@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from app.domain.medals import Medal
-from app.statistics.intervals import Interval, Uncertainty, over_competitions, over_runs
+from app.statistics.intervals import Interval, RateUncertainty, over_competitions, over_runs
 
 PERCENT = 100.0
 ORDER = {None: 0, Medal.BRONZE: 1, Medal.SILVER: 2, Medal.GOLD: 3}
@@ -104,7 +104,7 @@ def medals_over(
     ]  # fmt: skip
 
 
-def _percent(found: Uncertainty | None, column: int) -> Interval | None:
+def _percent(found: RateUncertainty | None, column: int) -> Interval | None:
     if found is None:
         return None
     low, high = PERCENT * found.interval[:, column]

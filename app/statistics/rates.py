@@ -21,7 +21,7 @@ from app.statistics.estimates import (
     cluster_bootstrap,
     t_interval,
 )
-from app.statistics.intervals import Uncertainty, over_competitions, over_runs
+from app.statistics.intervals import RateUncertainty, over_competitions, over_runs
 
 ALL = "all"
 PERCENT = 100.0
@@ -165,7 +165,7 @@ def _sems(per_seed: Array) -> Array | None:
     return sems
 
 
-def _of_runs(runs: Uncertainty | None, at: int) -> dict[str, Any]:
+def _of_runs(runs: RateUncertainty | None, at: int) -> dict[str, Any]:
     """An estimate's fields for these competitions, run again."""
     if runs is None:
         return {}
@@ -177,7 +177,7 @@ def _of_runs(runs: Uncertainty | None, at: int) -> dict[str, Any]:
     }
 
 
-def _of_competitions(competitions: Uncertainty | None, at: int) -> dict[str, Any]:
+def _of_competitions(competitions: RateUncertainty | None, at: int) -> dict[str, Any]:
     """An estimate's fields for competitions like these."""
     if competitions is None:
         return {}
@@ -187,6 +187,6 @@ def _of_competitions(competitions: Uncertainty | None, at: int) -> dict[str, Any
     }
 
 
-def _interval(uncertainty: Uncertainty, at: int) -> Interval:
+def _interval(uncertainty: RateUncertainty, at: int) -> Interval:
     low, high = uncertainty.interval[:, at].tolist()
     return PERCENT * low, PERCENT * high

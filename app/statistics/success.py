@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from app.statistics.efficiency import Efficiency, Usage, efficiency
 from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem
-from app.statistics.intervals import Uncertainty, over_competitions, over_runs
+from app.statistics.intervals import RateUncertainty, over_competitions, over_runs
 
 ALL = "all"
 PERCENT = 100.0
@@ -148,7 +148,7 @@ def _rate(parts: list[list[bool]]) -> Rate | None:
     )
 
 
-def _ends(found: Uncertainty | None) -> Interval | None:
+def _ends(found: RateUncertainty | None) -> Interval | None:
     if found is None:
         return None
     low, high = (PERCENT * found.interval[:, 0]).tolist()

@@ -597,7 +597,7 @@ def test_a_line_where_no_place_wins_is_a_contradiction(tiny):
         ("score\nnan\n", "row 1 ('nan')"),
         ("score\n1e999\n", "row 1 ('1e999')"),
         ('score\n"1\n', "is not CSV"),
-        ("score\n" + "1" * 200_000 + "\n", "a line of more than 10000 characters"),
+        ("score\n" + "1" * 200_000 + "\n", "has a line of more than 10000 characters"),
     ],
 )
 def test_a_board_that_cannot_be_read_is_told_with_its_rows(tiny, board, words):

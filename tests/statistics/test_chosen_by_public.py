@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from app.statistics.chosen_by_public import Scored, chosen_by_public
+from app.statistics.chosen_by_public import ScoredAttempt, chosen_by_public
 from app.statistics.pass_at_k import interval_over_runs
 
 INTERVALS = (
@@ -14,8 +14,8 @@ INTERVALS = (
 )  # fmt: skip
 
 
-def attempts(*made: tuple[bool, float | None]) -> list[Scored]:
-    return [Scored(success, public) for success, public in made]
+def attempts(*made: tuple[bool, float | None]) -> list[ScoredAttempt]:
+    return [ScoredAttempt(success, public) for success, public in made]
 
 
 ALIKE = attempts((True, 0.9), (True, 0.8), (False, 0.1))
@@ -31,7 +31,7 @@ ALIKE = attempts((True, 0.9), (True, 0.8), (False, 0.1))
     ],
     ids=["no gap", "all won", "none won", "always misled"],
 )
-def test_competitions_that_agree_leave_no_interval_without_width(one: list[Scored]) -> None:
+def test_competitions_that_agree_leave_no_interval_without_width(one: list[ScoredAttempt]) -> None:
     _, two, three = chosen_by_public([one] * 6, (1, 2, 3))
 
     for found in (two, three):
@@ -118,7 +118,7 @@ def test_the_intervals_cover_the_truth(
         public = draw.random(won.shape) * np.where(won, 1.0, told)
         (found,) = chosen_by_public(
             [
-                [Scored(bool(w), float(p)) for w, p in zip(*row, strict=True)]
+                [ScoredAttempt(bool(w), float(p)) for w, p in zip(*row, strict=True)]
                 for row in zip(won, public, strict=True)
             ],
             (k,),

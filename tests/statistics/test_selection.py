@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from app.domain.medals import Medal
 from app.errors import Invalid
-from app.statistics.chosen_by_public import Scored, chosen_at_k, chosen_by_public
+from app.statistics.chosen_by_public import ScoredAttempt, chosen_at_k, chosen_by_public
 from app.statistics.intervals import of_values
 from app.statistics.medals_over_time import Choice, RunHistory, TimedSubmission
 from app.statistics.selection import percentile_regret, selection_regret, shake_up
@@ -73,13 +73,13 @@ def test_equal_public_scores_share_their_rank() -> None:
 
 
 attempts = st.lists(
-    st.builds(Scored, st.booleans(), st.none() | st.integers(0, 3).map(float)),
+    st.builds(ScoredAttempt, st.booleans(), st.none() | st.integers(0, 3).map(float)),
     min_size=1, max_size=6,
 )  # fmt: skip
 
 
 @given(attempts, st.data())
-def test_the_choice_by_public_score_by_enumeration(found: list[Scored], data) -> None:
+def test_the_choice_by_public_score_by_enumeration(found: list[ScoredAttempt], data) -> None:
     k = data.draw(st.integers(1, len(found)))
     chances = []
     for some in combinations(found, k):
@@ -90,8 +90,8 @@ def test_the_choice_by_public_score_by_enumeration(found: list[Scored], data) ->
 
 
 def test_the_gap_is_what_choosing_loses() -> None:
-    good = [Scored(True, 0.9), Scored(False, 0.1)]
-    misled = [Scored(True, 0.1), Scored(False, 0.9)]
+    good = [ScoredAttempt(True, 0.9), ScoredAttempt(False, 0.1)]
+    misled = [ScoredAttempt(True, 0.1), ScoredAttempt(False, 0.9)]
     one, two = chosen_by_public([good, misled, misled], (1, 2))
     assert (one.gap, one.pass_at_k, one.chosen_by_public) == (0.0, 50.0, 50.0)
     assert two.pass_at_k == 100.0

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from app.api.dependencies import FOR_RESEARCHERS, Ctx
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
+from app.importers.grading_report import Mismatch
 from app.services.imports import grading_reports
 from app.services.imports.grading_reports import ReportSource
 from app.services.results import exported_report
@@ -32,24 +33,13 @@ BODY: dict[str, Any] = {
 }
 
 
-class MismatchOut(BaseModel):
-    """A statement of a report that differs from Podium's count."""
-
-    place: str
-    competition: str | None
-    field: str
-    file: Any
-    ours: Any
-    note: str
-
-
 class ImportedReportsOut(BaseModel):
     """The result of an import."""
 
     imported: int
     unchanged: int
     seeds: list[int]
-    mismatches: list[MismatchOut]
+    mismatches: list[Mismatch]
 
 
 @router.post(

@@ -93,7 +93,7 @@ class RunIn(Body):
     limits: RunLimits = RunLimits()
 
 
-class Usage(Body):
+class RunUsage(Body):
     """The usage of a run, as its harness measured it."""
 
     seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
@@ -107,7 +107,7 @@ class RunChange(Body):
     """The end of a run, its usage, and the reason of a failure."""
 
     state: Literal[RunState.CLOSED] | None = None
-    usage: Usage | None = None
+    usage: RunUsage | None = None
     failure: Failure | None = None
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from app.api.schemas.receipts import Departure
+from app.api.schemas.runs import DisclosureTotals
 from app.services.results.competition_results import CompetitionResult
 from app.services.results.noise.experiment_noise import RateNoise
 from app.statistics.chosen_by_public import ChosenAtK
@@ -42,21 +43,12 @@ class MissingOut(BaseModel):
     reason: str
 
 
-class ExposureTotals(BaseModel):
-    """How many scores and verdicts the runs' keys were shown."""
-
-    validations: int
-    search_scores: int = Field(default=0, description="scores on rows that are there to search on")
-    public_scores: int
-    private_scores: int
-
-
 class ExposureOfAll(BaseModel):
     """The exposure of all runs; `unknown` counts imported results."""
 
     policies: dict[str, int]
-    totals: ExposureTotals
-    harness_totals: ExposureTotals = Field(description="what keys of harnesses were shown")
+    totals: DisclosureTotals
+    harness_totals: DisclosureTotals = Field(description="what keys of harnesses were shown")
     unknown: int
 
 

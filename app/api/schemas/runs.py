@@ -7,7 +7,7 @@ from typing import Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.requests import Resources, RunLimits, Usage
+from app.api.schemas.requests import Resources, RunLimits, RunUsage
 from app.domain.feedback import Feedback
 from app.domain.states import Failure, RunState, SubmissionState
 
@@ -43,7 +43,7 @@ class RunOut(BaseModel):
     feedback: Feedback
     limits: RunLimits
     state: RunState
-    usage: Usage | None
+    usage: RunUsage | None
     failure: Failure | None
     selected: str | None = Field(description="the submission selected as final")
     final: Literal["selected", "last"] = Field(

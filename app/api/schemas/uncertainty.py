@@ -6,16 +6,8 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from app.resampling.uncertainty import MedalChances
 from app.services.results.noise.experiment_noise import RateNoise
-
-
-class ChancesOut(BaseModel):
-    """The shares of the resamples that win each medal, and none."""
-
-    gold: float
-    silver: float
-    bronze: float
-    none: float
 
 
 class NoiseOut(BaseModel):
@@ -26,7 +18,7 @@ class NoiseOut(BaseModel):
     )
     low: float | None = Field(description="their 2.5th percentile")
     high: float | None = Field(description="their 97.5th percentile")
-    medals: ChancesOut | None = Field(description="null without a leaderboard")
+    medals: MedalChances | None = Field(description="null without a leaderboard")
     reason: str | None = Field(description="why there is no standard error, if there is none")
     resamples: int | None = Field(description="resamples in which the metric is defined")
     undefined: int | None = Field(description="resamples in which it is not; they count nowhere")

@@ -9,8 +9,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.progress import working
-from app.cli.results.plot import Kind
-from app.domain.result_choices import Axis, Padding
+from app.domain.result_choices import Axis, Padding, PictureKind
 from app.domain.wording import counted
 from app.errors import Invalid, NotFound
 from app.pictures import kinds
@@ -25,7 +24,9 @@ from app.services.runtime.context import Context
 NEWEST = 100  # experiments in the picture of costs
 
 
-def draw(kind: Kind, names: list[str], suite: str, padding: Padding, axis: Axis, out: Path) -> None:
+def draw(
+    kind: PictureKind, names: list[str], suite: str, padding: Padding, axis: Axis, out: Path
+) -> None:
     """Write the picture, its numbers as .csv, and its caption on standard output.
 
     Raises:
@@ -50,34 +51,36 @@ def draw(kind: Kind, names: list[str], suite: str, padding: Padding, axis: Axis,
 
 
 def _picture(
-    context: Context, kind: Kind, names: list[str], scope: ResultFilter, axis: Axis
+    context: Context, kind: PictureKind, names: list[str], scope: ResultFilter, axis: Axis
 ) -> Picture:
-    wanted = {Kind.MEDAL_RATES: None, Kind.COST: 0, Kind.COMPARISON: 2}.get(kind, 1)
+    wanted = {PictureKind.MEDAL_RATES: None, PictureKind.COST: 0, PictureKind.COMPARISON: 2}.get(
+        kind, 1
+    )
     if wanted is not None and len(names) != wanted:
         verb = "is" if len(names) == 1 else "are"
         takes = counted(wanted, "name") if wanted else "no name"
         raise Invalid(f"{kind.value} takes {takes}, and {len(names)} {verb} given.")
-    if kind is Kind.MEDAL_RATES:
+    if kind is PictureKind.MEDAL_RATES:
         found = board.experiment_board(context, scope, None, names)
         return kinds.medal_rates_picture(found, scope.suite or "the common competitions")
-    if kind is Kind.COST:
+    if kind is PictureKind.COST:
         listed, _ = overview.page(
             context, q="", sort="created", descending=True, limit=NEWEST, offset=0
         )
         return kinds.cost_picture(listed)
-    if kind is Kind.COMPARISON:
+    if kind is PictureKind.COMPARISON:
         a, b = names
         first, second, difference = board.compare(context, a, b, scope, "any_medal")
         sentence = comparison_sentence(a, b, difference, "any_medal")
         return kinds.comparison_picture(first, second, difference, "any_medal", sentence)
     (name,) = names
-    if kind is Kind.LEADERBOARD:
+    if kind is PictureKind.LEADERBOARD:
         entry = queries.current(context, name)
         if entry is None:
             raise NotFound(f"There is no competition {name!r}.")
         _, attempts = competition_results.at_competition(context, name, "not-better")
         return kinds.leaderboard_picture(entry, attempts)
-    if kind is Kind.MEDALS_OVER_TIME:
+    if kind is PictureKind.MEDALS_OVER_TIME:
         curves = medals_over_time.curves(context, name, scope, axis, ())
         return kinds.medals_over_time_picture(name, curves)
     return kinds.heat_map_picture(name, cells.heat_map(context, name, scope.suite))

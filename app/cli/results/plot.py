@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from app.domain.result_choices import Axis, Padding
-
-
-class Kind(StrEnum):
-    """The kinds of pictures."""
-
-    MEDAL_RATES = "medal-rates"
-    LEADERBOARD = "leaderboard"
-    MEDALS_OVER_TIME = "medals-over-time"
-    COMPARISON = "comparison"
-    COST = "cost"
-    HEAT_MAP = "heat-map"
+from app.domain.result_choices import Axis, Padding, PictureKind
 
 
 def plot(
-    kind: Annotated[Kind, typer.Argument(help="the kind of picture")],
+    kind: Annotated[PictureKind, typer.Argument(help="the kind of picture")],
     out: Annotated[
         Path, typer.Option(help="the file; it ends in .svg, .png, .pdf, .vl.json or .csv")
     ],
@@ -48,5 +36,5 @@ def plot(
     from app.cli.results.draw import draw
 
     # As the pages, whose pictures these are.
-    usual = Padding.AVAILABLE if kind is Kind.COMPARISON else Padding.FAIL
+    usual = Padding.AVAILABLE if kind is PictureKind.COMPARISON else Padding.FAIL
     draw(kind, names or [], suite, padding or usual, axis, out)

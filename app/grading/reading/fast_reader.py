@@ -33,7 +33,7 @@ _END_MARK = "\0"
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FileTable:
     """The wanted columns of a file in the given order, then the unknown columns, if kept."""
 
     names: tuple[str, ...]
@@ -92,7 +92,7 @@ class FastReader:
         self._keep = keep
         self._plans: dict[bytes, _Plan | None] = {}
 
-    def read(self, data: bytes) -> Table | None:
+    def read(self, data: bytes) -> FileTable | None:
         """The table in `data`; None when the file is unusual in any way."""
         ending = _LINE_END.search(data, 0, _LONGEST_HEADER)
         if ending is None or not _is_clean(data):
@@ -121,7 +121,7 @@ class FastReader:
             if last < 0 or table.column(0)[last].as_py() != _END_MARK:
                 return None
             table = table.slice(0, last)
-        return Table(plan.names, tuple(table.columns), plan.notices)
+        return FileTable(plan.names, tuple(table.columns), plan.notices)
 
     def _make_plan(self, line: bytes) -> _Plan | None:
         """The plan for a header line; None when the exact reader must report its problems."""

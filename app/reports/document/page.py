@@ -26,7 +26,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ReportPage:
     """Tables and notes."""
 
     tables: Sequence[Table]
@@ -50,7 +50,7 @@ def marks(cell: Any, letters: dict[str, str]) -> tuple[str, str]:
     return str(cell), ""
 
 
-def to_markdown(page: Page, origin: str = "") -> str:
+def to_markdown(page: ReportPage, origin: str = "") -> str:
     """The page as Markdown: tables, then a list of footnotes and notes, the origin last."""
     letters = page.letters()
     lines = [*(f"[{letter}] {note}" for note, letter in letters.items()), *page.notes]

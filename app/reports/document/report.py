@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, overload
 
 from app.errors import Invalid
-from app.reports.document.page import Page, to_markdown
+from app.reports.document.page import ReportPage, to_markdown
 
 Row = Mapping[str, Any]
 
@@ -44,7 +44,7 @@ class Report:
 
     document: Any
     rows: Sequence[Row]
-    page: Callable[[], Page]
+    page: Callable[[], ReportPage]
     columns: tuple[str, ...] = ()
 
     def chosen_rows(self) -> Sequence[Row]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from app.domain.result_choices import Padding
-from app.domain.wording import counted
+from app.domain.wording import counted, first_few
 from app.reports.document.page import Marked
 from app.services.results.inputs.scope import ResultContext
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS, HARNESS_KINDS
@@ -192,11 +192,10 @@ def own_notes(context: ResultContext) -> list[str]:
             "amendments have them and the reasons."
         )
     if context.freeze:
-        departures = context.freeze.departures
+        departures = first_few([one["text"] for one in context.freeze.departures], SHOWN, "; ")
         lines.append(
             f"Frozen before the first run (receipt {context.freeze.receipt.id}): "
-            + ("; ".join(one["text"] for one in departures[:SHOWN]) or "nothing departs from it")
-            + (f"; and {len(departures) - SHOWN} more." if len(departures) > SHOWN else ".")
+            f"{departures or 'nothing departs from it'}."
         )
     if context.with_excluded is not None:
         runs, rate = counted(len(context.reviewed), "run"), context.with_excluded["any_medal"]

@@ -20,7 +20,7 @@ from app.file_digest import file_digest
 from app.importers.archive import unpack_files
 from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
-from app.importers.kaggle_source import About, KaggleSource, is_podium
+from app.importers.kaggle_source import KaggleCompetition, KaggleSource, is_podium
 from app.services.competitions.import_folder import (
     MAX_VERSION_FILES,
     Imported,
@@ -40,7 +40,7 @@ class ImportReadiness:
     """Whether a competition can be imported. It cannot if there are `obstacles`."""
 
     slug: str
-    about: About | None
+    about: KaggleCompetition | None
     bytes_needed: int
     bytes_free: int
     obstacles: tuple[str, ...]
@@ -96,7 +96,7 @@ def readiness(context: Context, source: KaggleSource, slug: str) -> ImportReadin
 def import_from_kaggle(
     context: Context,
     source: KaggleSource,
-    about: About,
+    about: KaggleCompetition,
     log_step: StepLog,
     progress: Progress | None = None,
 ) -> KaggleImport:
@@ -175,7 +175,7 @@ def _fetch_board(
     log_step(f"{slug}: leaderboard of {board.teams} teams{without}")
 
 
-def _write_provenance(folder: Path, about: About, archive: Path, home: Path) -> None:
+def _write_provenance(folder: Path, about: KaggleCompetition, archive: Path, home: Path) -> None:
     board = home / "leaderboard" / f"{about.slug}.zip"
     document: dict[str, Any] = {
         "source": f"{'podium' if is_podium() else 'kaggle'}:{about.slug}",

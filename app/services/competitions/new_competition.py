@@ -17,7 +17,7 @@ from app.errors import Conflict, Invalid
 from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.preparation import baseline
 from app.preparation.leaks import leaks
-from app.preparation.new_folder import About, Parts, declaration, with_ids, write_folder
+from app.preparation.new_folder import FolderFacts, Parts, declaration, with_ids, write_folder
 from app.preparation.search_rows import LEAST
 from app.preparation.split import How, Rows, choose
 from app.preparation.tables import read_table
@@ -93,7 +93,7 @@ def new_competition(folder: Path, choices: NewCompetitionChoices, grade: Grade) 
         made = partial / folder.name
         made.mkdir()
         title = choices.title or folder.name.replace("-", " ").capitalize()
-        about = About(title)
+        about = FolderFacts(title)
         if choices.leaderboard is not None:
             shutil.copyfile(choices.leaderboard, made / LEADERBOARD)
             about = replace(about, leaderboard=f"{choices.leaderboard.name}, as given")

@@ -14,7 +14,7 @@ from app.services.results.inputs.scope import ResultContext, ResultFilter, resul
 from app.services.runtime.context import Context
 from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval
-from app.statistics.intervals import Uncertainty, over_competitions, over_runs
+from app.statistics.intervals import RateUncertainty, over_competitions, over_runs
 from app.units import PERCENT
 
 
@@ -129,7 +129,7 @@ def _estimate(
     return PERCENT * float(np.mean(shares)), _ends(like), _ends(again)
 
 
-def _ends(found: Uncertainty | None) -> Interval | None:
+def _ends(found: RateUncertainty | None) -> Interval | None:
     if found is None:
         return None
     low, high = (PERCENT * found.interval[:, 0]).tolist()

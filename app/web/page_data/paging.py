@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
-
-from fastapi import Query
-
-PageNumber = Annotated[int, Query(ge=1, le=100_000, description="which part of the list")]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from app.domain.result_choices import RATES
 from app.services.results.inputs.scope import ResultContext
 from app.services.runtime.context import Context
-from app.statistics.chosen_by_public import ChosenAtK, Scored, chosen_by_public
+from app.statistics.chosen_by_public import ChosenAtK, ScoredAttempt, chosen_by_public
 from app.storage.queries import results
 
 
@@ -41,7 +41,7 @@ def public_choice(
         }
     final = {(run.competition, run.seed): run for run in runs}
     column, valid = RATES.index(rate), RATES.index("valid_submission")
-    attempts: dict[str, list[Scored]] = {}
+    attempts: dict[str, list[ScoredAttempt]] = {}
     without = set()
     for row, at in zip(*grid.counted.nonzero(), strict=True):
         slug, seed = grid.competitions[at], grid.seeds[row]
@@ -55,6 +55,6 @@ def public_choice(
                 continue
             metric = context.catalogue.of_version(run.version_id).competition.metric
             score = score if metric.higher_is_better else -score
-        attempts.setdefault(slug, []).append(Scored(success, score))
+        attempts.setdefault(slug, []).append(ScoredAttempt(success, score))
     known = [each for slug, each in sorted(attempts.items()) if slug not in without]
     return PublicChoice(chosen_by_public(known, ks), sorted(without))
