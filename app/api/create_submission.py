@@ -93,7 +93,7 @@ async def send_submission(request: Request) -> Response:
     is_settled = waits and shown.submission.state.is_settled
     status = 200 if not received.created else 201 if is_settled else 202
     # No model validates this document; tests compare it with the declared one.
-    document = to_json(serializers.submission(context, shown))
+    document = to_json(serializers.submission(shown))
     return Response(document, status, headers, "application/json")
 
 

@@ -147,6 +147,6 @@ def _text(context: Context, caller: Caller, event: Event) -> str:
         run = serializers.run(context, event.run, info)
         name, body = "run", RunOut.model_validate(run).model_dump_json()
     else:
-        shown = serializers.submission(context, event.submission)
+        shown = serializers.submission(event.submission)
         name, body = "submission", SubmissionOut.model_validate(shown).model_dump_json()
     return f"event: {name}\nid: {event.position}\ndata: {body}\n\n"

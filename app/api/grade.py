@@ -179,7 +179,7 @@ def _answer(request: Request, context: Context, shown: Disclosed, form: Format) 
         return JSONResponse(problem, 500, headers, MEDIA_TYPE)
     if form is Format.PODIUM:
         status = 200 if submission.state.is_settled else 202
-        body = to_json(serializers.grade_report(context, shown))
+        body = to_json(serializers.grade_report(shown))
         return Response(body, status, headers, "application/json")
     if not submission.state.is_settled:
         raise NotGradedYet(

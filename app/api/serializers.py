@@ -22,7 +22,7 @@ from app.storage.database.records import ExperimentRecord, KeyRecord, RunRecord
 from app.storage.queries.archive import ArchivalRecord
 
 
-def submission(context: Context, shown: Disclosed) -> dict[str, Any]:
+def submission(shown: Disclosed) -> dict[str, Any]:
     """A submission with the fields that its caller may see."""
     record = shown.submission
     return {
@@ -45,13 +45,13 @@ def submission(context: Context, shown: Disclosed) -> dict[str, Any]:
     }
 
 
-def grade_report(context: Context, shown: Disclosed) -> dict[str, Any]:
+def grade_report(shown: Disclosed) -> dict[str, Any]:
     """A submission with its grade in brief, for the one call of harnesses."""
     grade, problem = shown.grade or {}, shown.problem or {}
     is_settled = shown.submission.state.is_settled
     flags: dict[str, bool | None] = dict(flags_of_submission(shown))
     return {
-        **submission(context, shown),
+        **submission(shown),
         "experiment": shown.run.experiment,
         "seed": shown.run.seed,
         **flags,

@@ -35,7 +35,7 @@ def list_submissions(
     """The run's submissions, oldest first."""
     run = runs.find(context, caller, run_id)
     found, after = disclose.page(context, caller, run, cursor, limit)
-    return {"items": [serializers.submission(context, one) for one in found], "next_cursor": after}
+    return {"items": [serializers.submission(one) for one in found], "next_cursor": after}
 
 
 @router.get(
@@ -45,7 +45,7 @@ def list_submissions(
 )
 def show_submission(context: Ctx, caller: AlsoHarness, submission_id: Id) -> Any:
     """One submission, with as much of its grade as the run's policy allows this key."""
-    return serializers.submission(context, disclose.show(context, caller, submission_id))
+    return serializers.submission(disclose.show(context, caller, submission_id))
 
 
 @router.get(

@@ -18,7 +18,6 @@ from app.services.results.experiment_summary import ExperimentSummary
 from app.services.results.inputs.scope import ResultContext
 from app.services.results.medals_over_time import Curves
 from app.services.runtime.catalogue import CatalogueEntry
-from app.statistics.comparison import Comparison
 from app.statistics.medals_over_time import Choice
 
 MOST_PLACES = 400  # of a board that are drawn
@@ -143,9 +142,7 @@ def _reported_none(found: Curves) -> str:
     return f"{are(found.left_out, 'run')} left out: no {found.axis.value} reported."
 
 
-def comparison_picture(
-    a: ResultContext, b: ResultContext, found: Comparison, rate: str, sentence: str
-) -> Picture:
+def comparison_picture(a: ResultContext, b: ResultContext, rate: str, sentence: str) -> Picture:
     """Two experiments' shares at each competition."""
     at = RATES.index(rate)
     ours, theirs = (100.0 * one.grid.shares[:, at] for one in (a, b))

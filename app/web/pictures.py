@@ -88,7 +88,7 @@ def comparison(
     scope = ResultFilter(suite or None, padding)
     first, second, found = board.compare(context, a, b, scope, rate)
     sentence = comparison_sentence(a, b, found, rate)
-    return drawn(request, kinds.comparison_picture(first, second, found, rate, sentence), form)
+    return drawn(request, kinds.comparison_picture(first, second, rate, sentence), form)
 
 
 @router.get("/cost.{form}")

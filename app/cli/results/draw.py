@@ -72,7 +72,7 @@ def _picture(
         a, b = names
         first, second, difference = board.compare(context, a, b, scope, "any_medal")
         sentence = comparison_sentence(a, b, difference, "any_medal")
-        return kinds.comparison_picture(first, second, difference, "any_medal", sentence)
+        return kinds.comparison_picture(first, second, "any_medal", sentence)
     (name,) = names
     if kind is PictureKind.LEADERBOARD:
         entry = queries.current(context, name)
