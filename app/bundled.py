@@ -1,4 +1,4 @@
-"""What comes with Podium besides its code: the competitions and the migrations."""
+"""The files that come with Podium besides its code: the competitions and the migrations."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app import __version__
 
-# What a score depends on besides the competition and the libraries: how files and answers are
+# The code on which a score depends besides competition and libraries: how files and answers are
 # read, the metrics, and how a grader runs them: the settings of its libraries, what it reads, and
 # the tables that a metric.py gets. Order and names are part of the digest.
 DECISIVE_PACKAGES = ("domain", "grading", "metrics")

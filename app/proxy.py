@@ -17,7 +17,7 @@ MAX_HEAD_BYTES = 64 * 1024
 CHUNK = 256 * 1024
 CONNECT_SECONDS = 10.0
 HEAD_SECONDS = 60.0
-# What belongs to one connection, what we say ourselves, and what a client must not say for us.
+# Headers of one connection, headers that the proxy sets, and headers that no client may set.
 DROPPED = frozenset({"connection", "proxy-connection", "proxy-authorization", "keep-alive",
                      "upgrade", "authorization", "x-podium-origin"})  # fmt: skip
 
