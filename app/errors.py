@@ -237,13 +237,6 @@ class BadReport(Invalid):
     """
 
 
-class BadEvaluation(Invalid):
-    """The file is not what MLAgentBench's evaluation writes.
-
-    Carries the `place` of the first mistake and the `reason`.
-    """
-
-
 class MetricFault(PodiumError):
     """The metric could not score a well-formed submission. This is the competition's fault."""
 

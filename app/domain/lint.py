@@ -52,10 +52,7 @@ class LintFinding:
 
 
 def lint_leaderboard(
-    scores: Sequence[float],
-    *,
-    higher_is_better: bool,
-    rule: MedalRule = MedalRule.MLE_BENCH,
+    scores: Sequence[float], *, higher_is_better: bool, rule: MedalRule = MedalRule.MLE_BENCH
 ) -> list[LintFinding]:
     """The problems of a full board, given its scores in the order of the file.
 
@@ -213,12 +210,8 @@ def _lines(board: Leaderboard) -> list[LintFinding]:
     elif board.teams < RULES_DIFFER_BELOW:
         findings.append(_warning(LintCode.FEW_TEAMS, _rules_differ_message(board.teams)))
     elif board.teams < SMALL_BOARD:
-        findings.append(
-            _warning(
-                LintCode.FEW_TEAMS,
-                f"only {board.teams} teams: one team more or less moves the medal lines",
-            )
-        )
+        message = f"only {board.teams} teams: one team more or less moves the medal lines"
+        findings.append(_warning(LintCode.FEW_TEAMS, message))
     return findings
 
 

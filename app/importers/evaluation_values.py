@@ -6,12 +6,19 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from app.errors import BadEvaluation
+from app.errors import Invalid
 
 NO_SCORE = -1.0
 MOST_SCORES = 10_000
 MOST_PLACE = 1000
 MOST_RUNS = 10_000
+
+
+class BadEvaluation(Invalid):
+    """The file is not what MLAgentBench's evaluation writes.
+
+    Carries the `place` of the first mistake and the `reason`.
+    """
 
 
 def refuse_constant(name: str) -> Any:

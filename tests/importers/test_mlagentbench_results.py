@@ -7,7 +7,7 @@ import json
 import pytest
 
 from app.domain.states import Failure
-from app.errors import BadEvaluation
+from app.importers.evaluation_values import BadEvaluation
 from app.importers.mlagentbench_results import read_evaluation
 
 PLACE = "logs/agent/task/1/env_log/trace.json"
