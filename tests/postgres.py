@@ -109,7 +109,10 @@ class OwnServer(Postgres):
         self._fsync = "on" if fsync else "off"
         self._programs = _programs()
         # Short, since a socket's path has at most 107 bytes; not pytest's, which is only ours.
-        self.directory = Path(tempfile.mkdtemp(prefix="podium-pg-"))
+        # In memory where tests write there: a crashed server syncs all its files before it starts,
+        # which takes minutes on a disk that others are busy with.
+        memory = os.environ.get("PYTEST_DEBUG_TEMPROOT")
+        self.directory = Path(tempfile.mkdtemp(prefix="podium-pg-", dir=memory))
         self._process: subprocess.Popen[bytes] | None = None
         self._account = _account()
         self._emptied: dict[str, list[str]] = {}  # copies that nobody uses, by their template
