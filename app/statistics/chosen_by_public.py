@@ -78,7 +78,8 @@ def chosen_at_k(attempts: Sequence[ScoredAttempt], k: int) -> float:
     the same chance. The attempt at place i (from 0, best first) is the best one in
     C(n - 1 - i, k - 1) of the C(n, k) choices.
 
-    >>> chosen_at_k([Scored(False, 0.9), Scored(True, 0.8), Scored(True, 0.7)], 2)
+    >>> a, b, c = ScoredAttempt(False, 0.9), ScoredAttempt(True, 0.8), ScoredAttempt(True, 0.7)
+    >>> chosen_at_k([a, b, c], 2)
     0.3333333333333333
     """
     order = sorted(attempts, key=_key)
