@@ -227,6 +227,7 @@ def test_there_is_a_form_for_every_kind_that_a_metric_takes(name: str) -> None:
     assert name in OF_METRIC or found == METRICS[name].kinds
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("name", "number"), [(name, n) for name, found in CASES.items() for n in range(len(found))]
 )

@@ -98,6 +98,7 @@ def test_other_competitions_are_refused() -> None:
         compare(make_grid([attempt("a", 0)], "a"), make_grid([attempt("b", 0)], "b"))
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("competitions", "runs"), [(22, [2]), (75, [3]), (15, [3]), (22, [2, 8])])
 @pytest.mark.parametrize("rate", [0.03, 0.44, 0.9])
 def test_the_interval_over_runs_covers_93_percent_and_more(

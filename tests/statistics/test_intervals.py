@@ -26,6 +26,7 @@ MORE = [(22, 3, 0.44), (15, 3, 0.44), (75, 16, 0.44), (38, 5, 0.97), (22, 2, 0.4
 SIMULATED = 10_000
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("spread", [0.3, 1.0, 3.0])
 @pytest.mark.parametrize(("competitions", "runs", "rate"), CELLS + MORE)
 def test_nominal_95_percent_covers_93_to_98(
@@ -47,6 +48,7 @@ def test_nominal_95_percent_covers_93_to_98(
         assert (high - low).min() > 0
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("seeds", [[2, 8], [2, 16], [2, 3, 5, 8], [2, 2, 2, 8], [2, 8, 8, 8]])
 @pytest.mark.parametrize("rate", [0.08, 0.2, 0.44, 0.97])
 @pytest.mark.parametrize("competitions", [22, 75])

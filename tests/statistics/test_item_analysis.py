@@ -33,6 +33,7 @@ def test_few_experiments_invert_nothing() -> None:
     )
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("experiments", [2, 3, 5, 10])
 def test_sound_competitions_are_hardly_ever_called_inverted(experiments: int) -> None:
     """Rasch items, none of them inverted: before, 12 of 75 were called so with 3 experiments."""

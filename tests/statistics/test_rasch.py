@@ -63,6 +63,7 @@ def test_a_slope_is_near_that_of_an_unpenalised_logistic_regression() -> None:
     assert found.errors[at] == pytest.approx(model.bse[1] * scale, rel=0.05)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("experiments", [4, 8, 20])
 def test_intervals_cover_the_truth(experiments: int) -> None:
     draw = np.random.default_rng(1)

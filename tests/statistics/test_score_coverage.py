@@ -61,6 +61,7 @@ KINDS = {
 CAUTIOUS = ("narrow", "few failed", "near 0", "some failed", "wide")
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("competitions", "runs"), SEEDS)
 def test_the_mean_is_covered_by_93_percent_and_more(
@@ -82,6 +83,7 @@ def test_the_mean_is_covered_by_93_percent_and_more(
     assert (found[1] - found[0]).min() > 0
 
 
+@pytest.mark.simulation
 def test_the_means_of_summaries_have_these_intervals() -> None:
     draw = np.random.default_rng(3)
     scores = [100 * KINDS["some failed"](draw, 1, n)[0][0] for n in (2, 3, 8, 5)]
@@ -98,6 +100,7 @@ def test_the_means_of_summaries_have_these_intervals() -> None:
     assert found.optimality_gap.competitions95 == pytest.approx(tuple(100 - like[::-1]))
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("competitions", "runs"), [(22, [2]), (15, [3]), (22, [2, 8])])
 @pytest.mark.parametrize("kind", ["44 %", "wide", "some failed"])
 def test_the_probability_to_be_better_is_covered(
