@@ -58,6 +58,7 @@ BENCHMARKS: dict[str, Callable[..., None]] = {
 WITH_ARGUMENTS: dict[str, Callable[..., None]] = {
     "families": families.main,
     "history": history.main,
+    "http": http.main,
     "metric_py": metric_py.main,
     "mutations": mutations.main,
     "soak": soak.main,
