@@ -23,33 +23,34 @@ import threading
 import time
 import traceback
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from tests.forkserver import template
-from tests.forkserver.forking import fork_for_requests, reseed
+from tests.forkserver.forking import reseed, serve_requests
 
 # What commands and the server load when they run, beside the modules of `app`.
 LOADED_LATER = (
-    "alembic.command", "alembic.autogenerate", "alembic.ddl.postgresql", "alembic.ddl.sqlite",
-    "alembic.runtime.migration", "alembic.script", "asyncio.runners", "email.mime.multipart",
-    "encodings.idna", "http.client", "httptools", "jinja2.ext", "logging.config", "pandas",
-    "procrastinate.psycopg_connector", "psycopg.types.json", "psycopg_pool", "pyarrow.csv",
-    "rich.table", "rich.traceback", "sklearn.metrics", "sqlalchemy.dialects.postgresql.psycopg",
-    "sqlalchemy.dialects.sqlite", "uvicorn.lifespan.on", "uvicorn.loops.uvloop",
-    "uvicorn.protocols.http.httptools_impl", "uvloop",
+    "alembic.autogenerate", "alembic.command", "alembic.ddl.postgresql", "alembic.ddl.sqlite",
+    "alembic.runtime.migration", "alembic.script", "anyio._backends._asyncio", "asyncio.runners",
+    "bleach", "certifi", "email.mime.multipart", "encodings.idna", "encodings.utf_8_sig",
+    "http.client", "httpcore", "httptools", "jinja2.ext", "kagglesdk.kaggle_client",
+    "logging.config", "pandas", "procrastinate.psycopg_connector", "psycopg.types.json",
+    "psycopg_pool", "pyarrow.csv", "requests", "rich._emoji_codes", "rich.table",
+    "rich.traceback", "sklearn.metrics", "slugify", "sqlalchemy.dialects.postgresql.psycopg",
+    "sqlalchemy.dialects.sqlite", "tqdm", "typer._adapters", "typer._click.decorators",
+    "uvicorn.lifespan.on", "uvicorn.loops.uvloop", "uvicorn.protocols.http.httptools_impl",
+    "uvloop", "xml.etree.ElementTree",
 )  # fmt: skip
 # They act when they are loaded, or are programs that other processes run.
 NOT_LOADED = ("__main__", "app.graders.program", "app.cli.demo.agent", "app.cli.harbor.verifier")
 HUGE, MADV_HUGEPAGE, MADV_COLLAPSE = 1 << 21, 14, 25
+M_MMAP_THRESHOLD = -3  # mallopt(3)
 ENDING_SECONDS = 5.0  # for a thread that a library needed only while it was loaded
 FORK_AWARE = ("jemalloc_bg_thd",)  # Arrow's allocator, which starts its thread again after a fork
 
 
 def main(channel: socket.socket) -> None:
-    """Load the modules, say so, and fork until the asker closes its end.
-
-    Returns in a forked process, with the command's name and arguments in place.
-    """
+    """Load the modules, say so, and fork until the asker closes its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest, which then closes its end
     load()
     gc.collect()
@@ -63,10 +64,7 @@ def main(channel: socket.socket) -> None:
     assert not others, f"a fork would copy locks of threads that it does not copy: {others}"
     assert sys.stdout.encoding.upper() == "UTF-8", "tests need a language with UTF-8"
     channel.send(b"ready")
-    asked = fork_for_requests(channel)
-    if asked is None:
-        sys.exit(0)
-    become(*asked)
+    serve_requests(channel, become)
 
 
 def use_huge_pages() -> None:
@@ -74,7 +72,9 @@ def use_huge_pages() -> None:
 
     A fork copies an entry for each page, and this process has 60,000 small ones. See madvise(2).
     """
-    madvise = ctypes.CDLL(None).madvise
+    libc = ctypes.CDLL(None)
+    libc.mallopt(M_MMAP_THRESHOLD, 128 << 10)  # as by default; until here, see ONE_HEAP
+    madvise = libc.madvise
     madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
     for line in Path("/proc/self/maps").read_text().splitlines():
         addresses, rights, *rest = line.split()
@@ -109,8 +109,8 @@ def load() -> None:
     template.load()
 
 
-def become(request: dict[str, Any], descriptors: list[int]) -> None:
-    """Take the place of a newly started `python -m app.cli`."""
+def become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
+    """Take the place of a newly started `python -m app.cli`; never returns."""
     targets = request["descriptors"]
     # First out of the way of all targets: a source may have the number of another's target.
     above = max(targets) + 1
@@ -134,6 +134,7 @@ def become(request: dict[str, Any], descriptors: list[int]) -> None:
     sys.argv = ["podium", *request["words"]]
     if template.COMMANDS.intersection(request["words"][:1]):
         template.prepare()
+    end(run())
 
 
 def open_streams(*, unbuffered: bool) -> None:
@@ -169,7 +170,7 @@ def run() -> int:
     return 0
 
 
-def end(status: int) -> None:
+def end(status: int) -> NoReturn:
     """End as the interpreter ends, but do not free 400 MB object by object: 0.2 s."""
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads that are not daemons
     atexit._run_exitfuncs()
@@ -181,4 +182,3 @@ def end(status: int) -> None:
 
 if __name__ == "__main__":
     main(socket.socket(fileno=int(sys.argv[1])))
-    end(run())

@@ -12,9 +12,9 @@ import json
 import os
 import socket
 import subprocess
-from typing import Any
+from typing import Any, NoReturn
 
-from tests.forkserver.forking import fork_for_requests, reseed
+from tests.forkserver.forking import reseed, serve_requests
 from tests.forkserver.process import EXECUTE_CHILD, PIPES, reaping_orphans
 
 PROGRAM = "app.graders.program.template_main"
@@ -56,7 +56,7 @@ def prepare() -> None:
     subprocess.Popen._execute_child = start  # type: ignore[attr-defined]
 
 
-def wait_and_fork(channel: socket.socket) -> None:
+def wait_and_fork(channel: socket.socket) -> NoReturn:
     """Fork a template for each request, until the command ends; never returns."""
     os.setsid()  # a signal to the command's group is not for its template
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -66,16 +66,13 @@ def wait_and_fork(channel: socket.socket) -> None:
     os.closerange(4, os.sysconf("SC_OPEN_MAX"))
     channel.detach()
     channel = socket.socket(fileno=kept)
-    asked = fork_for_requests(channel)
-    if asked is None:
-        os._exit(0)
-    channel.close()
-    request, (descriptor,) = asked
-    become(request, descriptor)
+    serve_requests(channel, become)
+    os._exit(0)
 
 
-def become(request: dict[str, Any], descriptor: int) -> None:
+def become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
     """Run the program of the template; never returns."""
+    (descriptor,) = descriptors
     os.setsid()
     os.chdir(request["cwd"])
     os.environ.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -27,9 +28,17 @@ def server(tmp_path: Path) -> Iterator[PodiumServer]:
 
 
 def template_of(server: PodiumServer) -> psutil.Process:
-    found = [one for one in children(server) if one.name() == "podium-template"]
-    assert len(found) == 1
-    return found[0]
+    (found,) = templates_of(server)
+    return found
+
+
+def templates_of(server: PodiumServer) -> list[psutil.Process]:
+    found = []
+    for one in children(server):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            if one.name() == "podium-template":
+                found.append(one)
+    return found
 
 
 def children(server: PodiumServer) -> list[psutil.Process]:
@@ -73,8 +82,7 @@ def test_a_killed_one_is_replaced_by_another_fork(server: PodiumServer) -> None:
     first.kill()
 
     def others() -> list[psutil.Process]:
-        templates = [one for one in children(server) if one.name() == "podium-template"]
-        return [one for one in templates if one.pid != first.pid]
+        return [one for one in templates_of(server) if one.pid != first.pid]
 
     wait_until(lambda: bool(others()), seconds=30)
     with server.client() as client:

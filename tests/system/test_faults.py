@@ -72,7 +72,7 @@ def test_a_hostile_metric_fails_the_grading_and_costs_the_agent_nothing(
     own_server: Callable[..., PodiumServer], tmp_path: Path, what: int
 ) -> None:
     folder = write_competition(tmp_path / "hostile", metric="my_error", metric_py=HOSTILE)
-    server = own_server(grading_seconds=1, grader_memory_mb=512)
+    server = own_server(grading_seconds=3, grader_memory_mb=512)
     with contextlib.ExitStack() as stack:
         run = run_on(server, folder, stack)
         lines = good_submission(folder).decode().splitlines()

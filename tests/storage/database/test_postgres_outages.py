@@ -20,6 +20,7 @@ from app.storage.database.engine import DatabaseLimits
 from app.storage.queries import experiments
 from app.storage.queries.ids import new_id
 from tests.crashable import crashable_postgres
+from tests.graders.conftest import wait_until
 from tests.storage.make import make_experiment
 from tests.storage.proxy import Proxy
 
@@ -84,12 +85,12 @@ def test_writes_outlive_a_server_that_is_started_again(own_server, own_url, how)
         workers = [threading.Thread(target=work, args=(database,)) for _ in range(4)]
         for worker in workers:
             worker.start()
-        time.sleep(0.3)
+        wait_until(lambda: bool(acknowledged))
         own_server.stop(how)
         stopped_at = len(acknowledged)
         time.sleep(1.0)
         own_server.start()
-        time.sleep(1.5)
+        wait_until(lambda: len(acknowledged) > stopped_at)
         stop.set()
         for worker in workers:
             worker.join(30)
