@@ -169,6 +169,17 @@ class QuotaExceeded(PodiumError):
         self.headers = {"Retry-After": str(max(1, retry_after))}
 
 
+class TooManyFailures(QuotaExceeded):
+    """Grading failed for too many files of this run.
+
+    A file with which grading fails tells something about the private answers. So a run may have a
+    number of them (PODIUM_RUN_FAILURES), apart from its submissions, of which they use up none.
+    Where a competition has its own metric, or a file of the run failed before, a file without an
+    outcome counts as if it would fail: wait for outcomes, then send the next file. If the number
+    is used up, waiting does not help. The reasons are in `podium faults`, for an admin.
+    """
+
+
 class MisdirectedRequest(PodiumError):
     """Podium is no proxy for this host.
 

@@ -90,6 +90,12 @@ class Settings(BaseSettings):
     run_stored_mb: int = Field(
         20480, ge=1, description="bytes of all submissions of one run together; beyond: 429"
     )
+    run_failures: int = Field(
+        20,
+        ge=1,
+        description="files of one run for which grading may fail by what the metric does with "
+        "them; beyond: 429",
+    )
     disk_reserve_percent: float = Field(
         5.0,
         ge=0,

@@ -141,7 +141,7 @@ def show_exposure(
     limit: OptionalLimit = None,
     cursor: Cursor = None,
 ) -> Any:
-    """The exposure ledger: all scores and verdicts that the run's key and harnesses were shown.
+    """The exposure ledger: scores, verdicts and failures that the run's key and harnesses saw.
 
     A run's key sees the part about itself.
 

@@ -42,7 +42,8 @@ RULES = """
 - 409: the run is closed, or an `Idempotency-Key` came with another file; `detail` says which.
 - 422, or a submission that is `rejected`: correct the file.
 - 429 and 503: wait as many seconds as the header `Retry-After` says, then send the same again.
-- `failed`: Podium could not grade the file. That is not your fault and uses up no submission.
+- `failed`: Podium could not grade the file. That is not your fault and uses up no submission. The
+  number of such files in a run is limited: do not send a file that failed again.
 - Send each file with an `Idempotency-Key` of its own. If an answer is lost, send the same again:
   it is the same submission.
 """

@@ -75,6 +75,7 @@ def test_search_says_the_score_on_the_rows_to_search_on_alone(
     assert [one["kind"] for one in ledger["disclosed"]] == ["search_score"]
     assert ledger["totals"] == {
         "validations": 0, "search_scores": 1, "public_scores": 0, "private_scores": 0,
+        "failures": 0,
     }  # fmt: skip
 
 
@@ -137,7 +138,9 @@ def test_the_ledger_has_every_number_that_was_told_once(
 
         assert ledger["policy"] == policy
         assert ledger["totals"] == {
-            "validations": 1, "search_scores": 0, "public_scores": public, "private_scores": private
+            "validations": 1, "search_scores": 0, "public_scores": public,
+            "private_scores": private,
+            "failures": 0,
         }  # fmt: skip
         assert len(ledger["disclosed"]) == 1 + public + private
         told = {d["submission"] for d in ledger["disclosed"]} - {None}
@@ -154,7 +157,13 @@ def test_a_grade_nobody_asked_for_is_not_a_disclosure(
 
     totals = run.client.get(f"/v1/runs/{run.id}/exposure").json()["totals"]
 
-    assert totals == {"validations": 0, "search_scores": 0, "public_scores": 0, "private_scores": 0}
+    assert totals == {
+        "validations": 0,
+        "search_scores": 0,
+        "public_scores": 0,
+        "private_scores": 0,
+        "failures": 0,
+    }
 
 
 def test_validation_tells_all_problems_and_stores_nothing(

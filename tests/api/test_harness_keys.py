@@ -48,10 +48,17 @@ def test_the_ledger_tells_apart_the_agent_and_the_harness(
     ledger = podium.admin.get(f"/v1/runs/{run.id}/exposure").json()
     of_run = run.client.get(f"/v1/runs/{run.id}/exposure").json()
 
-    to_agent = {"validations": 1, "search_scores": 0, "public_scores": 1, "private_scores": 0}
+    to_agent = {
+        "validations": 1,
+        "search_scores": 0,
+        "public_scores": 1,
+        "private_scores": 0,
+        "failures": 0,
+    }
     assert ledger["totals"] == of_run["totals"] == to_agent
     assert ledger["harness_totals"] == {
-        "validations": 2, "search_scores": 0, "public_scores": 1, "private_scores": 1
+        "validations": 2, "search_scores": 0, "public_scores": 1, "private_scores": 1,
+        "failures": 0,
     }  # fmt: skip
     assert of_run["harness_totals"] is None
     assert {one["to"] for one in of_run["disclosed"]} == {"agent"}

@@ -15,10 +15,11 @@ import pytest
 
 from app.domain.states import SubmissionState
 from app.errors import QuotaExceeded
+from app.services.runtime.failure_quota import FailureQuota, FailuresOfRun
 from app.services.runtime.run_limits import refuse_over_quota
 from app.storage.database.database import Database
-from app.storage.database.records import RunRecord, VersionRecord
-from app.storage.queries import submissions
+from app.storage.database.records import RunRecord, VersionFileRecord, VersionRecord
+from app.storage.queries import submissions, version_files
 from tests.api.conftest import Podium
 from tests.storage.make import NOON, add_run, make_submission, make_world
 
@@ -43,7 +44,12 @@ def filled(database: Database, version: VersionRecord, count: int, **limits: int
     run = add_run(database, version, f"long-{count}", limits=limits)
     states = [SubmissionState.REJECTED, *[SubmissionState.GRADED] * 4]
     added = [
-        make_submission(run, received_at=NOON + timedelta(seconds=number), state=states[number % 5])
+        make_submission(
+            run,
+            received_at=NOON + timedelta(seconds=number),
+            settled_at=NOON + timedelta(seconds=number),
+            state=states[number % 5],
+        )
         for number in range(count)
     ]
     database.write(lambda session: submissions.add_submissions(session, added))
@@ -65,6 +71,27 @@ def test_the_quota_of_a_long_history_is_counted_as_fast_as_that_of_a_new_run(
             for _ in range(50):
                 refuse_over_quota(session, one, now)
             spent.append(time.process_time() - started)
+    assert spent[3] < 4 * spent[2] + 0.02
+
+
+def test_the_failures_of_a_long_history_are_counted_as_fast_as_those_of_a_new_run(
+    database: Database,
+) -> None:
+    """Where a competition has a metric.py, so that each file is counted."""
+    now = NOON + timedelta(hours=2)
+    version = make_world(database).version
+    own = VersionFileRecord(path="metric.py", sha256="a" * 64, bytes=1)
+    database.write(lambda session: version_files.add_files(session, version.id, [own]))
+    run, new = filled(database, version, HISTORY), filled(database, version, 1)
+    quota = FailureQuota(20, 1.0)
+    spent = []
+    with database.read() as session:
+        for one in (new, run, new, run):
+            started = time.process_time()
+            for _ in range(50):
+                quota.refuse(session, one, now)
+            spent.append(time.process_time() - started)
+        assert quota.of_run(session, run, now) == FailuresOfRun(0, 0)
     assert spent[3] < 4 * spent[2] + 0.02
 
 

@@ -192,7 +192,7 @@ def test_a_policy_decides_what_is_told(
     told_numbers = run.client.get(f"/v1/runs/{run.id}/exposure").json()["totals"]
     assert told_numbers == {
         "validations": 0, "search_scores": 0,
-        "public_scores": int(public), "private_scores": int(private),
+        "public_scores": int(public), "private_scores": int(private), "failures": 0,
     }  # fmt: skip
 
 

@@ -75,21 +75,26 @@ class RunCreated(RunOut):
 
 
 class DisclosureOut(BaseModel):
-    """One score or verdict that a run's key or a harness's was shown."""
+    """One score, verdict or failure that a run's key or a harness's was shown."""
 
     at: datetime
-    kind: Literal["validation", "search_score", "public_score", "private_score"]
+    kind: Literal["validation", "search_score", "public_score", "private_score", "failure"] = Field(
+        description="`failure`: grading the file failed, by what the metric did with it"
+    )
     submission: str | None
     to: Literal["agent", "harness"] = Field(description="whose key saw it: the run's, a harness's")
 
 
 class DisclosureTotals(BaseModel):
-    """Counts of scores and verdicts that were shown."""
+    """Counts of scores, verdicts and failures that were shown."""
 
     validations: int
     search_scores: int = Field(default=0, description="scores on rows that are there to search on")
     public_scores: int
     private_scores: int
+    failures: int = Field(
+        default=0, description="files whose grading failed by what the metric did with them"
+    )
 
 
 class ExposureOut(BaseModel):

@@ -106,6 +106,9 @@ def score_in_process(
         except (EOFError, OSError):
             return GraderFault("crashed", starter.ending())
     result = message.result() if isinstance(message, FaultModel) else message
+    if isinstance(result, GraderFault) and result.kind in ("internal", "storage"):
+        # Only the metric.py can be the cause of what fails here, and it may state any kind.
+        return GraderFault("metric", result.place)
     if isinstance(result, CheckModel):
         return GraderFault("crashed", "a check, where scores were asked for")
     if isinstance(result, Scored) and result.parts() != set(frames):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from app.domain.result_choices import Padding
@@ -73,8 +73,10 @@ def context_columns(context: ResultContext) -> dict[str, Any]:
         "search_scores": disclosed.get("search_score", 0),
         "public_scores": disclosed.get("public_score", 0),
         "private_scores": disclosed.get("private_score", 0),
+        "failures_shown": disclosed.get("failure", 0),
         "harness_validations": disclosed.get(f"{HARNESS}validation", 0),
         "harness_private_scores": disclosed.get(f"{HARNESS}private_score", 0),
+        "harness_failures_shown": disclosed.get(f"{HARNESS}failure", 0),
         "exposure_unknown": context.imported,
         "flags": ",".join(sorted({code for _, code, _ in context.flags})),
         "excluded": ",".join(context.excluded),
@@ -171,13 +173,14 @@ def own_notes(context: ResultContext) -> list[str]:
             f"Feedback: {policies}. Told to the agents: {totals.get('validation', 0)} validations, "
             + (f"{searched} search scores, " if searched else "")
             + f"{totals.get('public_score', 0)} public scores, "
-            f"{totals.get('private_score', 0)} private scores."
+            f"{totals.get('private_score', 0)} private scores{_failures(totals, '')}."
         )
     if any(totals.get(kind) for kind in HARNESS_KINDS):
         lines.append(
             f"Told to harnesses: {totals.get(f'{HARNESS}validation', 0)} validations, "
-            f"{totals.get(f'{HARNESS}private_score', 0)} private scores. Whether a harness passes "
-            "them on to its agent, Podium cannot see."
+            f"{totals.get(f'{HARNESS}private_score', 0)} private scores"
+            f"{_failures(totals, HARNESS)}. Whether a harness passes them on to its agent, Podium "
+            "cannot see."
         )
     if context.failures:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(context.failures.items()))
@@ -206,6 +209,11 @@ def own_notes(context: ResultContext) -> list[str]:
         )
     lines += [regrade_note(one) for one in context.regrades]
     return lines
+
+
+def _failures(totals: Mapping[str, int], prefix: str) -> str:
+    failed = totals.get(f"{prefix}failure", 0)
+    return f", {counted(failed, 'failure')} of grading" if failed else ""
 
 
 def regrade_note(one: InForce) -> str:

@@ -188,11 +188,19 @@ def _grade(grade: GradeRecord | OutcomeRecord | None) -> dict[str, Any]:
 def _exposure(session: Session, run: RunRecord, sent: int) -> dict[str, Any]:
     """Disclosures up to the run's close; later ones cannot have helped the agent."""
     counted = exposure.totals(session, run.id, until=run.closed_at)
+    # Receipts of before failures were counted are as those of runs that had none: the facts of
+    # these runs are the same as ever, so no second receipt of them is issued.
+    counts = {
+        kind: count
+        for kind, count in counted.items()
+        if count or not kind.endswith(exposure.FAILURE)
+    }
     return {
         "submissions": sent,
-        **{f"{kind}s": counted[kind] for kind in DISCLOSURE_KINDS},
+        **{f"{kind}s": counts[kind] for kind in DISCLOSURE_KINDS if kind in counts},
         "to_harness": {
-            f"{plain}s": counted[kind]
+            f"{plain}s": counts[kind]
             for plain, kind in zip(DISCLOSURE_KINDS, HARNESS_KINDS, strict=True)
+            if kind in counts
         },
     }

@@ -18,6 +18,7 @@ from app.graders.pool import GraderPool
 from app.read_settings import make_data_directory
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.catalogue import Catalogue
+from app.services.runtime.failure_quota import FailureQuota
 from app.services.runtime.insert_submissions import InsertedSubmission, insert_submissions
 from app.services.runtime.kept_values import KeptValues
 from app.services.runtime.notifications import Notifications
@@ -139,6 +140,7 @@ def open_context(
         ),
     )
     files = VersionFiles(data / "competitions", database, blobs, cache)
+    failures = FailureQuota(settings.run_failures, settings.outcome_step_seconds)
     return Context(
         settings=settings,
         database=database,
@@ -161,10 +163,11 @@ def open_context(
                 insert_submissions,
                 queues=settings.queues,
                 step=settings.outcome_step_seconds,
+                failures=failures,
             ),
         ),
         reservations=Reservations(
-            settings.outcome_step_seconds, StoredBytes(settings.run_stored_mb)
+            settings.outcome_step_seconds, StoredBytes(settings.run_stored_mb), failures
         ),
     )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
 
 from app.errors import PodiumError
 from app.queue import jobs
+from app.services.runtime.failure_quota import FailureQuota
 from app.services.runtime.run_limits import (
     no_run,
     refuse_closed,
@@ -30,9 +32,13 @@ class InsertedSubmission:
 class _InsertBatch:
     """One group of submissions, checked against the limits of their runs."""
 
-    def __init__(self, session: Session, step: float) -> None:
+    def __init__(
+        self, session: Session, step: float, failures: FailureQuota | None, bounded: Collection[str]
+    ) -> None:
         self._session = session
         self._step = step
+        self._failures = failures
+        self._bounded = bounded
         self._runs: dict[str, RunRecord | None] = {}
         self._keys: dict[tuple[str, str], SubmissionRecord] = {}
         self._accepted: Counter[str] = Counter()
@@ -43,7 +49,7 @@ class _InsertBatch:
 
         Raises:
             NotFound: the run does not exist.
-            RunClosed, QuotaExceeded: the run may send no more.
+            RunClosed, QuotaExceeded, TooManyFailures: the run may send no more.
             IdempotencyMismatch: the key was sent before, with another file.
         """
         known = self._known(incoming)
@@ -61,6 +67,9 @@ class _InsertBatch:
             accepted=self._accepted[run.id],
             step=self._step,
         )
+        if self._failures is not None and run.id in self._bounded:
+            accepted = self._accepted[run.id]
+            self._failures.refuse(self._session, run, incoming.received_at, accepted=accepted)
         self._accepted[run.id] += 1
         if run.started_at is None:  # a researcher submits before the run's key was used
             runs.start_clocks(self._session, [run.id], incoming.received_at)
@@ -93,13 +102,17 @@ def insert_submissions(
     *,
     queues: bool = False,
     step: float = 0.0,
+    failures: FailureQuota | None = None,
 ) -> list[InsertedSubmission | Exception]:
     """Store submissions in their order. The result for a refused one is its error.
 
     With `queues` they are queued in the same transaction, so that no submission is stored without
-    a job. `step` is PODIUM_OUTCOME_STEP_SECONDS.
+    a job. `step` is PODIUM_OUTCOME_STEP_SECONDS. Without `failures` no file is refused for the
+    failures of its run.
     """
-    batch = _InsertBatch(session, step)
+    versions = {one.run_id: one.version_id for one in incoming}
+    bounded = failures.bounded(session, versions) if failures is not None else ()
+    batch = _InsertBatch(session, step, failures, bounded)
     outcomes: list[InsertedSubmission | Exception] = []
     for one in incoming:
         try:

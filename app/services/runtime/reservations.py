@@ -17,6 +17,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from app.errors import PodiumError, QuotaExceeded
+from app.services.runtime.failure_quota import FailureQuota
 from app.services.runtime.run_limits import (
     refuse_closed,
     refuse_other_file,
@@ -65,10 +66,11 @@ Outcome = Reservation | Undecided | PodiumError
 class Reservations:
     """The submissions of this process whose rows are not written yet."""
 
-    def __init__(self, step: float, stored: StoredBytes) -> None:
+    def __init__(self, step: float, stored: StoredBytes, failures: FailureQuota) -> None:
         """`step` is PODIUM_OUTCOME_STEP_SECONDS."""
         self._step = step
         self.stored = stored
+        self.failures = failures
         self._lock = threading.Lock()
         self._by_run: dict[str, list[Reservation]] = {}
 
@@ -77,8 +79,9 @@ class Reservations:
     ) -> list[Outcome]:
         """A place for each submission. Errors are returned, not raised.
 
-        The errors are RunClosed, QuotaExceeded and IdempotencyMismatch. Several processes that
-        serve one run do not know each other's reservations: the row's transaction decides then.
+        The errors are RunClosed, QuotaExceeded, TooManyFailures and IdempotencyMismatch. Several
+        processes that serve one run do not know each other's reservations: the row's transaction
+        decides then.
         """
         found = self._reserve(database, wanted, now)
         return [
@@ -99,7 +102,10 @@ class Reservations:
     def _reserve(
         self, database: Database, wanted: Sequence[WantedPlace], now: datetime
     ) -> list[Outcome]:
-        if not any(one.run.limits or one.idempotency_key for one in wanted):
+        if not any(
+            one.run.limits or one.idempotency_key or self.failures.may_refuse(database, one.run)
+            for one in wanted
+        ):
             return [Reservation() for _ in wanted]
         # The lock comes before the session: a row that was written before a reservation's end is
         # seen by every session that begins after it.
@@ -129,15 +135,21 @@ class Reservations:
                     refuse_other_file(known, wanted.blob.sha256)
                     return Reservation(stores=False)
             refuse_closed(run, now)
-            refuse_over_quota(session, run, now, step=self._step)
+            self._refuse_over_quotas(session, run, now)
         except PodiumError as refusal:
             return refusal
         if pending:
             try:
-                refuse_over_quota(session, run, now, accepted=len(pending), step=self._step)
+                self._refuse_over_quotas(session, run, now, accepted=len(pending))
             except QuotaExceeded:
                 return Undecided(pending[0].released)
         reservation = Reservation(key)
         pending.append(reservation)
         self._by_run[run.id] = pending
         return reservation
+
+    def _refuse_over_quotas(
+        self, session: Session, run: RunRecord, now: datetime, *, accepted: int = 0
+    ) -> None:
+        refuse_over_quota(session, run, now, accepted=accepted, step=self._step)
+        self.failures.refuse(session, run, now, accepted=accepted)

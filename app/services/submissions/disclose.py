@@ -1,4 +1,4 @@
-"""The only place where grades are disclosed: apply the run's policy, record it in the ledger."""
+"""The only place where outcomes are disclosed: apply the run's policy, record it in the ledger."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.services.runtime.context import Context
 from app.services.runtime.pages import page_of
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import HARNESS, GradeRecord, RunRecord, SubmissionRecord
-from app.storage.queries import exposure, runs, submissions
+from app.storage.queries import exposure, failures, runs, submissions
 from app.storage.queries.regrades.counted_grades import counted_grades
 
 RECEIVED = "received"  # the state of every submission under the policy `none`
@@ -27,7 +27,8 @@ FAULT_PROBLEM = {
     "title": "Grading broke down",
     "status": 500,
     "detail": "Podium could not grade this file. That is Podium's or the competition's fault, "
-    "not the file's: it does not count against a quota, and whoever runs this Podium can see why.",
+    "not the file's: it uses up no submission, and whoever runs this Podium can see why. If it was "
+    "what the metric did with the file, it counts among the failures that a run may have.",
 }
 
 
@@ -81,8 +82,9 @@ def show_all(
     """Submissions of one run as the caller may see them at the time `now` (None: at this moment).
 
     The key of a harness sees all grades, and no flags. If the caller has a run's key or a
-    harness's, every disclosure is committed to the ledger before this returns. Such callers see
-    the first grade of each submission for good; readers of results see that of a regrade in force.
+    harness's, every disclosure is committed to the ledger before this returns, of a failure too.
+    Such callers see the first grade of each submission for good; readers of results see that of a
+    regrade in force.
     """
     policy = run.feedback if caller.is_run else Feedback.FULL
     entry = context.catalogue.of_version(run.version_id)
@@ -112,8 +114,9 @@ def show_all(
         disclosed_grades = [
             grade for d, (_, grade) in zip(disclosed, found, strict=True) if grade and d.grade
         ]
+        failed = [d.submission.id for d in disclosed if d.state == SubmissionState.FAILED]
         prefix = HARNESS if caller.is_harness else ""
-        _enter_into_ledger(context, run, policy, disclosed_grades, prefix)
+        _enter_into_ledger(context, run, policy, disclosed_grades, failed, prefix)
     return disclosed
 
 
@@ -178,11 +181,18 @@ def _grade_document(grade: GradeRecord, entry: CatalogueEntry, policy: Feedback)
 
 
 def _enter_into_ledger(
-    context: Context, run: RunRecord, policy: Feedback, grades: Sequence[GradeRecord], prefix: str
+    context: Context,
+    run: RunRecord,
+    policy: Feedback,
+    grades: Sequence[GradeRecord],
+    failed: Sequence[str],
+    prefix: str,
 ) -> None:
-    """Record each number the first time it is disclosed. A repeat discloses nothing new.
+    """Record each number and each failure the first time it is disclosed.
 
-    `prefix` begins the kinds of disclosures to a harness.
+    A repeat discloses nothing new. `failed` are the submissions whose state is shown as failed: the
+    failures among them are those that the file can have brought about. `prefix` begins the kinds of
+    disclosures to a harness.
     """
     entries = [
         (prefix + kind, grade)
@@ -194,24 +204,35 @@ def _enter_into_ledger(
         )
         if is_visible
     ]
-    if not entries:
+    if not entries and not failed:
         return
     with context.database.read() as session:
         known = exposure.disclosed_among(
             session, [grade.id for _, grade in entries if grade.id is not None]
         )
-    new = [(kind, grade) for kind, grade in entries if (kind, grade.id) not in known]
+        new_failures = _new_failures(session, failed, prefix + exposure.FAILURE)
+    new = [
+        (kind, grade.submission_id, grade.id)
+        for kind, grade in entries
+        if (kind, grade.id) not in known
+    ]
+    new += [(prefix + exposure.FAILURE, submission_id, None) for submission_id in new_failures]
     if not new:
         return
     at = datetime.now(UTC)
 
     def record(session: Session) -> None:
-        for kind, grade in new:
-            exposure.record(
-                session, run.id, kind, submission_id=grade.submission_id, grade_id=grade.id, at=at
-            )
+        for kind, submission_id, grade_id in new:
+            exposure.record(session, run.id, kind, submission_id, grade_id, at)
 
     context.database.write(record)
+
+
+def _new_failures(session: Session, failed: Sequence[str], kind: str) -> list[str]:
+    if not failed:
+        return []
+    known = exposure.failures_disclosed(session, failed, kind)
+    return sorted(failures.among(session, set(failed) - known))
 
 
 def page(

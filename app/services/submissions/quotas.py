@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from sqlalchemy.orm import Session
+
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import DAY, refuse_closed, refuse_measured, refuse_over_quota
 from app.services.runtime.shown_outcomes import received_without_outcome
@@ -31,10 +33,13 @@ def quota(context: Context, run: RunRecord) -> Quota:
         )
         total = submission_counts.count_counted(session, run.id, everything=everything)
         hidden = received_without_outcome(session, run, now, context.settings.outcome_step_seconds)
+        has_failures_left = _has_failures_left(context, session, run, now)
     total += len(hidden)
     today += sum(received > now - DAY for received in hidden)
     left_today = _left(run.limits.get("submissions_per_day"), today)
     left = _left(run.limits.get("submissions_total"), total)
+    if not has_failures_left:
+        return Quota(today, total, 0, is_limited_by_total=True)
     known = [count for count in (left_today, left) if count is not None]
     by_total = left is not None and (left_today is None or left <= left_today)
     return Quota(today, total, min(known, default=None), by_total)
@@ -44,14 +49,23 @@ def refuse_unstorable(context: Context, run: RunRecord, size: int = 0) -> None:
     """Refuse, before any bytes are sent, a submission of this size that could not be stored.
 
     Raises:
-        RunClosed, TakesNoSubmissions, QuotaExceeded: as for a submission that was sent.
+        RunClosed, TakesNoSubmissions, QuotaExceeded, TooManyFailures: as for a submission that was
+            sent.
     """
     now = datetime.now(UTC)
     refuse_closed(run, now)
     refuse_measured(context.catalogue.of_version(run.version_id).competition)
     with context.database.read() as session:
         refuse_over_quota(session, run, now, step=context.settings.outcome_step_seconds)
+        context.reservations.failures.refuse(session, run, now)
     context.reservations.stored.require(context.database, run.id, size)
+
+
+def _has_failures_left(context: Context, session: Session, run: RunRecord, now: datetime) -> bool:
+    failures = context.reservations.failures
+    if not run.feedback.shows_state:
+        return True
+    return failures.of_run(session, run, now).known < failures.limit
 
 
 def _left(limit: int | None, used: int) -> int | None:

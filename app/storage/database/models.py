@@ -44,6 +44,8 @@ from app.storage.database.tables.column_types import (
 from app.storage.database.tables.declarative import Base as Base
 
 IS_GRADED = text("state = 'graded'")
+IS_FAILED = text("state = 'failed'")
+IS_OF_FAILURE = text("grade_id IS NULL AND submission_id IS NOT NULL")
 
 
 class CompetitionVersion(Base):
@@ -139,6 +141,11 @@ class Submission(Base):
             "ix_submission_graded", "run_id", "id",
             sqlite_where=IS_GRADED, postgresql_where=IS_GRADED,
         ),
+        # For the failures of a run, which are few, and for what has no outcome or a recent one.
+        Index(
+            "ix_submission_failed", "run_id", sqlite_where=IS_FAILED, postgresql_where=IS_FAILED,
+        ),
+        Index(None, "run_id", "settled_at"),
     )  # fmt: skip
 
     id: Mapped[str] = mapped_column(KEY, primary_key=True)
@@ -184,11 +191,21 @@ class Grade(Base):
 
 
 class Disclosure(Base):
-    """An entry of a run's exposure ledger. Of each number only the first disclosure is recorded."""
+    """An entry of a run's exposure ledger.
+
+    Of each number and each failure only the first disclosure is recorded.
+    """
 
     __tablename__ = "disclosure"
-    # Counts of kinds need nothing but the index.
-    __table_args__ = (UniqueConstraint("kind", "grade_id"), Index(None, "run_id", "id", "kind"))
+    __table_args__ = (
+        UniqueConstraint("kind", "grade_id"),
+        # Counts of kinds need nothing but the index.
+        Index(None, "run_id", "id", "kind"),
+        Index(
+            "ix_disclosure_failure", "submission_id", "kind",
+            unique=True, sqlite_where=IS_OF_FAILURE, postgresql_where=IS_OF_FAILURE,
+        ),
+    )  # fmt: skip
 
     id: Mapped[int] = mapped_column(NUMBER, primary_key=True)
     run_id: Mapped[str] = mapped_column(KEY, ForeignKey("run.id"))

@@ -15,7 +15,8 @@ from app.domain.states import (
     SubmissionState,
 )
 
-DISCLOSURE_KINDS = ("validation", "search_score", "public_score", "private_score")  # to a run's key
+# To a run's key. A failure: that grading a file failed, by what its metric did with the file.
+DISCLOSURE_KINDS = ("validation", "search_score", "public_score", "private_score", "failure")
 HARNESS = "harness_"  # begins the kinds of disclosures to the keys of harnesses
 HARNESS_KINDS = tuple(f"{HARNESS}{kind}" for kind in DISCLOSURE_KINDS)
 

@@ -38,7 +38,10 @@ def values(instance: Record) -> dict[str, Any]:
 def insert_if_new(
     session: Session, table: Table, unique: tuple[str, ...], fields: dict[str, Any]
 ) -> bool:
-    """Insert a row, unless one has its values in the `unique` columns. Returns whether it did."""
+    """Insert a row, unless one has its values in the `unique` columns. Returns whether it did.
+
+    Without columns: unless any unique index of the table forbids it.
+    """
     statement = _statement(session.get_bind().dialect.name, table, unique)
     return session.execute(statement.returning(*table.primary_key), fields).first() is not None
 
@@ -54,4 +57,4 @@ def insert_all_if_new(
 @lru_cache
 def _statement(dialect: str, table: Table, unique: tuple[str, ...]) -> Any:
     insert = sqlite.insert if dialect == "sqlite" else postgresql.insert
-    return insert(table).on_conflict_do_nothing(index_elements=list(unique))
+    return insert(table).on_conflict_do_nothing(index_elements=list(unique) or None)

@@ -1,4 +1,4 @@
-"""The exposure ledger: each disclosure of a validation or a score to a run's key or a harness."""
+"""The exposure ledger: each validation, score and failure that a run's key or a harness saw."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ TABLE = Disclosure.__table__
 RUN = Run.__table__
 ALL_KINDS = DISCLOSURE_KINDS + HARNESS_KINDS
 VALIDATION = "validation"
+FAILURE = "failure"
 
 
 def record(
@@ -28,17 +29,21 @@ def record(
     grade_id: int | None,
     at: datetime,
 ) -> bool:
-    """Record a disclosure: every validation, and the first disclosure of each number of a grade.
+    """Record a disclosure: every validation, and the first of each number and each failure.
 
-    Returns whether a row was added.
+    A number is that of a grade, a failure that of a submission without one. Returns whether a row
+    was added.
 
     Raises:
-        ValueError: the kind does not exist, or a number has no grade.
+        ValueError: the kind does not exist, or a number has no grade, or a failure no submission.
     """
     if kind not in ALL_KINDS:
         raise ValueError(f"{kind!r} is not one of {', '.join(ALL_KINDS)}")
-    if (grade_id is None) != kind.endswith("validation"):
-        raise ValueError("a number has a grade, a validation has none")
+    is_failure = kind.endswith(FAILURE)
+    if (grade_id is None) != (is_failure or kind.endswith(VALIDATION)):
+        raise ValueError("a number has a grade, a validation or a failure has none")
+    if is_failure and submission_id is None:
+        raise ValueError("a failure is that of a submission")
     entry = {
         "run_id": run_id,
         "kind": kind,
@@ -47,7 +52,8 @@ def record(
         "at": at,
     }
     # Validations have no grade. In both databases NULLs are distinct, so none is a duplicate.
-    return insert_if_new(session, TABLE, ("kind", "grade_id"), entry)
+    unique = () if is_failure else ("kind", "grade_id")
+    return insert_if_new(session, TABLE, unique, entry)
 
 
 def list_disclosures(
@@ -72,7 +78,7 @@ def list_disclosures(
 def numbers_disclosed(
     session: Session, run_id: str, submission_ids: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """The kinds of numbers disclosed of these submissions of a run, each with its submission."""
+    """The kinds of numbers and failures disclosed of these submissions, each with its id."""
     query = (
         select(TABLE.c.submission_id, TABLE.c.kind)
         .where(
@@ -90,6 +96,16 @@ def disclosed_among(session: Session, grade_ids: Sequence[int]) -> set[tuple[str
     """The kinds of numbers that the ledger has of these grades, each with the grade's id."""
     query = select(TABLE.c.kind, TABLE.c.grade_id).where(TABLE.c.grade_id.in_(grade_ids))
     return {(kind, grade_id) for kind, grade_id in session.execute(query)}
+
+
+def failures_disclosed(session: Session, submission_ids: Sequence[str], kind: str) -> set[str]:
+    """Those of these submissions whose failure the ledger has, under this kind of failure."""
+    query = select(TABLE.c.submission_id).where(
+        TABLE.c.submission_id.in_(submission_ids),
+        TABLE.c.kind == kind,
+        TABLE.c.grade_id.is_(None),
+    )
+    return set(session.execute(query).scalars())
 
 
 def totals(session: Session, run_id: str, *, until: datetime | None = None) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
@@ -44,6 +44,14 @@ def working_files(
     if not private:
         query = query.where(~TABLE.c.path.startswith(PRIVATE))
     return _records(session, query)
+
+
+def versions_with(session: Session, path: str, version_ids: Collection[int]) -> set[int]:
+    """Those of these versions that have a file at this path."""
+    query = select(TABLE.c.version_id).where(
+        TABLE.c.version_id.in_(sorted(version_ids)), TABLE.c.path == path
+    )
+    return set(session.execute(query).scalars())
 
 
 def of_all_versions(session: Session) -> list[tuple[str, str, VersionFileRecord]]:

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.states import RunState
-from app.errors import IdempotencyMismatch, QuotaExceeded, RunClosed
+from app.domain.states import RunState, SubmissionState
+from app.errors import IdempotencyMismatch, QuotaExceeded, RunClosed, TooManyFailures
+from app.services.runtime.failure_quota import FailureQuota
 from app.services.runtime.reservations import (
     Outcome,
     Reservation,
@@ -18,6 +19,7 @@ from app.services.runtime.reservations import (
 from app.services.runtime.stored_bytes import StoredBytes
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord
+from app.storage.queries.operation import faults
 from app.units import MEGABYTE
 from tests.storage.make import NOON, World
 
@@ -26,7 +28,7 @@ A, B = "a" * 64, "b" * 64
 
 @pytest.fixture
 def reservations() -> Reservations:
-    return Reservations(0.0, StoredBytes(limit_mb=1))
+    return Reservations(0.0, StoredBytes(limit_mb=1), FailureQuota(2, 0.0))
 
 
 def reserve(
@@ -113,3 +115,19 @@ def test_bytes_that_came_before_with_their_key_do_not_count(
     with pytest.raises(QuotaExceeded):
         reservations.stored.require(here.database, here.run.id, 1)
     reservations.stored.require(here.database, here.run.id, 0)
+
+
+def test_a_run_with_failures_has_places_for_as_many_files_as_may_fail(
+    here: World, reservations: Reservations
+) -> None:
+    failed = here.submit(state=SubmissionState.FAILED, received_at=NOON, settled_at=NOON)
+    here.database.write(lambda s: faults.add_fault(s, failed.id, 3, "metric", "", NOON))
+
+    first, second = reserve(reservations, here, here.run, files=2)
+
+    assert isinstance(first, Reservation)
+    assert isinstance(second, Undecided)
+    here.submit()
+    first.release()
+    assert kinds(reserve(reservations, here, here.run)) == [TooManyFailures]
+    assert kinds(reserve(reservations, here, here.other_run, files=5)) == [Reservation] * 5

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
+from sqlalchemy.orm import Session
 
 from app.domain.competition import parse_competition
 from app.domain.feedback import Feedback
-from app.domain.states import SubmissionState
+from app.domain.states import Role, SubmissionState
+from app.services.auth import Caller
 from app.services.runtime.catalogue import CatalogueEntry
-from app.services.submissions.disclose import FAULT_PROBLEM, Disclosed, _visible
+from app.services.runtime.context import Context
+from app.services.submissions.disclose import FAULT_PROBLEM, Disclosed, _visible, show_all
+from app.storage.database.records import RunRecord, SubmissionRecord, VersionFileRecord
+from app.storage.queries import exposure, submissions, version_files
+from app.storage.queries.operation import faults
 from tests.services.submissions.test_run_events import TOML
-from tests.storage.make import World, make_grade, make_submission
+from tests.storage.make import NOON, World, add_run, add_version, make_grade, make_submission
 
 FLAGS = [{"code": "a_code", "note": ""}]
 PRIVATE = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
@@ -62,3 +69,72 @@ def test_a_fault_is_shown_without_its_place(world: World, policy: Feedback) -> N
     shown = visible(world, policy, SubmissionState.FAILED)
 
     assert (shown.state, shown.problem, shown.grade) == ("failed", FAULT_PROBLEM, None)
+
+
+AGENT, HARNESS = Role.RUN, Role.HARNESS
+
+
+@pytest.fixture
+def run(context: Context) -> RunRecord:
+    """A run at a competition that the catalogue can read."""
+    version = context.database.write(lambda s: add_version(s, "bikes", toml=TOML))
+    blob = context.blobs.put(TOML.encode())
+    file = VersionFileRecord(path="competition.toml", sha256=blob.sha256, bytes=blob.bytes)
+    context.database.write(lambda s: version_files.add_files(s, version.id, [file]))
+    return add_run(context.database, version, "first")
+
+
+def failed(here: Context, run: RunRecord, kind: str) -> SubmissionRecord:
+    """A submission whose grading failed by such a fault, and is shown since long."""
+    made = make_submission(
+        run, state=SubmissionState.FAILED, received_at=NOON, settled_at=NOON + timedelta(seconds=1)
+    )
+
+    def add(session: Session) -> None:
+        submissions.add_submissions(session, [made])
+        faults.add_fault(session, made.id, 3, kind, "", NOON)
+
+    here.database.write(add)
+    return made
+
+
+def in_ledger(context: Context, run: RunRecord) -> list[tuple[str, str | None]]:
+    with context.database.read() as session:
+        found = exposure.list_disclosures(session, run.id)
+    return [(one.kind, one.submission_id) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("role", "policy", "kind"),
+    [
+        (AGENT, Feedback.NONE, None),
+        (AGENT, Feedback.VALIDITY, "failure"),
+        (AGENT, Feedback.SEARCH, "failure"),
+        (AGENT, Feedback.PUBLIC, "failure"),
+        (AGENT, Feedback.FULL, "failure"),
+        (HARNESS, Feedback.NONE, "harness_failure"),
+        (Role.RESEARCHER, Feedback.FULL, None),
+    ],
+)
+def test_a_failure_is_entered_once_where_it_is_shown(
+    context: Context, run: RunRecord, role: Role, policy: Feedback, kind: str | None
+) -> None:
+    run, caller = replace(run, feedback=policy), Caller(role, "key_1", run.id)
+    by_file, by_store = failed(context, run, "metric"), failed(context, run, "storage")
+
+    for _ in range(2):
+        shown = show_all(context, caller, run, [(by_file, None), (by_store, None)])
+
+    hides = role is AGENT and policy is Feedback.NONE
+    assert [one.state for one in shown] == ["received" if hides else "failed"] * 2
+    assert in_ledger(context, run) == ([(kind, by_file.id)] if kind else [])
+
+
+def test_a_failure_is_not_entered_before_it_is_shown(context: Context, run: RunRecord) -> None:
+    made = failed(context, run, "metric")
+    caller, before = Caller(AGENT, "key_1", run.id), NOON + timedelta(seconds=0.5)
+
+    (shown,) = show_all(context, caller, run, [(made, None)], now=before)
+
+    assert shown.state == "queued"
+    assert in_ledger(context, run) == []

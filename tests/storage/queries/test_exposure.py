@@ -66,9 +66,9 @@ def test_totals_name_every_kind(world, grade):
 
     with world.database.read() as session:
         assert exposure.totals(session, world.run.id) == {
-            "validation": 3, "search_score": 0, "public_score": 0, "private_score": 1,
+            "validation": 3, "search_score": 0, "public_score": 0, "private_score": 1, "failure": 0,
             "harness_validation": 0, "harness_search_score": 0, "harness_public_score": 0,
-            "harness_private_score": 0,
+            "harness_private_score": 0, "harness_failure": 0,
         }  # fmt: skip
 
 
@@ -89,6 +89,31 @@ def test_numbers_disclosed_are_found_behind_any_number_of_validations(world, gra
         (grade.submission_id, "private_score"), (grade.submission_id, "harness_public_score"),
     ]  # fmt: skip
     assert of_none == elsewhere == []
+
+
+def test_a_failure_is_disclosed_once_to_the_agent_and_once_to_the_harness(world):
+    failed = [world.submit().id, world.submit().id]
+
+    def write(session):
+        return [
+            exposure.record(session, world.run.id, kind, one, None, NOON)
+            for kind in ("failure", "failure", "harness_failure")
+            for one in failed
+        ]
+
+    assert world.database.write(write) == [True, True, False, False, True, True]
+    with world.database.read() as session:
+        told = exposure.failures_disclosed(session, [*failed, "sub_0"], "failure")
+        of_one = exposure.numbers_disclosed(session, world.run.id, failed[:1])
+    assert told == set(failed)
+    assert of_one == [(failed[0], "failure"), (failed[0], "harness_failure")]
+
+
+def test_a_failure_without_its_submission_or_with_a_grade_is_refused(world, grade):
+    with pytest.raises(ValueError, match="of a submission"):
+        tell(world, "failure")
+    with pytest.raises(ValueError, match="has none"):
+        tell(world, "failure", grade)
 
 
 def test_an_unknown_kind_is_refused(world):

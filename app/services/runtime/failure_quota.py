@@ -1,0 +1,127 @@
+"""How many files of a run may fail: `failed` tells something about the answers.
+
+Without a limit, an agent could ask a metric for nothing, one file for each question. A file whose
+outcome the run's key does not know yet may fail, so it counts as if it would. Otherwise any number
+of files could be sent before the first outcome. That holds where a failure is likely: at a
+competition with its own metric.py, and in a run that has had one. Built-in metrics have a score
+for every valid file.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from cachetools import LRUCache
+from sqlalchemy.orm import Session
+
+from app.domain.outcome_times import LONGEST_STEP, shown_at
+from app.domain.wording import counted
+from app.errors import TooManyFailures
+from app.grading.custom_metric import METRIC_FILE
+from app.storage.database.database import Database
+from app.storage.database.records import RunRecord
+from app.storage.queries import failures, version_files
+
+KNOWN_RUNS = 4096
+VALID_SECONDS = 60.0  # then it is read again whether a run without failures has one
+DAY_SECONDS = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class FailuresOfRun:
+    """The failures that a run's key may know of, and the submissions that may become one."""
+
+    known: int
+    waiting: int
+
+
+class FailureQuota:
+    """The limit of this process for all runs, and what it knows of versions and runs."""
+
+    def __init__(self, limit: int, step: float) -> None:
+        """`limit` is PODIUM_RUN_FAILURES, `step` PODIUM_OUTCOME_STEP_SECONDS."""
+        self.limit = limit
+        self._step = step
+        self._lock = threading.Lock()
+        self._own_metric: dict[int, bool] = {}  # by version, which never changes
+        self._clear_until: LRUCache[str, float] = LRUCache(KNOWN_RUNS)
+
+    def may_refuse(self, database: Database, run: RunRecord) -> bool:
+        """Whether `refuse` may refuse a file of the run. A minute old at most."""
+        if not run.feedback.shows_state:
+            return False
+        if self._own_metric.get(run.version_id):
+            return True
+        with self._lock:
+            if self._clear_until.get(run.id, 0.0) > time.monotonic():
+                return False
+        with database.read() as session:
+            found = bool(self.bounded(session, {run.id: run.version_id}))
+        if not found:
+            with self._lock:
+                self._clear_until[run.id] = time.monotonic() + VALID_SECONDS
+        return found
+
+    def bounded(self, session: Session, versions_of_runs: dict[str, int]) -> set[str]:
+        """Those of these runs that have failures or a metric.py, by one query for all."""
+        own = self._with_own_metric(session, set(versions_of_runs.values()))
+        rest = [run for run, version in versions_of_runs.items() if version not in own]
+        failed = failures.by_run(session, rest) if rest else {}
+        return {run for run, version in versions_of_runs.items() if version in own} | set(failed)
+
+    def refuse(self, session: Session, run: RunRecord, now: datetime, *, accepted: int = 0) -> None:
+        """Refuse a file of a run whose failures are used up, or would be if all that wait fail.
+
+        `accepted` is the number of submissions accepted in this transaction but not stored yet.
+        Under the policy `none` nothing is refused: it would tell what the policy hides.
+
+        Raises:
+            TooManyFailures: it is refused.
+        """
+        if not run.feedback.shows_state or not self.bounded(session, {run.id: run.version_id}):
+            return
+        found = self.of_run(session, run, now)
+        waiting = found.waiting + accepted
+        if found.known + waiting < self.limit:
+            return
+        had = f"Grading failed for {counted(found.known, 'file')} of run {run.id}"
+        allowed = f"{self.limit} may fail in a run (PODIUM_RUN_FAILURES)"
+        if found.known >= self.limit:
+            raise TooManyFailures(
+                f"{had}, by what the competition's metric does with them, and {allowed}, because "
+                "each tells something about the answers. The run accepts nothing more, and "
+                "waiting does not change that. Whoever runs this Podium can see the reasons "
+                "(podium faults).",
+                retry_after=DAY_SECONDS,
+            )
+        raise TooManyFailures(
+            f"{had}, and {counted(waiting, 'file')} without an outcome may fail too: {allowed}. "
+            "Nothing was stored. Wait for outcomes, then send it again.",
+            retry_after=max(1, round(self._step)),
+        )
+
+    def of_run(self, session: Session, run: RunRecord, now: datetime) -> FailuresOfRun:
+        """The failures of a run as its own key may know them at the time `now`."""
+        total = failures.by_run(session, [run.id]).get(run.id, 0)
+        waiting = failures.count_open(session, run.id)
+        if not run.feedback.hides_time or self._step <= 0:
+            return FailuresOfRun(total, waiting)
+        since = now - timedelta(seconds=LONGEST_STEP * self._step)
+        hidden = [
+            one
+            for one in failures.settled_since(session, run.id, since)
+            if now < shown_at(one.received_at, one.settled_at, self._step)
+        ]
+        secret = sum(one.is_failure for one in hidden)
+        return FailuresOfRun(total - secret, waiting + len(hidden))
+
+    def _with_own_metric(self, session: Session, versions: Collection[int]) -> set[int]:
+        new = [version for version in versions if version not in self._own_metric]
+        if new:
+            found = version_files.versions_with(session, METRIC_FILE, new)
+            self._own_metric |= {version: version in found for version in new}
+        return {version for version in versions if self._own_metric[version]}

@@ -1,0 +1,72 @@
+"""Failures: submissions whose grading failed by what the metric did with the file.
+
+A failed submission is one if any of its attempts ended by a fault that a file can bring about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.domain.states import OPEN, SubmissionState
+from app.storage.database.models import IS_FAILED, Submission
+from app.storage.database.tables.operation import Fault
+from app.storage.queries.operation.faults import BY_FILE
+
+TABLE = Submission.__table__
+FAULT = Fault.__table__
+IS_BY_FILE = (
+    select(FAULT.c.id)
+    .where(FAULT.c.submission_id == TABLE.c.id, FAULT.c.kind.in_(sorted(BY_FILE)))
+    .exists()
+)
+# The state as it stands in the condition of the index, so that the index is used.
+IS_FAILURE = (IS_FAILED, IS_BY_FILE)
+
+
+class RecentOutcome(NamedTuple):
+    """When a submission was received and settled, and whether it is a failure."""
+
+    received_at: datetime
+    settled_at: datetime
+    is_failure: bool
+
+
+def among(session: Session, submission_ids: Collection[str]) -> set[str]:
+    """The failures among these submissions."""
+    query = select(TABLE.c.id).where(*IS_FAILURE, TABLE.c.id.in_(sorted(submission_ids)))
+    return set(session.execute(query).scalars())
+
+
+def by_run(session: Session, run_ids: Collection[str]) -> dict[str, int]:
+    """The number of failures of each of these runs. Zeros are absent.
+
+    An index has the failed submissions alone: it costs the same whatever else a run has.
+    """
+    query = (
+        select(TABLE.c.run_id, func.count())
+        .where(*IS_FAILURE, TABLE.c.run_id.in_(sorted(run_ids)))
+        .group_by(TABLE.c.run_id)
+    )
+    return {run_id: int(count) for run_id, count in session.execute(query)}
+
+
+def count_open(session: Session, run_id: str) -> int:
+    """The number of the run's submissions that are not settled."""
+    query = select(func.count()).where(
+        TABLE.c.run_id == run_id, TABLE.c.settled_at.is_(None), TABLE.c.state.in_(sorted(OPEN))
+    )
+    return int(session.execute(query).scalar_one())
+
+
+def settled_since(session: Session, run_id: str, since: datetime) -> list[RecentOutcome]:
+    """The run's submissions that were settled after `since`."""
+    is_failure = (TABLE.c.state == SubmissionState.FAILED) & IS_BY_FILE
+    query = select(TABLE.c.received_at, TABLE.c.settled_at, is_failure).where(
+        TABLE.c.run_id == run_id, TABLE.c.settled_at > since
+    )
+    return [RecentOutcome(row[0], row[1], bool(row[2])) for row in session.execute(query)]

@@ -1,0 +1,60 @@
+"""Failures are failed submissions with a fault that a file can bring about."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import get_args
+
+import pytest
+from sqlalchemy.orm import Session
+
+from app.domain.states import SubmissionState
+from app.graders.messages.results import GraderFaultKind
+from app.storage.queries import failures
+from app.storage.queries.failures import RecentOutcome
+from app.storage.queries.operation import faults
+from tests.storage.make import NOON, World
+
+NOT_BY_FILE = {"competition", "internal", "isolation", "not_started", "storage"}
+LATER = NOON + timedelta(minutes=1)
+
+
+def fail(world: World, *kinds: str, state: SubmissionState = SubmissionState.FAILED) -> str:
+    """A submission with a fault of each kind."""
+    settled = LATER if state.is_settled else None
+    made = world.submit(state=state, received_at=NOON, settled_at=settled)
+
+    def add(session: Session) -> None:
+        for attempt, kind in enumerate(kinds, 1):
+            faults.add_fault(session, made.id, attempt, kind, "", NOON)
+
+    world.database.write(add)
+    return made.id
+
+
+def test_every_kind_of_fault_is_the_files_or_not() -> None:
+    assert set(get_args(GraderFaultKind)) == faults.BY_FILE | NOT_BY_FILE
+    assert not faults.BY_FILE & NOT_BY_FILE
+
+
+@pytest.mark.parametrize("kind", get_args(GraderFaultKind))
+def test_a_failed_submission_is_a_failure_if_its_file_can_be_the_cause(
+    world: World, kind: str
+) -> None:
+    failed = fail(world, kind)
+    mixed = fail(world, "storage", "metric", "storage")
+    graded = fail(world, kind, state=SubmissionState.GRADED)  # at a second attempt
+    waiting = fail(world, kind, state=SubmissionState.QUEUED)
+
+    with world.database.read() as session:
+        found = failures.among(session, [failed, mixed, graded, waiting, "sub_0"])
+        counts = failures.by_run(session, [world.run.id, world.other_run.id])
+        recent = failures.settled_since(session, world.run.id, NOON)
+        none = failures.settled_since(session, world.run.id, LATER)
+        still_open = failures.count_open(session, world.run.id)
+
+    is_failure = kind in faults.BY_FILE
+    assert found == ({failed, mixed} if is_failure else {mixed})
+    assert counts == {world.run.id: 1 + is_failure}
+    assert recent.count(RecentOutcome(NOON, LATER, is_failure=True)) == 1 + is_failure
+    assert (len(recent), none, still_open) == (3, [], 1)
