@@ -20,11 +20,15 @@ from app.services.runtime.run_limits import refuse_over_quota
 from app.storage.database.database import Database
 from app.storage.database.records import RunRecord, VersionFileRecord, VersionRecord
 from app.storage.queries import submissions, version_files
-from tests.api.conftest import Podium
+from benchmarks.long_run import fill
+from tests.api.conftest import Podium, Run
+from tests.factories import good_submission
+from tests.sse import follow
 from tests.storage.make import NOON, add_run, make_submission, make_world
 
 HISTORY = 4000
 ASKING = 8
+TURNS = 8
 QUESTIONS = int(os.environ.get("PODIUM_TEST_READY", "800"))
 
 
@@ -54,6 +58,54 @@ def filled(database: Database, version: VersionRecord, count: int, **limits: int
     ]
     database.write(lambda session: submissions.add_submissions(session, added))
     return run
+
+
+def test_a_run_with_a_long_history_is_told_as_fast_as_a_new_one(
+    podium: Podium,
+) -> None:
+    tiny = podium.competition()
+    good = good_submission(tiny, shift=0.12)
+    limits = {"submissions_total": 100_000, "submissions_per_day": 50_000}
+    long = podium.run(tiny, feedback="public", limits=limits)
+    new = podium.run(tiny, feedback="public", limits=limits)
+    home, url = podium.server.data_dir, podium.server.environment["PODIUM_DATABASE_URL"]
+    with contextlib.closing(Database(url or f"sqlite:///{home / 'podium.db'}")) as database:
+        fill(database, long.id, HISTORY)
+    spent: dict[str, dict[str, list[float]]] = {}
+    for name, one in [("new", new), ("long", long)] * TURNS:
+        for what, ask in QUESTIONS_OF_A_RUN.items():
+            started = time.perf_counter()
+            ask(one, good)
+            spent.setdefault(what, {}).setdefault(name, []).append(time.perf_counter() - started)
+    # Each took 4 to 60 times as long when all of the run's past was read.
+    for what, times in spent.items():
+        assert min(times["long"]) < 3 * min(times["new"]) + 0.01, what
+
+
+def submit(run: Run, good: bytes) -> None:
+    answer = run.submit(good)
+    assert (answer.status_code, answer.json()["state"]) == (201, "graded")
+
+
+def read_ledger(run: Run, _: bytes) -> None:
+    answer = run.client.get(f"/v1/runs/{run.id}/exposure", params={"limit": 100})
+    assert len(answer.json()["disclosed"]) in range(1, 101)
+
+
+def read_submissions(run: Run, _: bytes) -> None:
+    answer = run.client.get(f"/v1/runs/{run.id}/submissions", params={"limit": 100})
+    assert len(answer.json()["items"]) in range(1, 101)
+
+
+def read_first_event(run: Run, _: bytes) -> None:
+    with follow(run.client, run.id) as events:
+        assert events.next() is not None
+
+
+QUESTIONS_OF_A_RUN = {
+    "submit and wait": submit, "ledger": read_ledger, "submissions": read_submissions,
+    "first event": read_first_event,
+}  # fmt: skip
 
 
 def test_the_quota_of_a_long_history_is_counted_as_fast_as_that_of_a_new_run(
