@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import SubmissionState
 from app.storage.database.models import Run, Submission
 from app.storage.database.tables.results_elsewhere import ImportedRun, ReportedScore
-from app.storage.queries.regrades.in_force import CountedGrades, InForce
+from app.storage.queries.regrades.in_force import CountedGrades, InForce, alias
 from app.storage.queries.reviews import decisions
 
 RUN = Run.__table__
@@ -67,7 +67,7 @@ def _last_counted(regrades: Sequence[str]) -> Any:
     """A run's last graded submission, taking regrades into account."""
     if not regrades:
         return last_graded()
-    sent = SUBMISSION.alias("sent")
+    sent = alias(SUBMISSION, "sent")
     counted = CountedGrades(sent, regrades, name="sent")
     return (
         select(sent.c.id)
@@ -96,7 +96,7 @@ def brief_query(
     `more` are names of other columns of the grade that counts. With them `version_id` is the
     version that graded the final submission, or else the run's.
     """
-    final = SUBMISSION.alias("final")
+    final = alias(SUBMISSION, "final")
     counted = CountedGrades(final, regrades, name="final")
     each = CountedGrades(SUBMISSION, regrades)
     graded = counted.state == SubmissionState.GRADED

@@ -12,7 +12,7 @@ from app.domain.feedback import Feedback
 from app.domain.states import RunState, SubmissionState
 from app.storage.database.models import Run, Submission
 from app.storage.database.tables.results_elsewhere import ImportedRun, ReportedScore
-from app.storage.queries.regrades.in_force import CountedGrades
+from app.storage.queries.regrades.in_force import CountedGrades, alias
 from app.storage.queries.reviews import decisions
 
 RUN = Run.__table__
@@ -109,11 +109,11 @@ def run_query(
         .where(REPORTED.c.run_id == RUN.c.id, *measured)
         .scalar_subquery()
     )
-    final = SUBMISSION.alias("final")
+    final = alias(SUBMISSION, "final")
     counted = CountedGrades(final, regrades, as_of=as_of, name="final")
     selected: ColumnElement[Any] = RUN.c.selected_id
     if as_of is not None:
-        chosen = SUBMISSION.alias("chosen")
+        chosen = alias(SUBMISSION, "chosen")
         then = select(chosen.c.id).where(chosen.c.id == selected, chosen.c.received_at <= as_of)
         selected = then.correlate(RUN).scalar_subquery()
     columns = (

@@ -6,6 +6,7 @@ force decides about each submission that it has, also where it rejects one that 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from sqlalchemy import (
     ColumnElement,
     FromClause,
     Join,
+    Table,
     and_,
     case,
     literal,
@@ -95,6 +97,12 @@ def in_force(session: Session, basis: Basis = NOW) -> list[InForce]:
     return [InForce._make(row) for row in session.execute(query)]
 
 
+@functools.cache
+def alias(table: Table, name: str) -> FromClause:
+    """An alias of a table. It is made once, for making its columns takes as long as a query."""
+    return table.alias(name)
+
+
 class CountedGrades:
     """Columns of the grades that count, for queries over `submission` or an alias of it.
 
@@ -112,8 +120,8 @@ class CountedGrades:
     ) -> None:
         self._submission = submission
         self._regrades = list(regrades)
-        self._outcome: FromClause = OUTCOME.alias(f"{name}_outcome")
-        self._grade: FromClause = GRADE.alias(f"{name}_grade")
+        self._outcome: FromClause = alias(OUTCOME, f"{name}_outcome")
+        self._grade: FromClause = alias(GRADE, f"{name}_grade")
         self._as_of = as_of
 
     @property
