@@ -7,9 +7,10 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.kaggle_api.installed import installed
+from tests.kaggle_api.installed import forked, installed
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
+SECONDS = 120.0  # which a command may take
 
 
 @dataclass
@@ -21,6 +22,7 @@ class Agent:
     proxy: str
     credentials: dict[str, str]
     extra: dict[str, str] = field(default_factory=dict)
+    is_started: bool = False  # each command anew, and not forked
 
     @property
     def environment(self) -> dict[str, str]:
@@ -46,18 +48,20 @@ class Agent:
 
     def python(self, text: str) -> subprocess.CompletedProcess[str]:
         """A few lines of Python with the client at hand."""
-        return self._run(str(installed(self.client) / "python"), "-c", text)
+        return self._run("-c", text)
 
     def write(self, name: str, data: bytes) -> Path:
         file = self.home / name
         file.write_bytes(data)
         return file
 
-    def _run(self, *command: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command, env=self.environment, cwd=self.home, capture_output=True, text=True,
-            timeout=120, check=False,
-        )  # fmt: skip
+    def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        if self.is_started:
+            return subprocess.run(
+                [installed(self.client) / "python", *words], env=self.environment, cwd=self.home,
+                capture_output=True, text=True, timeout=SECONDS, check=False,
+            )  # fmt: skip
+        return forked(self.client).run(*words, env=self.environment, cwd=self.home, timeout=SECONDS)
 
 
 def basic(key: str) -> dict[str, str]:

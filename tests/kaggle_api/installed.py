@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import os
 import shutil
@@ -10,8 +11,34 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.forked_python import ForkedPython
+
 PINNED = Path(__file__).parent / "clients"
 HOME = Path(__file__).parents[2] / ".venv" / "clients"  # beside what the tests run in, and ignored
+
+# What the clients import beside `kaggle` itself, which reads the environment when it is imported.
+LIBRARIES = (
+    "argparse", "bleach", "csv", "dateutil.parser", "dateutil.tz", "http.client", "mimetypes",
+    "pprint", "requests", "slugify", "tarfile", "tqdm", "unittest.mock", "zipfile",
+)  # fmt: skip
+LATER = ("google.protobuf.field_mask_pb2", "kagglesdk.kaggle_client", "packaging.version")
+LOADED = {
+    "kaggle-1.6.17": LIBRARIES,
+    "kaggle-1.7.4.5": (*LIBRARIES, "kagglesdk.kaggle_client"),
+    "kagglehub-1.0.2": (
+        "requests",
+        "tarfile",
+        "tqdm.contrib.concurrent",
+        "kagglesdk.kaggle_client",
+        "yaml",
+    ),
+}
+
+
+@functools.cache
+def forked(client: str) -> ForkedPython:
+    """The Python of a client, which has loaded its libraries."""
+    return ForkedPython(installed(client) / "python", *LOADED.get(client, (*LIBRARIES, *LATER)))
 
 
 def installed(client: str) -> Path:

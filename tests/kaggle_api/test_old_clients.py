@@ -166,6 +166,7 @@ def test_no_client_opens_a_connection_elsewhere(podium, tiny, make_agent, client
         "    return ask(host, *more, **named)\n"
         "socket.getaddrinfo = only_here\n"
     )
+    agent.is_started = True  # only a start reads sitecustomize.py
     agent.extra["PYTHONPATH"] = str(agent.home)
 
     ran = agent.kaggle("files", tiny.name, "-v")
