@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
-import sys
 import threading
 import zipfile
 from pathlib import Path
@@ -73,9 +72,9 @@ def run_in_terminal(home: Path, words: tuple[Any, ...]) -> tuple[int, str]:
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        done = subprocess.run(  # the command itself: it looks at its terminal when it starts
-            [sys.executable, "-m", "app.cli", *map(str, words)], env=environment(home), cwd=home,
-            stdout=subprocess.PIPE, stderr=theirs, text=True, check=False, timeout=120,
+        done = run_podium(
+            words, env=environment(home), cwd=home, stdout=subprocess.PIPE, stderr=theirs,
+            text=True, check=False, timeout=120,
         )  # fmt: skip
     finally:
         os.close(theirs)

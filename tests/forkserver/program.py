@@ -25,7 +25,7 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tests.forkserver import template
+from tests.forkserver import consoles, template
 from tests.forkserver.forking import reseed, serve_requests
 
 # What commands and the server load when they run, beside the modules of `app`.
@@ -129,6 +129,7 @@ def become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
     time.tzset()
     signal.signal(signal.SIGINT, signal.default_int_handler)
     open_streams(unbuffered=bool(os.environ.get("PYTHONUNBUFFERED")))
+    consoles.renew()
     reseed()
     sys.path[0] = request["cwd"]
     sys.argv = ["podium", *request["words"]]

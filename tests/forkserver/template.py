@@ -1,8 +1,9 @@
-"""The template of a forked command's graders: a fork too, so that it loads no libraries.
+"""The template of a forked command's graders, and a prepare.py: forks too, that load no libraries.
 
 Before a forked command reads anything, it forks a process that only waits. When the command starts
 the program of the template, that process forks, and the fork becomes the template: a child of the
-command, with the environment and the channel that the command gives, and nothing else of it.
+command, with the environment and the channel that the command gives, and nothing else of it. The
+same holds for the program that runs a prepare.py.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import json
 import os
 import socket
 import subprocess
+import threading
 from typing import Any, NoReturn
 
+from tests.forkserver import preparation
 from tests.forkserver.forking import reseed, serve_requests
 from tests.forkserver.process import EXECUTE_CHILD, PIPES, reaping_orphans
 
@@ -29,6 +32,7 @@ def load() -> None:
     """Import what templates and graders load; importing it starts nothing."""
     for name in LOADED:
         importlib.import_module(name)
+    preparation.load()
 
 
 def prepare() -> None:
@@ -38,17 +42,20 @@ def prepare() -> None:
         channel.close()
         wait_and_fork(theirs)
     theirs.close()
+    lock = threading.Lock()  # several threads start processes
     execute_child = subprocess.Popen._execute_child  # type: ignore[attr-defined]
 
     def start(popen: Any, *given: Any) -> None:
         named = EXECUTE_CHILD.bind(popen, *given).arguments
-        if PROGRAM not in named["args"]:
+        words, descriptors = list(named["args"]), list(named["pass_fds"])
+        if preparation.PROGRAM in words:
+            descriptors = [named["errwrite"], *descriptors]
+        elif PROGRAM not in words:
             execute_child(popen, *given)
             return
-        (descriptor,) = named["pass_fds"]
-        with reaping_orphans():
-            request = json.dumps({"environment": named["env"], "cwd": named["cwd"]}).encode()
-            socket.send_fds(channel, [request], [descriptor])
+        request = {"words": words, "environment": named["env"], "cwd": str(named["cwd"])}
+        with lock, reaping_orphans():
+            socket.send_fds(channel, [json.dumps(request).encode()], descriptors)
             popen.pid = int(channel.recv(64))
         popen._child_created = True
         popen._close_pipe_fds(*(named[name] for name in PIPES))
@@ -71,7 +78,9 @@ def wait_and_fork(channel: socket.socket) -> NoReturn:
 
 
 def become(request: dict[str, Any], descriptors: list[int]) -> NoReturn:
-    """Run the program of the template; never returns."""
+    """Run the program of the template, or of a prepare.py; never returns."""
+    if preparation.PROGRAM in request["words"]:
+        preparation.become(request, descriptors)
     (descriptor,) = descriptors
     os.setsid()
     os.chdir(request["cwd"])
