@@ -29,7 +29,9 @@ LONG_TESTS = (  # 20 to 80 seconds each, on two cores
     "test_inspect.py", "test_store_away.py", "test_two_servers.py", "packages/test_aide.py",
     "test_browser.py::test_every_page", "test_recipe.py", "test_honest_runs.py", "test_openapi.py",
     "test_server_deaths.py", "test_wheel.py", "test_first_change.py",
+    "test_harbor_package.py",
 )  # fmt: skip
+TOGETHER = ("test_inspect.py", "test_harbor_package.py")  # they share an environment of packages
 FREE_BYTES = 6 * 1024**3  # more than a run of all tests writes
 
 
@@ -52,11 +54,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if processes == 1:
         return
-    long = [item for item in items if any(name in item.nodeid for name in LONG_TESTS)]
-    rest = [item for item in items if item not in set(long)]
+    long: dict[str, list[pytest.Item]] = {}  # by what must stay together
+    for item in items:
+        if any(name in item.nodeid for name in LONG_TESTS):
+            together = any(name in item.nodeid for name in TOGETHER)
+            long.setdefault(item.location[0] if together else item.nodeid, []).append(item)
+    taken = {item for tests in long.values() for item in tests}
+    rest = [item for item in items if item not in taken]
     ordered: list[pytest.Item] = []
     for number in range(processes):
-        first = long[number::processes]
+        first = [item for tests in list(long.values())[number::processes] for item in tests]
         end = len(items) * (number + 1) // processes
         room = max(0, end - len(ordered) - len(first))
         ordered += first + rest[:room]

@@ -26,32 +26,53 @@ from tests.api.conftest import (  # noqa: F401 (fixtures)
     tiny,
 )
 from tests.factories import good_submission, write_competition
+from tests.forked_python import ForkedPython
 from tests.server import PodiumServer
 
 ROOT = Path(__file__).parents[2]
 PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+UV = str(Path(sys.executable).with_name("uv"))
+SECONDS = 300.0  # which a program may take
+OF_MLEBENCH = (
+    "argparse", "dataclasses", "hashlib", "http.client", "importlib.resources", "json", "logging",
+    "ssl", "tempfile", "urllib.request",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Environment:
-    """A virtual environment with one client, and the variables that a harness sets."""
+    """A virtual environment with one client, and the variables that a harness sets.
 
-    home: Path
+    `forked` is its Python, which has loaded the libraries of the client; a program whose variables
+    only a start reads is started.
+    """
+
+    forked: ForkedPython
     variables: dict[str, str] = field(default_factory=dict)
 
     @property
-    def python(self) -> str:
-        return str(self.home / "bin" / "python")
+    def home(self) -> Path:
+        return self.forked.python.parents[1]
 
-    def run(self, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        """Run a program of this environment; nothing of the tests' own environment is in it."""
+    def python(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run `-c CODE ...` or a file; nothing of the tests' own environment is there."""
         named = {
             "PATH": f"{self.home / 'bin'}:{os.environ['PATH']}", **self.variables, **variables
         }  # fmt: skip
-        return subprocess.run(
-            command, env=named, cwd=self.home, capture_output=True, text=True, check=False,
-            timeout=300,
-        )  # fmt: skip
+        if "PYTHONPATH" in variables:
+            return subprocess.run(
+                [self.forked.python, *words], env=named, cwd=self.home, capture_output=True,
+                text=True, check=False, timeout=SECONDS,
+            )  # fmt: skip
+        return self.forked.run(*words, env=named, cwd=self.home, timeout=SECONDS)
+
+    def run(self, program: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of this environment."""
+        return self.python(str(self.home / "bin" / program), *words, **variables)
+
+    def having(self, **variables: str) -> Environment:
+        """The same environment with these variables."""
+        return Environment(self.forked, variables)
 
 
 def build_wheel(client: str, folder: Path) -> Path:
@@ -65,20 +86,27 @@ def build_wheel(client: str, folder: Path) -> Path:
     return wheel
 
 
-def make_environment(home: Path, client: str) -> Environment:
-    """A virtual environment with the wheel of a client and no library. Nothing is downloaded."""
+def make_environment(home: Path, client: str, *modules: str) -> Environment:
+    """A virtual environment with the wheel of a client and no library. Nothing is downloaded.
+
+    Its programs find `modules` loaded.
+    """
     wheel = build_wheel(client, home)
     made = home / "environment"
     venv.create(made, with_pip=False, symlinks=True)
-    install = [*PIP, "--python", str(made / "bin" / "python"), "install", "-q", "--no-deps"]
-    subprocess.run([*install, "--no-index", str(wheel)], check=True, capture_output=True)
-    return Environment(made)
+    python = made / "bin" / "python"
+    install = [UV, "pip", "install", "-q", "--offline", "--no-deps", "--python", str(python)]
+    subprocess.run([*install, str(wheel)], check=True, capture_output=True)
+    return Environment(ForkedPython(python, *modules))
 
 
 @pytest.fixture(scope="session")
-def mlebench(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+def mlebench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
     """An environment with podium-mlebench alone."""
-    return make_environment(tmp_path_factory.mktemp("mlebench"), "podium-mlebench")
+    home = tmp_path_factory.mktemp("mlebench")
+    made = make_environment(home, "podium-mlebench", *OF_MLEBENCH)
+    yield made
+    made.forked.close()
 
 
 @pytest.fixture
@@ -90,11 +118,9 @@ def experiment(podium: Podium) -> str:  # noqa: F811
 def harness(podium: Podium, experiment: str, mlebench: Environment) -> Environment:  # noqa: F811
     """The environment with the key of a harness."""
     key = podium.harness_key(experiment)
-    variables = {
-        "PODIUM_URL": podium.server.url, "PODIUM_KEY": key, "PODIUM_WAIT_SECONDS": "5",
-        "NO_PROXY": "*",
-    }  # fmt: skip
-    return Environment(mlebench.home, variables)
+    return mlebench.having(
+        PODIUM_URL=podium.server.url, PODIUM_KEY=key, PODIUM_WAIT_SECONDS="5", NO_PROXY="*"
+    )
 
 
 @dataclass(frozen=True)

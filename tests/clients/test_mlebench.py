@@ -115,8 +115,8 @@ def test_a_bad_file_is_a_report_with_a_warning(harness, tiny, tmp_path, code):  
 
 
 def test_inspect_evals_reads_standard_output(harness, podium, experiment, tiny, file):  # type: ignore[no-untyped-def]
-    done = harness.run(harness.python, "-c", INSPECT, file, tiny.name)
-    again = harness.run(harness.python, "-c", INSPECT, file, tiny.name)
+    done = harness.python("-c", INSPECT, file, tiny.name)
+    again = harness.python("-c", INSPECT, file, tiny.name)
 
     assert done.returncode == 0, done.stderr
     assert list(json.loads(done.stdout)) == FIELDS
@@ -127,7 +127,7 @@ def test_inspect_evals_reads_standard_output(harness, podium, experiment, tiny, 
 
 def test_aira_dojo_walks_its_objects(harness, podium, tiny, file):  # type: ignore[no-untyped-def]
     libraries = site.getsitepackages()[0]  # only pandas is used of it
-    done = harness.run(harness.python, "-c", AIRA_DOJO, file, tiny.name, PYTHONPATH=libraries)
+    done = harness.python("-c", AIRA_DOJO, file, tiny.name, PYTHONPATH=libraries)
 
     assert done.returncode == 0, done.stderr
     valid, words, report, changed, best = json.loads(done.stdout)
@@ -167,8 +167,8 @@ def test_aira_dojos_own_module_grades_unmodified(harness, tiny, file, tmp_path):
     bad.write_bytes(BAD_FILES["missing_id"])
 
     def evaluated(path: str) -> subprocess.CompletedProcess[str]:
-        done: subprocess.CompletedProcess[str] = harness.run(
-            harness.python, "-c", AIRA_DOJO_ITSELF, str(module), path, tiny.name,
+        done: subprocess.CompletedProcess[str] = harness.python(
+            "-c", AIRA_DOJO_ITSELF, str(module), path, tiny.name,
             str(tmp_path / "out"), PYTHONPATH=site.getsitepackages()[0],
         )  # fmt: skip
         return done
@@ -273,7 +273,7 @@ def test_the_registry_has_mle_benchs_competitions(mlebench: Environment) -> None
         "import json; from mlebench.registry import registry as r;"
         "print(json.dumps([r.list_competition_ids(), r.get_lite_competition_ids()]))"
     )
-    everything, lite = json.loads(mlebench.run(mlebench.python, "-c", ask).stdout)
+    everything, lite = json.loads(mlebench.python("-c", ask).stdout)
 
     suites = tomllib.loads((ROOT / "competitions" / "suites.toml").read_text())["suites"]
     assert everything == suites["mle-bench"]["competitions"]

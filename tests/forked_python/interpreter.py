@@ -15,6 +15,8 @@ LOAD_SECONDS = 300.0
 # Python and its libraries read these at their start, so a fork would not see another value.
 READ_AT_START = ("PYTHON", "LD_", "OPENBLAS_", "OMP_", "MALLOC_", "LC_", "LANG")
 
+AT_START = {"PATH": os.environ["PATH"], "OPENBLAS_NUM_THREADS": "1"}  # for modules that load NumPy
+
 
 class ForkedPython:
     """A Python that has loaded these modules; it starts with its first program.
@@ -64,7 +66,7 @@ class ForkedPython:
             self._process = subprocess.Popen(
                 [self.python, PROGRAM, str(theirs.fileno()), *self._modules],
                 pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL,
-                env={"PATH": os.environ["PATH"], **self._start_environment},
+                env={**AT_START, "HOME": str(self.python.parents[1]), **self._start_environment},
             )  # fmt: skip
         atexit.register(self.close)
         self._channel.settimeout(LOAD_SECONDS)

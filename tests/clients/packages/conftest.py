@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
-import sys
 import tempfile
 import venv
 from collections.abc import Iterator
@@ -13,11 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.conftest import Environment, build_wheel
+from tests.clients.conftest import UV, Environment, build_wheel
+from tests.forked_python import ForkedPython
 from tests.server import PodiumServer
 
-UV = str(Path(sys.executable).with_name("uv"))
 INSPECT_AI = "inspect-ai==0.3.285"
+OF_INSPECT = (
+    "inspect_ai",
+    "inspect_ai._cli.main",
+    "httpx",
+    "trio",
+)
 DAY = "2026-11-15"  # packages of PyPI that are newer are not installed
 WITHOUT_REGISTRY = "PODIUM_TEST_WITHOUT_REGISTRY"
 # They run in environments of their own, and import packages that are not here.
@@ -26,9 +31,12 @@ collect_ignore = ["harbor_driver.py", "inspect_driver.py"]
 
 @contextlib.contextmanager
 def environment_from_registry(
-    *requirements: str, clients: tuple[str, ...] = (), without_dependencies: tuple[str, ...] = ()
-) -> Iterator[Environment]:
+    *requirements: str, clients: tuple[str, ...] = (), without_dependencies: tuple[str, ...] = (),
+    loaded: tuple[str, ...] = (),
+) -> Iterator[Environment]:  # fmt: skip
     """A virtual environment with packages of PyPI as they were on a day, and wheels of clients.
+
+    Its programs find the modules of `loaded` loaded.
 
     It lies where temporary files do, not in memory as what tests write, and is removed at the end.
     """
@@ -49,7 +57,9 @@ def environment_from_registry(
                     [*install, *options, *packages], capture_output=True, text=True, check=False
                 )
                 assert done.returncode == 0, done.stderr
-        yield Environment(home)
+        made = Environment(ForkedPython(home / "bin" / "python", *loaded))
+        yield made
+        made.forked.close()
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +74,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
 def inspect_environment() -> Iterator[Environment]:
     """Inspect AI with podium-inspect."""
     with environment_from_registry(
-        INSPECT_AI, "trio", clients=("podium-client", "podium-inspect")
+        INSPECT_AI, "trio", clients=("podium-client", "podium-inspect"), loaded=OF_INSPECT
     ) as made:
         yield made

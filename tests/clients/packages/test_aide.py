@@ -34,7 +34,7 @@ def test_aide_searches_three_steps_and_wins_a_medal(aide: Environment, tmp_path:
         [EXAMPLE / "run.sh"],
         env={
             **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
-            "AIDE_PYTHON": aide.python, "PODIUM_BIN": str(Path(sys.executable).parent),
+            "AIDE_PYTHON": str(aide.forked.python), "PODIUM_BIN": str(Path(sys.executable).parent),
             "TMPDIR": str(tmp_path),
         },
         capture_output=True, text=True, check=False, timeout=500,

@@ -30,7 +30,7 @@ def harbor() -> Iterator[Environment]:
 
 def verify(harbor: Environment, task: Path, trials: Path, *cases: dict[str, Any]) -> dict[str, Any]:
     """Let Harbor's verifier grade each file with these variables where Harbor runs."""
-    done = harbor.run(harbor.python, str(DRIVER), str(task), str(trials), json.dumps(cases))
+    done = harbor.python(str(DRIVER), str(task), str(trials), json.dumps(cases))
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found

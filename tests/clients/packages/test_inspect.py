@@ -12,6 +12,7 @@ from tests.api.conftest import Podium
 from tests.api.test_faults import FAILS_AT_4321, failing_file
 from tests.api.test_grade import BAD_FILES
 from tests.clients.conftest import Environment, ServerAway
+from tests.clients.packages.test_wheels import look_at
 from tests.factories import good_submission
 from tests.forkserver import run_podium
 
@@ -25,16 +26,15 @@ ZEROS = dict.fromkeys(
 @pytest.fixture
 def inspected(podium: Podium, experiment: str, inspect_environment: Environment) -> Environment:
     """The environment with the key of a harness."""
-    variables = {
-        "PODIUM_URL": podium.server.url, "PODIUM_KEY": podium.harness_key(experiment),
-        "NO_PROXY": "*", "HOME": str(inspect_environment.home),
-    }  # fmt: skip
-    return Environment(inspect_environment.home, variables)
+    return inspect_environment.having(
+        PODIUM_URL=podium.server.url, PODIUM_KEY=podium.harness_key(experiment), NO_PROXY="*",
+        HOME=str(inspect_environment.home),
+    )  # fmt: skip
 
 
 def evaluate(place: Environment, *cases: dict[str, Any], **variables: str) -> list[Any]:
     """Evaluate each case in one process of the environment: see inspect_driver.py."""
-    done = place.run(place.python, str(DRIVER), json.dumps(cases), **variables)
+    done = place.python(str(DRIVER), json.dumps(cases), **variables)
     assert done.returncode == 0, done.stderr + done.stdout
     found: list[Any] = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -178,10 +178,10 @@ def test_a_server_that_is_away_or_killed_is_waited_for_or_asked_later(
     inspect_environment: Environment, server_away: ServerAway, tmp_path: Path
 ) -> None:
     """It comes back after ten seconds, and is killed again while samples are scored."""
-    place = Environment(inspect_environment.home, {
-        "PODIUM_URL": server_away.server.url, "PODIUM_KEY": server_away.key, "NO_PROXY": "*",
-        "HOME": str(inspect_environment.home),
-    })  # fmt: skip
+    place = inspect_environment.having(
+        PODIUM_URL=server_away.server.url, PODIUM_KEY=server_away.key, NO_PROXY="*",
+        HOME=str(inspect_environment.home),
+    )  # fmt: skip
     samples = {
         "s": {
             "competition": server_away.competition,
@@ -219,3 +219,16 @@ def test_a_server_that_is_away_or_killed_is_waited_for_or_asked_later(
     (sample,) = json.loads((tmp_path / "later.json").read_text())["samples"]
     assert sample["scores"]["podium_scorer"]["metadata"]["score"] == pytest.approx(0.12)
     assert server_away.server.stop() == 0
+
+
+def test_podium_inspect_is_found_by_inspect(inspect_environment: Environment) -> None:
+    look_at(inspect_environment, "podium-inspect")
+
+    listed = inspect_environment.python(
+        "-c",
+        "import inspect_ai.scorer\n"
+        "from inspect_ai._util.registry import registry_lookup as found\n"
+        "assert found('scorer', 'podium_inspect/podium_scorer')\n"
+        "assert found('task', 'podium_inspect/competitions')",
+    )  # fmt: skip
+    assert listed.returncode == 0, listed.stderr
