@@ -22,7 +22,7 @@ DROPPED = frozenset({"connection", "proxy-connection", "proxy-authorization", "k
                      "upgrade", "authorization", "x-podium-origin"})  # fmt: skip
 
 
-class Refused(Exception):
+class NotForwarded(Exception):
     """A request that is not passed on."""
 
     def __init__(self, code: int, message: str) -> None:
@@ -81,7 +81,7 @@ async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[async
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await _answer(upstream, secure, reader, writer)
-        except Refused as refusal:
+        except NotForwarded as refusal:
             await _say(writer, refusal.code, str(refusal))
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
             pass  # one of the two ends went away: there is nobody to tell
@@ -113,7 +113,7 @@ async def _answer(
                 upstream.host, upstream.port, ssl=secure, limit=CHUNK
             )
     except (OSError, TimeoutError) as error:
-        raise Refused(502, f"Podium at {upstream.name} cannot be reached: {error}.") from None
+        raise NotForwarded(502, f"Podium at {upstream.name} cannot be reached: {error}.") from None
     sending = asyncio.create_task(_send_body(reader, back, request, length))
     try:
         # Podium may answer before it has all of a body; then the rest is of no interest.
@@ -133,19 +133,19 @@ async def _read_head(reader: asyncio.StreamReader) -> Head | None:
             raw = await reader.readuntil(b"\r\n\r\n")
     except asyncio.IncompleteReadError as error:
         if error.partial:
-            raise Refused(400, "The request ended in its headers.") from None
+            raise NotForwarded(400, "The request ended in its headers.") from None
         return None
     except asyncio.LimitOverrunError:
-        raise Refused(431, "The request's headers are too long.") from None
+        raise NotForwarded(431, "The request's headers are too long.") from None
     first, *lines = raw[:-4].decode("latin-1").split("\r\n")
     words = first.split(" ")
     if len(words) != 3 or not words[2].startswith("HTTP/1."):
-        raise Refused(400, "This is not an HTTP/1.1 request.")
+        raise NotForwarded(400, "This is not an HTTP/1.1 request.")
     headers = []
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon or not name or name != name.strip() or "\n" in line or "\r" in line:
-            raise Refused(400, "A header of the request is not well formed.")
+            raise NotForwarded(400, "A header of the request is not well formed.")
         headers.append((name, value.strip()))
     return Head(words[0], words[1], tuple(headers))
 
@@ -157,14 +157,14 @@ def _rewritten(head: Head, upstream: Upstream, port: int) -> bytes:
         parts = urlsplit(path)
         host = parts.netloc
         if not _is_ours(parts.hostname or "", host, upstream, port):
-            raise Refused(
+            raise NotForwarded(
                 421,
                 f"This leads to Podium at {upstream.name} and not to {host[:200]}. Set HTTP_PROXY "
                 f"for the kaggle command alone, or NO_PROXY={(parts.hostname or '')[:200]}.",
             )
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not path.startswith("/"):
-        raise Refused(405, "This leads to Podium and nowhere else: it makes no tunnels.")
+        raise NotForwarded(405, "This leads to Podium and nowhere else: it makes no tunnels.")
     lines = [f"{head.method} {upstream.base}{path} HTTP/1.1"]
     lines += [f"{n}: {v}" for n, v in head.headers if n.lower() not in {*DROPPED, "host"}]
     lines += [f"Host: {upstream.name}", f"Authorization: Bearer {upstream.key}"]
@@ -186,13 +186,13 @@ def _body_length(head: Head) -> int | None:
     lengths, codings = set(head.values("content-length")), head.values("transfer-encoding")
     if codings:
         if lengths or [coding.lower() for coding in codings] != ["chunked"]:
-            raise Refused(400, "The request does not say clearly where its body ends.")
+            raise NotForwarded(400, "The request does not say clearly where its body ends.")
         return None
     if not lengths:
         return 0
     (length, *others) = lengths
     if others or not (length.isascii() and length.isdigit() and len(length) < 16):
-        raise Refused(400, "Content-Length is not one number.")
+        raise NotForwarded(400, "Content-Length is not one number.")
     return int(length)
 
 
@@ -237,7 +237,7 @@ async def _send_chunks(reader: asyncio.StreamReader, back: asyncio.StreamWriter)
 async def _say(writer: asyncio.StreamWriter, code: int, message: str) -> None:
     body = json.dumps({"code": code, "message": message}).encode()
     head = (
-        f"HTTP/1.1 {code} Refused\r\nContent-Type: application/json\r\n"
+        f"HTTP/1.1 {code} NotForwarded\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
     writer.write(head.encode() + body)

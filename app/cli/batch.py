@@ -20,7 +20,7 @@ NAMED = 100  # competitions in an error text
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class RunBatch:
     """The runs to make: one for each competition of the suite, or of the list, and each seed."""
 
     experiment: str
@@ -31,7 +31,7 @@ class Batch:
     limits: dict[str, Any]
 
 
-def create_here(context: Context, batch: Batch) -> list[Document]:
+def create_here(context: Context, batch: RunBatch) -> list[Document]:
     """Make the runs in this Podium. Returns each with its key.
 
     Raises:
@@ -54,7 +54,7 @@ def create_here(context: Context, batch: Batch) -> list[Document]:
     return made
 
 
-def create_elsewhere(there: Remote, batch: Batch) -> list[Document]:
+def create_elsewhere(there: Remote, batch: RunBatch) -> list[Document]:
     """Make the runs over HTTP. Errors as in `create_here`."""
     query = {"suite": batch.suite, "archived": not batch.suite}
     states = {one["slug"]: one["status"] for one in there.items("/v1/competitions", **query)}

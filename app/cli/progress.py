@@ -29,7 +29,7 @@ class Progress(Protocol):
 
 @contextlib.contextmanager
 def working(title: str) -> Iterator[None]:
-    """What is being done and for how long."""
+    """Show the title of some work and the time since its start."""
     with Bars(
         SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn(),
         console=err, transient=True, disable=not err.is_terminal,

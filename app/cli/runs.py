@@ -53,7 +53,7 @@ def create(
 
     The clock of a run starts at the first request of its key, not now.
     """
-    from app.cli.batch import Batch, create_elsewhere, create_here
+    from app.cli.batch import RunBatch, create_elsewhere, create_here
 
     if bool(suite) == bool(competition):
         raise Invalid("Name a suite (--suite) or competitions (--competition), not both.")
@@ -61,7 +61,7 @@ def create(
         "hours": hours, "submissions_per_day": submissions_per_day,
         "submissions_total": submissions_total,
     }  # fmt: skip
-    batch = Batch(
+    batch = RunBatch(
         experiment, suite, tuple(competition), range(first_seed, first_seed + seeds), feedback,
         {name: value for name, value in limits.items() if value is not None},
     )  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.services.operations.verify import verify
-from app.services.operations.verify_progress import Progress, saved
+from app.services.operations.verify_progress import VerifyProgress, saved
 from app.settings import Settings
 from tests.api.conftest import Podium
 from tests.attacks.test_damaged_disk import blob_of, damage
@@ -114,7 +114,7 @@ def test_an_interrupted_verify_goes_on(podium: Podium) -> None:
         if progress.after > f"blob {sorted(sent)[6]}":
             raise Ended
 
-    progress = Progress(file)
+    progress = VerifyProgress(file)
     with pytest.raises(Ended):
         verify(settings, end_after_middle, sample=None, progress=progress)
     rest = saved(file)

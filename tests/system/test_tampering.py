@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.services.operations.verify import verify
-from app.services.operations.verify_progress import Damage, Progress
+from app.services.operations.verify_progress import Damage, VerifyProgress
 from app.services.receipts.check_database import check_trust
 from app.settings import Settings
 from app.storage.database.database import Database
@@ -56,7 +56,7 @@ def copy(seeded: Seeded, tmp_path: Path) -> Path:
 
 def damage(data: Path) -> list[Damage]:
     """The findings of a comparison of everything."""
-    progress = Progress(data / "verify.json")
+    progress = VerifyProgress(data / "verify.json")
     verify(Settings(data_dir=data), lambda *_: None, sample=None, progress=progress)
     return progress.damaged
 

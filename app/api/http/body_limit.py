@@ -1,4 +1,4 @@
-"""What comes before a body is read: the key, bounds of the body, and the charset of a form.
+"""Checks before a body is read: the key, bounds of the body, and the charset of a form.
 
 FastAPI reads a body into memory before it checks the key, so the key is checked here first. Routes
 for files stream their bodies, and set their own bound with `allow_body`.
@@ -29,7 +29,7 @@ CHARSETS = frozenset({b"utf-8", b"utf8", b"us-ascii", b"ascii"})
 
 
 class FormLimits(TypedDict):
-    """What a form may have, as FastAPI and Starlette name it."""
+    """The bounds of a form, as FastAPI and Starlette name them."""
 
     max_files: int
     max_fields: int

@@ -1,4 +1,4 @@
-"""What the patterns of parameters and of fields expect, in words, for errors.
+"""The patterns of parameters and fields in words, for errors.
 
 The words are here and not beside each parameter, since one pattern is that of many parameters. A
 test compares this list with the patterns of all routes (`tests/api/test_patterns.py`).

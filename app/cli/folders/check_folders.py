@@ -92,7 +92,7 @@ def _print_result(one: check_competition.FolderCheck, *, in_full: bool) -> None:
 
 
 def _print_understood(found: check_competition.Understood) -> None:
-    """What an admin compares with the intention: direction, rows, medal lines, sample's score."""
+    """Print direction, rows, medal lines and the sample's score: an admin knows the intention."""
     direction = "higher" if found.higher_is_better else "lower"
     lines = [f"metric: {found.metric}, {direction} is better"]
     if found.usage:

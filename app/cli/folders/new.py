@@ -138,9 +138,9 @@ def _of_kaggle(
     from app.cli.output import print_note
     from app.cli.progress import file_progress
     from app.importers.kaggle_source import KaggleSource
-    from app.services.competitions.kaggle_table import Wanted, kaggle_table
+    from app.services.competitions.kaggle_table import ChosenTable, kaggle_table
 
-    wanted = Wanted(slug, table, target, id_column)
+    wanted = ChosenTable(slug, table, target, id_column)
     with contextlib.ExitStack() as stack:
         with file_progress("downloading") as progress:
             found = stack.enter_context(

@@ -1,4 +1,4 @@
-"""What `podium new` says about the folder that it made."""
+"""The output of `podium new`: facts of the folder that it made."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ PAUSE = 2.0  # seconds between two attempts, unless Podium names others
 ANSWER_SECONDS = 90.0
 
 
-class NotGraded(Exception):
+class VerifierError(Exception):
     """Podium did not grade. The file is not the reason."""
 
 
@@ -39,7 +39,7 @@ def main(slug: str) -> int:
         old.unlink(missing_ok=True)
     try:
         found = grade(slug, file) if file.is_file() else dict.fromkeys(KEYS, False)
-    except NotGraded as error:
+    except VerifierError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     write(report, found)
@@ -60,11 +60,11 @@ def grade(slug: str, file: Path) -> dict[str, Any]:
     """The report of a file. The same trial and file are one submission, however often it is sent.
 
     Raises:
-        NotGraded: Podium cannot be reached, refuses the key, or failed.
+        VerifierError: Podium cannot be reached, refuses the key, or failed.
     """
     url, key = os.environ.get("PODIUM_URL", "").rstrip("/"), os.environ.get("PODIUM_KEY", "")
     if not url.startswith(("http://", "https://")) or not key:
-        raise NotGraded("Set PODIUM_URL and PODIUM_KEY (a harness's key) where Harbor runs.")
+        raise VerifierError("Set PODIUM_URL and PODIUM_KEY (a harness's key) where Harbor runs.")
     data = file.read_bytes()
     trial = os.environ.get("PODIUM_TRIAL", "")
     headers = {
@@ -82,9 +82,9 @@ def grade(slug: str, file: Path) -> dict[str, Any]:
             report: dict[str, Any] = json.loads(text)
             return report
         if status and status not in TRY_AGAIN:
-            raise NotGraded(f"{url} answered {status}: {text[:500]}")
+            raise VerifierError(f"{url} answered {status}: {text[:500]}")
         if time.monotonic() + pause > deadline:
-            raise NotGraded(f"{url} did not grade in time: {status or 'away'}: {text[:500]}")
+            raise VerifierError(f"{url} did not grade in time: {status or 'away'}: {text[:500]}")
         time.sleep(pause)
 
 

@@ -58,9 +58,9 @@ def regrade(
     if verify and to is not None:
         raise Invalid("--verify grades under the versions of the first grades: without --to.")
     from app.cli.operation.regrade_output import print_difference, print_verification
-    from app.cli.operation.regrade_work import Wanted, regrade_now
+    from app.cli.operation.regrade_work import RegradeRequest, regrade_now
 
-    wanted = Wanted(slug, to, submission or None, verify=verify, dry_run=dry_run)
+    wanted = RegradeRequest(slug, to, submission or None, verify=verify, dry_run=dry_run)
     made = regrade_now(wanted, reason if applies else None)
     document = made.document
     if as_json:

@@ -1,4 +1,4 @@
-"""What `podium regrade` prints: the difference, or the comparison with first grades."""
+"""The output of `podium regrade`: the difference, or the comparison with first grades."""
 
 from __future__ import annotations
 

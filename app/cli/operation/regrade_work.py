@@ -23,7 +23,7 @@ LISTED = 1000  # submissions that differ; the others are at /v1/regrades/ID
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RegradeRequest:
     """The regrade that is asked for; `to` and `submission` as `start` takes them."""
 
     slug: str
@@ -41,7 +41,7 @@ class Regraded:
     is_equal: bool
 
 
-def regrade_now(wanted: Wanted, reason: str | None) -> Regraded:
+def regrade_now(wanted: RegradeRequest, reason: str | None) -> Regraded:
     """Return once all is graded, and applied if there is a `reason`.
 
     A regrade that a verification or a dry run started is cancelled.

@@ -64,13 +64,13 @@ def verify(
         return
     from app.cli.progress import step_progress
     from app.services.operations.verify import verify as compare_files
-    from app.services.operations.verify_progress import Progress, saved
+    from app.services.operations.verify_progress import VerifyProgress, saved
     from app.settings import Settings
 
     settings = Settings()
     require_podium(settings)
     file = settings.data_dir / STATE
-    comparison = (saved(file) if resume else None) or Progress(file)
+    comparison = (saved(file) if resume else None) or VerifyProgress(file)
     with step_progress() as progress:
         compare_files(settings, progress, sample=sample, progress=comparison)
     if as_json:

@@ -34,7 +34,7 @@ from app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ChosenTable:
     """The admin's choices. Empty ones are found by the names of files and the sample submission."""
 
     slug: str
@@ -54,7 +54,7 @@ class KaggleTable:
 
 @contextlib.contextmanager
 def kaggle_table(
-    settings: Settings, source: KaggleSource, wanted: Wanted,
+    settings: Settings, source: KaggleSource, wanted: ChosenTable,
     report: Callable[[str], None], advance: Advance | None = None,
 ) -> Iterator[KaggleTable]:  # fmt: skip
     """The train table, until the end of the block. What was downloaded is kept for the next time.
@@ -88,7 +88,9 @@ def kaggle_table(
         ranges.close()
 
 
-def _table(settings: Settings, download: ZipDownload, wanted: Wanted, place: Path) -> KaggleTable:
+def _table(
+    settings: Settings, download: ZipDownload, wanted: ChosenTable, place: Path
+) -> KaggleTable:
     with RawFiles(download.file, fetch=download.fetch) as raw:
         names = raw.names()
         member = train_table(wanted.slug, names, wanted.table)

@@ -16,7 +16,7 @@ from app.services.grading.claim_jobs import ClaimedJob, DeliveredJob, claim_jobs
 from app.services.grading.write_outcomes import FinishedGrading, write_outcomes
 from app.services.runtime.context import Context
 from app.services.runtime.turns import Turns
-from app.storage.database.batch import Batch
+from app.storage.database.batch import WriteBatch
 from app.storage.database.records import ClaimRecord
 from app.storage.queries import claims, direct_claims
 
@@ -35,10 +35,10 @@ class SubmissionClaims:
         self._are_others = are_others
         self._turns: Turns[GradingResult] = Turns(context.settings.graders)
         attempts = context.settings.grading_attempts
-        self._job_claims: Batch[DeliveredJob, ClaimedJob] = Batch(
+        self._job_claims: WriteBatch[DeliveredJob, ClaimedJob] = WriteBatch(
             context.database.writer, partial(claim_jobs, max_attempts=attempts)
         )
-        self._finished: Batch[FinishedGrading, SubmissionState | None] = Batch(
+        self._finished: WriteBatch[FinishedGrading, SubmissionState | None] = WriteBatch(
             context.database.writer, partial(write_outcomes, max_attempts=attempts)
         )
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import DamagedFile
 from app.services.operations.start_checks import DamagedDatabase, refuse_damaged_pages
-from app.services.operations.verify_progress import Damage, Progress
+from app.services.operations.verify_progress import Damage, VerifyProgress
 from app.services.receipts.check_database import check_trust
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.version_files import directory_of
@@ -51,7 +51,9 @@ class _Target:
     path: Path | None = None
 
 
-def verify(settings: Settings, advance: Advance, *, sample: int | None, progress: Progress) -> None:
+def verify(
+    settings: Settings, advance: Advance, *, sample: int | None, progress: VerifyProgress
+) -> None:
     """Compare all files that rows name, or a random `sample`, and add damage to `progress`.
 
     Without a `sample`, also receipts, the public log, and the grades that were signed.
@@ -103,7 +105,7 @@ def verify(settings: Settings, advance: Advance, *, sample: int | None, progress
         cache.close()
 
 
-def _check_database(settings: Settings, progress: Progress) -> bool:
+def _check_database(settings: Settings, progress: VerifyProgress) -> bool:
     """Add a damaged SQLite file to `progress`. Returns whether it is damaged."""
     file = sqlite_file(settings.database_url)
     if file is None or progress.after:

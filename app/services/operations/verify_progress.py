@@ -22,7 +22,7 @@ class Damage:
 
 
 @dataclass(slots=True)
-class Progress:
+class VerifyProgress:
     """The files compared so far; `after` is the key of the last one."""
 
     file: Path
@@ -48,9 +48,9 @@ class Progress:
         partial.replace(self.file)
 
 
-def saved(file: Path) -> Progress | None:
+def saved(file: Path) -> VerifyProgress | None:
     """The state of an interrupted comparison; None without one that can be read."""
     try:
-        return TypeAdapter(Progress).validate_json(file.read_bytes())
+        return TypeAdapter(VerifyProgress).validate_json(file.read_bytes())
     except (FileNotFoundError, ValidationError):
         return None

@@ -30,7 +30,7 @@ from app.settings import Settings
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.store import BlobStore
-from app.storage.database.batch import Batch
+from app.storage.database.batch import WriteBatch
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits
 from app.storage.database.records import SubmissionRecord
@@ -63,7 +63,7 @@ class Context:
     graders: GraderPool
     catalogue: Catalogue
     instance: str
-    inserts: Batch[SubmissionRecord, InsertedSubmission]
+    inserts: WriteBatch[SubmissionRecord, InsertedSubmission]
     reservations: Reservations
     notifications: Notifications = field(default_factory=Notifications)
     kept: KeptValues = field(default_factory=KeptValues)
@@ -157,7 +157,7 @@ def open_context(
         ),
         catalogue=Catalogue(files, settings.competitions_dir, database),
         instance=keep_first_text(data / INSTANCE, uuid.uuid4().hex),
-        inserts=Batch(
+        inserts=WriteBatch(
             database.writer,
             partial(
                 insert_submissions,

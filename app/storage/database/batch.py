@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 Waiting = list[tuple[Any, "Future[Any]"]]
 
 
-class Batch(Generic[Item, Result]):
+class WriteBatch(Generic[Item, Result]):
     """Collects items until the writer is free, then passes them all to one function.
 
     `handle(session, items)` returns a result for each item, or an exception for an item that it

@@ -16,7 +16,7 @@ MOST_UNSENT_BYTES = 64 * 1024 * 1024  # of all connections; beyond, the longest 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionBounds:
-    """What connections may do."""
+    """The bounds of connections: their number, and times."""
 
     most: int
     of_address: int  # connections of one address
@@ -25,7 +25,7 @@ class ConnectionBounds:
 
 
 class Connection(Protocol):
-    """What the limit needs to know of a connection."""
+    """A connection, as far as the limit must know it."""
 
     address: str
     loop: asyncio.AbstractEventLoop

@@ -14,7 +14,7 @@ LEAST_BYTES = 1024  # of a body in a second, counted over `idle_seconds`
 
 
 class Writing:
-    """What a connection has to send, looked at once a second."""
+    """The bytes that a connection has to send, looked at once a second."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         self._transport = transport
