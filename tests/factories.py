@@ -104,6 +104,13 @@ def good_submission(folder: Path, *, shift: float = 0.0) -> bytes:
     return text.getvalue().encode()
 
 
+def wide_submission(folder: Path, *, digits: int = 200) -> bytes:
+    """`good_submission` with zeros after each number without an exponent: large, with few rows."""
+    header, *lines = good_submission(folder).splitlines()
+    zeros = b"0" * digits
+    return b"\n".join([header, *(line if b"e" in line else line + zeros for line in lines)]) + b"\n"
+
+
 def sample_submission(folder: Path) -> bytes:
     """The sample submission of the competition at `folder`."""
     return (folder / "public" / "sample_submission.csv").read_bytes()

@@ -33,6 +33,7 @@ class Cluster:
     url: str
     home: Path
     workers: list[PodiumWorker] = field(default_factory=list)
+    _connection: psycopg.Connection | None = None
 
     def worker(self, *options: str, **settings: Any) -> PodiumWorker:
         """One more worker, not started; ended with the test."""
@@ -97,9 +98,17 @@ class Cluster:
         return int(self.query("SELECT count(*) FROM procrastinate_jobs")[0][0])
 
     def query(self, statement: str, *values: Any) -> list[Any]:
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            cursor = connection.execute(statement, values or None)
-            return cursor.fetchall() if cursor.description else []
+        """The rows, read by a connection that is kept: PostgreSQL forks for each new one."""
+        if self._connection is None:
+            self._connection = psycopg.connect(self.url, autocommit=True)
+        cursor = self._connection.execute(statement, values or None)
+        return cursor.fetchall() if cursor.description else []
+
+    def disconnect(self) -> None:
+        """Close the connection, or clear away what is left of it after a crash."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 @contextlib.contextmanager
@@ -124,6 +133,7 @@ def cluster(
                 stack.callback(server.stop)
         servers[1].key = servers[0].key
         made = Cluster((servers[0], servers[1]), url, home)
+        stack.callback(made.disconnect)
         stack.callback(made.clear)
         yield made
 
@@ -167,7 +177,7 @@ def wait_until(
         if answer.status_code == 200 and there(answer.json()):
             found: dict[str, Any] = answer.json()
             return found
-        time.sleep(0.02)
+        time.sleep(0.05)
     raise AssertionError(f"{submission} is stuck: {answer.text}")
 
 

@@ -58,19 +58,18 @@ def own_postgres() -> Iterator[OwnServer]:
 
 
 @pytest.fixture(scope="session")
-def grader() -> Iterator[FolderPool]:
-    """One grader, to which nothing happens."""
+def lasting_judge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judge]:
+    """A judge with one grader, to which nothing happens."""
     with FolderPool(processes=1, seconds=60, memory_mb=1024, cache_mb=64, validators=0) as pool:
         pool.warm_up()
-        yield pool
+        yield Judge(pool, tmp_path_factory.mktemp("undisturbed"))
 
 
 @pytest.fixture
-def judge(
-    grader: FolderPool, tmp_path: Path, record_property: Callable[[str, object], None]
-) -> Judge:
+def judge(lasting_judge: Judge, record_property: Callable[[str, object], None]) -> Judge:
     """Says at the end of the tests what it counted."""
-    return Judge(grader, tmp_path / "undisturbed", record_property)
+    lasting_judge.record = record_property
+    return lasting_judge
 
 
 @pytest.fixture

@@ -51,7 +51,7 @@ def test_a_client_is_answered_when_a_worker_has_graded(two_servers: Cluster, slo
 def test_servers_and_workers_killed_in_the_middle_lose_nothing(
     two_servers: Cluster, judge: Judge, slow: Path
 ) -> None:
-    run, files = two_servers.set_up(slow), bodies(slow)
+    run, files = two_servers.set_up(slow), bodies(slow, 80)  # until a worker dies at work
     workers = [two_servers.worker().start() for _ in range(2)]
     kills = 0
     with sending(lambda: two_servers.submit_all(run, files)) as sent:
@@ -176,6 +176,7 @@ def test_postgresql_killed_under_load_loses_nothing(
         with sending(lambda: made.submit_all(run, files)) as sent:
             for _ in range(2):
                 await_that(lambda: count_grading(made) > 0, "nothing is graded")
+                made.disconnect()
                 own_postgres.stop(signal.SIGKILL)
                 time.sleep(1.5)
                 own_postgres.start()

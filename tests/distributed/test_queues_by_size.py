@@ -7,9 +7,9 @@ from pathlib import Path
 from app.queue.sizes import SMALL_BELOW
 from tests.distributed.cluster import Cluster, await_that
 from tests.distributed.judge import Judge, bodies
-from tests.factories import good_submission, write_competition
+from tests.factories import wide_submission, write_competition
 
-ROWS = 330_000  # as a submission, more than 8 MB
+ROWS = 40_000  # of 200 digits, more than 8 MB
 SMALL = 20
 # A file of 250 MB keeps a grader for long. These are smaller, and would keep it for this test.
 ENDLESS = """
@@ -28,7 +28,7 @@ def test_large_files_leave_a_grader_for_small_ones(
     large = write_competition(
         tmp_path / "large", rows=ROWS, metric="my_error", metric_py=ENDLESS, usage=None
     )
-    header, _, *rest = good_submission(large).splitlines(keepends=True)
+    header, _, *rest = wide_submission(large).splitlines(keepends=True)
     file = b"".join([header, b"r1,777\n", *rest])
     assert len(file) > SMALL_BELOW
     large_run, small_run = two_servers.set_up(large), two_servers.set_up(slow)

@@ -11,7 +11,12 @@ import pytest
 from app.graders.messages.results import Rejected
 from app.graders.process import GraderProcess, Job
 from app.grading.graded import Graded
-from tests.factories import good_submission, write_competition, write_submission
+from tests.factories import (
+    good_submission,
+    wide_submission,
+    write_competition,
+    write_submission,
+)
 from tests.graders.conftest import wait_until
 from tests.graders.pool import FolderPool, version_at
 
@@ -54,8 +59,8 @@ def test_answers_leave_the_cache_when_its_budget_is_used_up(tmp_path):
 
 
 def test_an_idle_grader_gives_back_what_a_large_file_took(tmp_path):
-    folder = write_competition(tmp_path / "large" / "v1", rows=400_000)
-    file = write_submission(tmp_path / "large.csv", good_submission(folder))
+    folder = write_competition(tmp_path / "large" / "v1", rows=50_000)
+    file = write_submission(tmp_path / "large.csv", wide_submission(folder))
     grader = GraderProcess("grade", memory_mb=2000, cache_mb=16)
     try:
         reply = grader.ask(Job("grade", version_at(folder), file), 60)

@@ -1,6 +1,6 @@
 """Regrades are killed three times in the middle: the difference is that of undisturbed ones.
 
-PODIUM_TEST_REGRADED=20 regrades so many competitions in place of 5.
+PODIUM_TEST_REGRADED=20 regrades so many competitions in place of 3.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from tests.factories import good_submission, write_competition
 from tests.podium_worker import PodiumWorker
 from tests.server import PodiumServer
 
-COMPETITIONS = int(os.environ.get("PODIUM_TEST_REGRADED", "5"))
+COMPETITIONS = int(os.environ.get("PODIUM_TEST_REGRADED", "3"))
 EXPERIMENTS = 3
 SHIFTS = (0.02, 0.31, 0.58, 1.2)  # of the files of each run; the last is final
 KILLS_AT = (0.15, 0.45, 0.75)  # of all submissions
 SECONDS = 300
+LOOK = 0.3  # seconds between two looks: each asks for every regrade
 SLOW = 0.25  # seconds of a regrading, so that a kill comes in the middle on a quick machine too
 METRIC = """
 import time
@@ -156,7 +157,7 @@ def await_share(server: PodiumServer, regrades: list[str], share: float) -> floa
                 return now
             if all(one["state"] == "ready" for one in found):
                 return 1.0
-            time.sleep(0.05)
+            time.sleep(LOOK)
     raise AssertionError(f"not {share} in {SECONDS} s: {[one['progress'] for one in found]}")
 
 
