@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Iterable
@@ -53,11 +54,17 @@ def read_settings(*, reads_competitions: bool = True) -> Settings:
 def make_data_directory(directory: Path) -> None:
     """Make the data directory, if it is new, and make sure that this process may write there.
 
+    It is its owner's only: an empty one that others may read is closed to them, as `mkdir` makes it
+    open. The mode of one that is in use or somebody else's stays: see `is_open_to_others`.
+
     Raises:
         BadSettings: it cannot be made, or not written.
     """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if is_open_to_others(directory) and not any(directory.iterdir()):
+            with contextlib.suppress(PermissionError):
+                directory.chmod(0o700)
         reason = "" if os.access(directory, os.W_OK | os.X_OK) else "permission denied"
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
@@ -66,6 +73,11 @@ def make_data_directory(directory: Path) -> None:
             f"PODIUM_DATA_DIR is {str(directory)!r}: expected a directory that this user can "
             f"write, but: {reason}."
         )
+
+
+def is_open_to_others(directory: Path) -> bool:
+    """Whether other users of the machine may read or enter the directory."""
+    return bool(directory.stat().st_mode & 0o005)
 
 
 def variable(name: str, field: FieldInfo) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import pytest
 
 from app.errors import BadSettings
-from app.read_settings import make_data_directory, read_settings
+from app.read_settings import is_open_to_others, make_data_directory, read_settings
 
 
 @pytest.fixture(autouse=True)
@@ -105,3 +106,18 @@ def test_a_data_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
     assert refused.value.detail.startswith(f"PODIUM_DATA_DIR is '{tmp_path}/file/data': expected")
     assert "not a directory" in refused.value.detail
+
+
+def test_an_empty_data_directory_is_closed_to_others_and_one_in_use_is_left(tmp_path: Path) -> None:
+    empty, used = tmp_path / "empty", tmp_path / "used"
+    for directory in (empty, used):
+        directory.mkdir()
+        directory.chmod(0o755)
+    (used / "podium.db").touch()
+
+    for directory in (empty, used, tmp_path / "new"):
+        make_data_directory(directory)
+
+    modes = [stat.S_IMODE(one.stat().st_mode) for one in (empty, used, tmp_path / "new")]
+    assert modes == [0o700, 0o755, 0o700]
+    assert [is_open_to_others(one) for one in (empty, used)] == [False, True]
