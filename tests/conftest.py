@@ -6,6 +6,7 @@ test, and most tests need no database.
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 from collections.abc import Iterator
@@ -69,6 +70,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         ordered += first + rest[:room]
         del rest[:room]
     items[:] = ordered + rest
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector skip what was loaded until now: it stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 def use_memory(config: pytest.Config) -> None:
