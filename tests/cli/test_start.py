@@ -1,4 +1,7 @@
-"""Commands start at once: what each loads and starts, seen in a process of its own."""
+"""Commands start at once: what each loads and starts, seen in a process of its own.
+
+The process is a fork of a Python that has loaded what every command loads first.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,7 @@ from app.cli.imports.commands import ImportCommands
 from app.cli.lazy import LazyCommand, LazyGroup, Program
 from app.cli.root import Podium
 from tests.cli.conftest import Command
+from tests.forked_python import ForkedPython
 
 HEAVY = {
     "numpy", "scipy", "pandas", "pyarrow", "sklearn", "fastapi", "starlette", "uvicorn", "httpx",
@@ -36,17 +40,15 @@ from app.cli import app
 app(sys.argv[1:], prog_name="podium")
 """
 
+PYTHON = ForkedPython(Path(sys.executable), "app.cli.root", "typer.rich_utils")
+
 
 def watched(tmp_path: Path, *words: str, **variables: str) -> tuple[set[str], list[str]]:
-    done = subprocess.run(
-        [sys.executable, "-c", WATCHED, *words],
-        env={
-            **os.environ,
-            "PODIUM_DATA_DIR": str(tmp_path / "data"),
-            **variables,
-        },
-        capture_output=True, text=True, check=True, timeout=120,
+    done = PYTHON.run(
+        "-c", WATCHED, *words, cwd=Path.cwd(), timeout=120,
+        env={**os.environ, "PODIUM_DATA_DIR": str(tmp_path / "data"), **variables},
     )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     modules, started = json.loads(done.stderr.splitlines()[-1])
     return set(modules), started
 
