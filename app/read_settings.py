@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import re
 from collections.abc import Iterable
@@ -17,6 +18,8 @@ from pydantic.fields import FieldInfo
 
 from app.errors import BadSettings
 from app.settings import Settings
+
+log = logging.getLogger("podium.storage")
 
 PREFIX = "PODIUM_"
 ENV_FILE = ".env"
@@ -55,7 +58,7 @@ def make_data_directory(directory: Path) -> None:
     """Make the data directory, if it is new, and make sure that this process may write there.
 
     It is its owner's only: an empty one that others may read is closed to them, as `mkdir` makes it
-    open. The mode of one that is in use or somebody else's stays: see `is_open_to_others`.
+    open. The mode of one that is in use or somebody else's stays: see `warn_of_open_directory`.
 
     Raises:
         BadSettings: it cannot be made, or not written.
@@ -78,6 +81,16 @@ def make_data_directory(directory: Path) -> None:
 def is_open_to_others(directory: Path) -> bool:
     """Whether other users of the machine may read or enter the directory."""
     return bool(directory.stat().st_mode & 0o005)
+
+
+def warn_of_open_directory(directory: Path) -> None:
+    """Say in the log if other users of the machine may read the data directory."""
+    if is_open_to_others(directory):
+        log.warning(
+            "other users of this machine may read the data directory, and so the private answers: "
+            "close it with chmod o-rwx",
+            extra={"directory": str(directory)},
+        )
 
 
 def variable(name: str, field: FieldInfo) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import resource
 import signal
 import socket
@@ -19,7 +18,7 @@ from app.api.http.request_log import request_id
 from app.errors import CannotStart
 from app.logs import configure_logs
 from app.main import create_app
-from app.read_settings import is_open_to_others, make_data_directory, read_settings
+from app.read_settings import make_data_directory, read_settings, warn_of_open_directory
 from app.services.operations import start_checks
 from app.services.runtime.blob_store import require_store
 from app.settings import Settings
@@ -30,7 +29,6 @@ UNSENT_BYTES = 128 * 1024  # of one connection that the kernel keeps beyond what
 MAX_FILES = 65_536  # more are useless, and some libraries loop over all possible descriptors
 FILES_BESIDE_CONNECTIONS = 512  # databases, blobs, graders, uploads
 DATABASE_SECONDS = 30.0  # to wait for a database that starts at the same time
-log = logging.getLogger("podium.server")
 
 
 def run_server(host: str | None, port: int | None) -> None:
@@ -44,12 +42,7 @@ def run_server(host: str | None, port: int | None) -> None:
     settings = settings.model_copy(update={k: v for k, v in changes.items() if v is not None})
     configure_logs(settings.log_level, request_id.get)
     make_data_directory(settings.data_dir)
-    if is_open_to_others(settings.data_dir):
-        log.warning(
-            "other users of this machine may read the data directory, and so the private answers: "
-            "close it with chmod o-rwx",
-            extra={"directory": str(settings.data_dir)},
-        )
+    warn_of_open_directory(settings.data_dir)
     require_store(settings)
     listener = _listen(settings.host, settings.port)
     bound = listener.getsockname()[1]
