@@ -2,7 +2,8 @@
 
 A block that cannot run here has a comment before it, `<!-- not run: REASON -->`. One server is
 started with an empty environment in an empty directory. Addresses, keys and names of files that
-stand for the reader's own are replaced; commands are not.
+stand for the reader's own are replaced; commands are not. The first `podium` command of each kind
+is started, later ones are forked.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,11 +22,13 @@ import httpx
 import pytest
 import yaml
 
+from app.graders.runtime_env import ONE_THREAD
 from tests.api.conftest import packed
 from tests.api.test_mlagentbench_results import evaluation
 from tests.factories import good_submission, write_competition
 from tests.grading_reports import entry, medal_lines, report, suites
 from tests.kaggle_api.installed import installed
+from tests.podium_on_path import PodiumOnPath
 from tests.server import KEY, free_port
 
 ROOT = Path(__file__).parents[2]
@@ -85,13 +87,13 @@ class Reader:
         self.home = home
         self.bin = home / "bin"
         self.bin.mkdir(parents=True)
-        (self.bin / "podium").symlink_to(Path(sys.executable).parent / "podium")
+        self.podium = PodiumOnPath(self.bin / "podium")
         (self.bin / "kaggle").symlink_to(installed("kaggle-2.2.4") / "kaggle")
         curl = self.bin / "curl"  # without --fail, curl's status is 0 for every answer
         curl.write_text(f'#!/bin/sh\nexec {shutil.which("curl")} --fail-with-body "$@"\n')
         curl.chmod(0o755)
         self.url = f"http://127.0.0.1:{free_port()}"
-        self.environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(home)}
+        self.environment = {"PATH": f"{self.bin}:/usr/bin:/bin", "HOME": str(home), **ONE_THREAD}
         self.log = (home / "log").open("wb")
         self.server = subprocess.Popen(
             [self.bin / "podium", "serve", "--port", self.url.rpartition(":")[2]],
@@ -164,6 +166,7 @@ class Reader:
         self.server.wait(30)
         if self.server.stdout:
             self.server.stdout.close()
+        self.podium.close()
         self.log.close()
 
 
