@@ -10,23 +10,32 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
+from app.domain.medals import Medal
+from app.statistics.attempt_columns import Attempts, outcome_of
 from app.statistics.attempts import Grid, make_grid
 from app.statistics.simultaneous import compare_all, holm, letters_of
-from tests.statistics.make import attempt
 
 BOARDS = 100
+OUTCOMES = tuple(
+    outcome_of(made=True, valid=True, medal=medal, above_median=medal is not None)
+    for medal in (Medal.GOLD, None)
+)
 
 
 def grids_of(won: np.ndarray) -> list[Grid]:
-    """Grids of `won[experiment, seed, competition]`."""
-    slugs = [f"c{n:02}" for n in range(won.shape[2])]
+    """Grids of `won[experiment, seed, competition]`: gold medals, or valid files without one."""
+    _, seeds, competitions = won.shape
+    slugs = [f"c{n:02}" for n in range(competitions)]
+    of_seeds = np.repeat(np.arange(seeds), competitions).tolist()
     return [
         make_grid(
-            [attempt(slug, seed, "gold" if one[seed, c] else None)
-             for seed in range(won.shape[1]) for c, slug in enumerate(slugs)], slugs,
+            Attempts(
+                "an-experiment", slugs * seeds, of_seeds, np.where(one, *OUTCOMES).ravel().tolist()
+            ),
+            slugs,
         )
         for one in won
-    ]  # fmt: skip
+    ]
 
 
 @pytest.mark.simulation
