@@ -103,7 +103,7 @@ def test_calls_of_kaggles_clients_take_little_memory(server: PodiumServer, run: 
 
     answers, watch = attack(server, data)
 
-    assert set(answers) <= {400, 404}
+    assert answers == [404] * COUNT
     assert watch.grown < MOST_MB
 
 
@@ -126,7 +126,7 @@ def test_an_agents_slow_bodies_delay_nobody_else(server: PodiumServer, podium: P
             "name": "n" * 100, "agent": "a", "model": "m", "notes": "n" * 30_000,
         })  # fmt: skip
 
-    assert made.status_code in (201, 422)
+    assert made.status_code == 422  # the notes are too long, which only who reads them can tell
 
 
 def test_a_refusal_tells_a_hundred_errors_at_most(podium: Podium, run: Run) -> None:
