@@ -144,8 +144,9 @@ for _ in range(20):
 
 def test_what_a_metric_patches_ends_with_its_job(pool, competition):
     folder, file = competition(metric("return 3.0", PATCHES), leaderboard=None, usage=None)
-    for _ in range(3):
-        pool.grade(folder, file).result(60)
+    outcomes = [pool.grade(folder, file).result(60) for _ in range(3)]
+    # Its process cannot even write its reply. The next job's can: see `others_are_graded_as_ever`.
+    assert [(type(outcome), outcome.kind) for outcome in outcomes] == [(GraderFault, "crashed")] * 3
 
 
 def test_nothing_reaches_the_next_job_of_the_same_competition(pool, competition):
@@ -170,7 +171,8 @@ def test_nothing_reaches_the_next_job_of_the_same_competition(pool, competition)
 
 def test_a_metric_that_patches_the_grader_does_not_stop_later_imports(pool, competition):
     patching, _ = competition(metric("return 1.0", PATCHES), leaderboard=None, usage=None)
-    pool.check_competition(patching).result(60)
+    fault = pool.check_competition(patching).result(60)
+    assert (type(fault), fault.kind) == (GraderFault, "crashed")
     good, _ = competition()
     assert pool.check_competition(good).result(60).problems == ()
     honest = metric("return float((answers['target'] - submission['target']).abs().sum())")

@@ -61,7 +61,7 @@ def test_incoming_bytes_count_for_a_run(server: PodiumServer, podium: Podium) ->
         time.sleep(0.2)
 
     assert answer.startswith(b"HTTP/1.1 429 ")
-    assert after.status_code in (201, 202)
+    assert after.status_code == 201
 
 
 def test_a_run_sends_few_files_at_once(server: PodiumServer, podium: Podium) -> None:
@@ -132,7 +132,7 @@ def test_unpacking_delays_nobody_elses_small_file(server: PodiumServer, podium: 
         each.join()
 
     assert set(codes) == {201}
-    assert 0 < most < 2 * RUN_UPLOADS * 64 * MEGABYTE  # all of them had 768 MB
+    assert 0 < most < 2 * RUN_UPLOADS * 64 * MEGABYTE  # 12 at once would have 0.77 GB
 
 
 def test_bodies_lie_in_the_data_directory_and_leave_its_reserve(tmp_path: Path) -> None:
@@ -154,5 +154,5 @@ def test_bodies_lie_in_the_data_directory_and_leave_its_reserve(tmp_path: Path) 
             os.posix_fallocate(file.fileno(), 0, 110 * MEGABYTE)
         refused = [run.submit(packed, **headers), run.client.post(path, files=form)]
 
-    assert all(answer.status_code in (201, 202) for answer in before)
+    assert [answer.status_code for answer in before] == [201, 202]
     assert [answer.status_code for answer in refused] == [507] * 2

@@ -142,7 +142,10 @@ def test_an_import_that_patches_the_grader_does_not_stop_later_imports(server, t
     )
     with server.client() as admin:
         evil = {"archive": ("a.tar.gz", packed(tmp_path / "evil"))}
-        assert admin.post("/v1/competitions", files=evil).status_code in {201, 422, 500}
+        refused = admin.post("/v1/competitions", files=evil)
+    assert refused.status_code == 422, refused.text
+    (problem,) = refused.json()["problems"]
+    assert (problem["file"], problem["message"].partition(":")[0]) == ("metric.py", "crashed")
     competition(server, tmp_path / "good")
     with server.client() as client:
         ready = client.get("/readyz").json()

@@ -61,6 +61,15 @@ def own_server(tmp_path: Path) -> Iterator[Callable[..., PodiumServer]]:
         yield start
 
 
+@pytest.fixture(scope="module")
+def metric_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServer]:
+    """A server for metrics that misbehave, each in a competition of its own."""
+    data = tmp_path_factory.mktemp("metrics") / "data"
+    server = PodiumServer(data, grading_seconds=3, grader_memory_mb=512).start()
+    yield server
+    server.stop()
+
+
 def run_on(server: PodiumServer, folder: Path, stack: contextlib.ExitStack) -> Run:
     podium = Podium(server, folder.parent, stack)
     assert podium.send_folder(folder).status_code in (200, 201)
@@ -69,10 +78,10 @@ def run_on(server: PodiumServer, folder: Path, stack: contextlib.ExitStack) -> R
 
 @pytest.mark.parametrize("what", [101, 102, 103, 104, 105, 106])
 def test_a_hostile_metric_fails_the_grading_and_costs_the_agent_nothing(
-    own_server: Callable[..., PodiumServer], tmp_path: Path, what: int
+    metric_server: PodiumServer, tmp_path: Path, what: int
 ) -> None:
-    folder = write_competition(tmp_path / "hostile", metric="my_error", metric_py=HOSTILE)
-    server = own_server(grading_seconds=3, grader_memory_mb=512)
+    folder = write_competition(tmp_path / f"hostile-{what}", metric="my_error", metric_py=HOSTILE)
+    server, before = metric_server, len(metric_server.log.read_text())
     with contextlib.ExitStack() as stack:
         run = run_on(server, folder, stack)
         lines = good_submission(folder).decode().splitlines()
@@ -80,7 +89,7 @@ def test_a_hostile_metric_fails_the_grading_and_costs_the_agent_nothing(
 
         failed = run.submit("\n".join(lines).encode()).json()
         graded = run.submit(good_submission(folder)).json()
-        log = server.log.read_text()
+        log = server.log.read_text()[before:]
         answers = (folder / "private" / "answers.csv").read_text().splitlines()[1:]
 
     assert failed["state"] == "failed"

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import httpx
 import pytest
 import yaml
 
+from tests.distributed.cluster import await_that
 from tests.postgres import Postgres
 from tests.server import free_port
 
@@ -96,8 +98,10 @@ def test_the_images_command_serves_and_its_health_check_passes(
     command = json.loads(instructions("CMD")[-1])
     check = json.loads(instructions("HEALTHCHECK")[0].split("CMD", 1)[1])
     check[-1] = check[-1].replace("7777", str(port))
+    assert subprocess.run(check, env=environment, capture_output=True, timeout=20).returncode
     server = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE)
     try:
+        await_that(lambda: is_open(port), "nobody listens", 90)  # each check starts a Python
         deadline = time.monotonic() + 90
         while (
             subprocess.run(check, env=environment, capture_output=True, timeout=20).returncode != 0
@@ -113,6 +117,11 @@ def test_the_images_command_serves_and_its_health_check_passes(
     assert ready["status"] == "ready"
     assert b"Admin key, shown this once: pod_admin_" in out
     assert server.returncode == 0
+
+
+def is_open(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_the_dockerfile_passes_its_linter() -> None:
