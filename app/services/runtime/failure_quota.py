@@ -106,8 +106,9 @@ class FailureQuota:
 
     def of_run(self, session: Session, run: RunRecord, now: datetime) -> FailuresOfRun:
         """The failures of a run as its own key may know them at the time `now`."""
-        total = failures.by_run(session, [run.id]).get(run.id, 0)
+        # In this order: what is settled between two queries counts twice rather than not at all.
         waiting = failures.count_open(session, run.id)
+        total = failures.by_run(session, [run.id]).get(run.id, 0)
         if not run.feedback.hides_time or self._step <= 0:
             return FailuresOfRun(total, waiting)
         since = now - timedelta(seconds=LONGEST_STEP * self._step)
