@@ -4,7 +4,7 @@ Without a limit, an agent could ask a metric for nothing, one file for each ques
 outcome the run's key does not know yet may fail, so it counts as if it would. Otherwise any number
 of files could be sent before the first outcome. That holds where a failure is likely: at a
 competition with its own metric.py, and in a run that has had one. Built-in metrics have a score
-for every valid file.
+for every valid file. Under the policy `full` it does not hold: a grade tells more than a failure.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class FailureQuota:
         if not run.feedback.shows_state or not self.bounded(session, {run.id: run.version_id}):
             return
         found = self.of_run(session, run, now)
-        waiting = found.waiting + accepted
+        waiting = 0 if run.feedback.shows_everything else found.waiting + accepted
         if found.known + waiting < self.limit:
             return
         had = f"Grading failed for {counted(found.known, 'file')} of run {run.id}"
