@@ -175,8 +175,9 @@ class TooManyFailures(QuotaExceeded):
     A file with which grading fails tells something about the private answers. So a run may have a
     number of them (PODIUM_RUN_FAILURES), apart from its submissions, of which they use up none.
     Where a competition has its own metric, or a file of the run failed before, a file without an
-    outcome counts as if it would fail: wait for outcomes, then send the next file. If the number
-    is used up, waiting does not help. The reasons are in `podium faults`, for an admin.
+    outcome counts as if it would fail (not under the policy `full`): wait for outcomes, then send
+    the next file. If the number is used up, waiting does not help. The reasons are in `podium
+    faults`, for an admin.
     """
 
 

@@ -15,7 +15,7 @@ def upgrade() -> None:
     """Add the indexes. In the ledger, each failure is disclosed once."""
     failed = sa.text("state = 'failed'")
     op.create_index(
-        "ix_submission_failed", "submission", ["run_id"],
+        "ix_submission_failed", "submission", ["run_id", "state"],
         sqlite_where=failed, postgresql_where=failed,
     )  # fmt: skip
     op.create_index("ix_submission_run_id_settled_at", "submission", ["run_id", "settled_at"])

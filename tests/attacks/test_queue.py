@@ -63,7 +63,11 @@ def is_refused(process):
 def server(postgres: Any, migrated_postgres: str, tmp_path: Path) -> Iterator[PodiumServer]:
     with postgres.emptied(migrated_postgres) as name:
         started = PodiumServer(
-            tmp_path / "data", postgres.url(name), dispatch="queue", grading_attempts=1
+            tmp_path / "data",
+            postgres.url(name),
+            dispatch="queue",
+            grading_attempts=1,
+            run_failures=2,
         ).start()
         yield started
         started.stop()
@@ -114,3 +118,8 @@ def test_what_a_metric_does_in_a_worker_changes_nobody_elses_grade(
         exposure = admin.get(f"/v1/runs/{evil['id']}/exposure").json()["totals"]
     assert [(one["kind"], one["attempt"]) for one in faults] == [("crashed", 1)]
     assert (exposure["failures"], exposure["private_scores"]) == (1, 4)
+    # A second failure is the last that this run may have here.
+    assert submit(server, evil, asking(FORGES, root + 1), wait=30)["state"] == "failed"
+    refused = submit(server, evil, asking(0, 1), wait=30)
+    assert (refused["status"], refused["type"]) == (429, "/problems/too-many-failures")
+    assert others_grade() == expected

@@ -84,6 +84,8 @@ def test_reasons_of_faults_are_on_none_of_its_pages(world: World) -> None:
     address = f"/submissions/{world.failed}"
     admin = visitor(world.podium.server, world.podium.server.key)
     assert SECRET_PLACE in admin.get(address).text
+    own = world.browser.get(address)
+    assert (own.status_code, "could not grade this file" in own.text) == (200, True)
 
     for path in (address, f"/runs/{world.run.id}", "/operations", f"/v1{address}", "/v1/faults"):
         for query in (

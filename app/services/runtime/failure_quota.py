@@ -4,7 +4,7 @@ Without a limit, an agent could ask a metric for nothing, one file for each ques
 outcome the run's key does not know yet may fail, so it counts as if it would. Otherwise any number
 of files could be sent before the first outcome. That holds where a failure is likely: at a
 competition with its own metric.py, and in a run that has had one. Built-in metrics have a score
-for every valid file.
+for every valid file. Under the policy `full` it does not hold: a grade tells more than a failure.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class FailureQuota:
         if not run.feedback.shows_state or not self.bounded(session, {run.id: run.version_id}):
             return
         found = self.of_run(session, run, now)
-        waiting = found.waiting + accepted
+        waiting = 0 if run.feedback.shows_everything else found.waiting + accepted
         if found.known + waiting < self.limit:
             return
         had = f"Grading failed for {counted(found.known, 'file')} of run {run.id}"
@@ -106,8 +106,9 @@ class FailureQuota:
 
     def of_run(self, session: Session, run: RunRecord, now: datetime) -> FailuresOfRun:
         """The failures of a run as its own key may know them at the time `now`."""
-        total = failures.by_run(session, [run.id]).get(run.id, 0)
+        # In this order: what is settled between two queries counts twice rather than not at all.
         waiting = failures.count_open(session, run.id)
+        total = failures.by_run(session, [run.id]).get(run.id, 0)
         if not run.feedback.hides_time or self._step <= 0:
             return FailuresOfRun(total, waiting)
         since = now - timedelta(seconds=LONGEST_STEP * self._step)

@@ -142,8 +142,10 @@ class Submission(Base):
             sqlite_where=IS_GRADED, postgresql_where=IS_GRADED,
         ),
         # For the failures of a run, which are few, and for what has no outcome or a recent one.
+        # SQLite takes the index with more columns that are equal to something.
         Index(
-            "ix_submission_failed", "run_id", sqlite_where=IS_FAILED, postgresql_where=IS_FAILED,
+            "ix_submission_failed", "run_id", "state",
+            sqlite_where=IS_FAILED, postgresql_where=IS_FAILED,
         ),
         Index(None, "run_id", "settled_at"),
     )  # fmt: skip

@@ -84,6 +84,7 @@ def test_files_without_an_outcome_count_where_failures_are_likely(
     world.submit(state=SubmissionState.GRADING)
 
     assert refusal(world, failed + 3) is None
+    assert refusal(world, failed + 1, accepted=9, feedback="full") is None  # it sees all grades
     for refused in (refusal(world, failed + 2), refusal(world, failed + 3, accepted=1)):
         assert refused is not None
         assert "Wait for outcomes" in refused.detail

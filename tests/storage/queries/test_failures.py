@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
 from app.graders.messages.results import GraderFaultKind
-from app.storage.queries import failures
+from app.storage.database.database import Database
+from app.storage.queries import failures, submissions
 from app.storage.queries.failures import RecentOutcome
 from app.storage.queries.operation import faults
-from tests.storage.make import NOON, World
+from tests.storage.make import NOON, World, make_submission
 
 NOT_BY_FILE = {"competition", "internal", "isolation", "not_started", "storage"}
 LATER = NOON + timedelta(minutes=1)
@@ -58,3 +60,41 @@ def test_a_failed_submission_is_a_failure_if_its_file_can_be_the_cause(
     assert counts == {world.run.id: 1 + is_failure}
     assert recent.count(RecentOutcome(NOON, LATER, is_failure=True)) == 1 + is_failure
     assert (len(recent), none, still_open) == (3, [], 1)
+
+
+def steps(database: Database, ask: Callable[[Session], object]) -> int:
+    """How many instructions SQLite carries out for a question."""
+    count = 0
+
+    def counted() -> int:
+        nonlocal count
+        count += 1
+        return 0
+
+    with database.read() as session:
+        connection: Any = session.connection().connection.dbapi_connection
+        connection.set_progress_handler(counted, 1)
+        try:
+            ask(session)
+        finally:
+            connection.set_progress_handler(None, 0)
+    return count
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"], indirect=True)
+def test_a_long_history_costs_no_step_more(world: World, database_kind: str) -> None:
+    rows = [
+        make_submission(world.run, state=state, received_at=NOON, settled_at=NOON)
+        for state in (SubmissionState.GRADED, SubmissionState.REJECTED)
+        for _ in range(1000)
+    ]
+    questions: list[Callable[[Session], object]] = [
+        lambda session: failures.by_run(session, [world.run.id]),
+        lambda session: failures.count_open(session, world.run.id),
+        lambda session: failures.settled_since(session, world.run.id, LATER),
+    ]
+    new = [steps(world.database, ask) for ask in questions]
+    world.database.write(lambda session: submissions.add_submissions(session, rows))
+
+    assert min(new) > 10
+    assert [steps(world.database, ask) for ask in questions] == new
