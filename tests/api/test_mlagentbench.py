@@ -23,10 +23,11 @@ DOWN = {"mlagentbench-house-price": 1e10}
 def import_task(podium: Podium, slug: str):
     folder = podium.folders / slug
     task = TASKS[slug]()
-    if not folder.exists():
+    is_new = not folder.exists()
+    if is_new:
         task.folder(folder)
     response = podium.send_folder(folder)
-    assert response.status_code in (200, 201), response.text
+    assert response.status_code == (201 if is_new else 200), response.text
     return task, folder, response.json()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 
 import pytest
@@ -18,6 +17,7 @@ BY_TENSORFLOW = bytes.fromhex(
     "33000000000000000ca720560a310a1e0a0a696d6167655f6e616d6512100a0e0a0c495349435f30303135373139"
     "0a0f0a0674617267657412051a030a01016789ee66"
 )
+PAYLOAD = BY_TENSORFLOW[12:-4]  # between the length, its sum, and the sum of the payload
 # Written by the bson of pymongo 4.20, of the fields that the test of it names.
 BY_PYMONGO = bytes.fromhex(
     "6f000000105f696400050000001263617465676f72795f696400000000000001000004696d6773001c0000000330"
@@ -59,10 +59,14 @@ def test_cut_record_files_are_errors(size: int) -> None:
         list(tf_records.payloads(io.BytesIO(BY_TENSORFLOW[:-size])))
 
 
-@given(st.binary(max_size=60))
-def test_no_payload_does_harm(payload: bytes) -> None:
-    with contextlib.suppress(ValueError):
-        list(tf_records._values(payload, "image_name"))
+@given(st.binary(max_size=60) | st.integers(0, len(PAYLOAD) - 1).map(lambda cut: PAYLOAD[:cut]))
+def test_values_of_any_payload_are_pieces_of_it_or_it_is_an_error(payload: bytes) -> None:
+    try:
+        found = list(tf_records._values(payload, "image_name"))
+    except ValueError:
+        return
+    assert all(value in payload for value in found)
+    assert not found or b"image_name" in payload
 
 
 def test_a_record_without_the_feature_is_an_error() -> None:
@@ -100,5 +104,11 @@ def test_cut_documents_are_errors(size: int) -> None:
 def test_changed_documents_are_read_or_errors(place: int, byte: int) -> None:
     changed = bytearray(BY_PYMONGO)
     changed[place] = byte
-    with contextlib.suppress(ValueError):
-        without(bytes(changed), "category_id")
+    try:
+        shortened = without(bytes(changed), "category_id")
+    except ValueError:
+        assert byte != BY_PYMONGO[place]
+        return
+    assert list(documents(io.BytesIO(shortened))) == [shortened]
+    assert (len(shortened) < len(changed)) is (b"\x12category_id\0" in changed)
+    assert without(shortened, "category_id") == shortened
