@@ -91,7 +91,7 @@ class Settings(BaseSettings):
         20480, ge=1, description="bytes of all submissions of one run together; beyond: 429"
     )
     run_failures: int = Field(
-        20,
+        100,
         ge=1,
         description="files of one run for which grading may fail by what the metric does with "
         "them; beyond: 429",
