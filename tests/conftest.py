@@ -43,21 +43,6 @@ def pytest_configure(config: pytest.Config) -> None:
     # one another, which made a model of 8,000 rows take 18 times its processor time.
     os.environ |= ONE_THREAD
     use_memory(config)
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        use_one_thread()
-
-
-def use_one_thread() -> None:
-    """Let linear algebra of this process use one thread: the others have the other cores.
-
-    Threads that wait for each other take processor time, twice as much as the work itself. What
-    this process starts has the threads that it chooses.
-    """
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    import numpy  # noqa: F401 (it and SciPy read the variable when they are loaded)
-    import scipy.linalg  # noqa: F401
-
-    del os.environ["OPENBLAS_NUM_THREADS"]
 
 
 @pytest.hookimpl(trylast=True)

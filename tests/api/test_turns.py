@@ -7,7 +7,7 @@ import time
 from tests.api.conftest import CSV, Podium, Run
 from tests.factories import good_submission
 
-SLOW = "import time\n\ndef score(answers, submission):\n    time.sleep(0.3)\n    return 0.0\n"
+SLOW = "import time\n\ndef score(answers, submission):\n    time.sleep(0.6)\n    return 0.0\n"
 FILES = 12
 
 

@@ -8,7 +8,7 @@ import pytest
 from tests.factories import good_submission, write_competition, write_submission
 from tests.graders.pool import FolderPool
 
-SECONDS = 4.0
+SECONDS = 6.0
 MEMORY_MB = 400
 
 
