@@ -107,8 +107,10 @@ class LazyGroup(Group):
 def _at(place: str) -> Any:
     module, _, name = place.partition(":")
     # Modules leave hardly any garbage; looking for it takes a sixth of the time of their import.
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         return getattr(import_module(module), name)
     finally:
-        gc.enable()
+        if was_enabled:
+            gc.enable()

@@ -30,10 +30,14 @@ SETTINGS = {
 
 
 def texts(rows: int) -> tuple[list[str], list[str]]:
-    """Long texts, and others as long that have little in common with them."""
+    """Long texts, and others as long that have little in common with them.
+
+    To compare two takes the square of their length, to read them their length: so few, long texts
+    show the difference best.
+    """
     chance = random.Random(7)
     return tuple(  # type: ignore[return-value]
-        ["".join(chance.choices("abcdefghij", k=400)) for _ in range(rows)] for _ in range(2)
+        ["".join(chance.choices("abcdefghij", k=1600)) for _ in range(rows)] for _ in range(2)
     )
 
 
@@ -45,9 +49,9 @@ def as_csv(values: list[str]) -> bytes:
 @pytest.fixture
 def text_competition(podium: Podium) -> tuple[Path, bytes, bytes]:
     """A competition whose metric is quick where texts are alike; the answers, and a far file."""
-    truth, others = texts(800)
+    truth, others = texts(60)
     folder = podium.folder(
-        rows=800, kind="text", metric="mean_levenshtein_error", usage=None, leaderboard=None
+        rows=60, kind="text", metric="mean_levenshtein_error", usage=None, leaderboard=None
     )
     (folder / "private/answers.csv").write_bytes(as_csv(truth))
     assert podium.send_folder(folder).status_code == 201

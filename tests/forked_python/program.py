@@ -32,12 +32,14 @@ def main() -> None:
     """Load the modules, say so, and fork for each request until the asker closes its end."""
     channel = socket.socket(fileno=int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest, which then closes its end
+    gc.disable()  # nearly all that is loaded stays
     for name in sys.argv[2:]:
         importlib.import_module(name)
     threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
     assert threads == 1, "a fork would copy locks of threads that it does not copy"
     gc.collect()
     gc.freeze()  # a collection in a forked process must not copy the pages of all these objects
+    gc.enable()
     channel.send(b"ready")
     while True:
         data, descriptors, _, _ = socket.recv_fds(channel, MAX_REQUEST, 2)

@@ -52,9 +52,11 @@ FORK_AWARE = ("jemalloc_bg_thd",)  # Arrow's allocator, which starts its thread 
 def main(channel: socket.socket) -> None:
     """Load the modules, say so, and fork until the asker closes its end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for pytest, which then closes its end
+    gc.disable()  # nearly all that is loaded stays; to look for garbage takes a quarter of the time
     load()
     gc.collect()
     gc.freeze()  # a collection in a forked process must not copy the pages of all these objects
+    gc.enable()
     use_huge_pages()
     others = other_threads()
     deadline = time.monotonic() + ENDING_SECONDS
