@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from app.metrics.arrays import FloatArray, IntArray
+from app.metrics.arrays import FloatArray
 from app.resampling.plan import Plan, group_sums
 
 AT_ONCE = 1 << 17  # numbers of a block of weights: 1 MB, which caches hold
@@ -65,11 +65,12 @@ class DrawnRows:
     def draw(self, resamples: int) -> FloatArray:
         """How often each row is drawn, (resamples, rows)."""
         weights = np.empty((resamples, self._rows))
+        # Ufuncs and methods of arrays: functions of numpy take as long to call as 300 rows to draw.
         for drawn in weights:
             missing = -1
             while missing < 0:
                 drawn[:] = self._poisson()
-                missing = self._rows - int(drawn.sum())
+                missing = self._rows - int(np.add.reduce(drawn))
             np.add.at(drawn, self._rng.integers(0, self._rows, missing), 1.0)
         return weights
 
@@ -77,8 +78,8 @@ class DrawnRows:
         """A Poisson number for each row."""
         words = self._rng.bit_generator.random_raw(-(-self._rows // 4))
         codes = words.view("<u2")[: self._rows]
-        numbers = np.take(self._numbers, codes, mode="clip")
-        beyond: IntArray = np.flatnonzero(codes >= len(self._numbers))
+        numbers = self._numbers.take(codes, mode="clip")
+        (beyond,) = (codes >= len(self._numbers)).nonzero()
         if len(beyond):
             numbers[beyond] = self._rng.choice(len(self._rest), len(beyond), p=self._rest)
         return numbers

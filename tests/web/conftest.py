@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from tests.server import PodiumServer
-from tests.web.dataset import Filled, fill, write_competitions
+from tests.web.dataset import Filled
+from tests.web.prepared_data import start_filled
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -27,13 +28,9 @@ BROWSER_ACCEPTS = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
     """A server with 3 experiments at 20 competitions, 3 seeds each."""
-    home = tmp_path_factory.mktemp("pages")
-    folders = write_competitions(home / "folders")
-    server = PodiumServer(
-        home / "data", competitions_dir=home / "folders", public_boards="open, other"
-    ).start()
-    yield fill(server, folders)
-    assert server.stop() == 0
+    filled = start_filled(tmp_path_factory)
+    yield filled
+    assert filled.server.stop() == 0
 
 
 @pytest.fixture(scope="session")
