@@ -44,6 +44,7 @@ class RawFiles:
         self._open = contextlib.ExitStack()
         self._archives: dict[str, zipfile.ZipFile | None] = {}
         self._seekables: dict[str, IO[bytes]] = {}
+        self._folders: set[Path] = set()
         self._top = self._open.enter_context(zipfile.ZipFile(root)) if root.is_file() else None
 
     def __enter__(self) -> Self:
@@ -106,7 +107,7 @@ class RawFiles:
         Raises:
             FileNotFoundError, zipfile.BadZipFile: as `open`.
         """
-        target.parent.mkdir(parents=True, exist_ok=True)
+        self._make_folder_of(target)
         if not within and self._top is None and (self.root / name).is_file():
             share(self.root / name, target)
             return
@@ -128,7 +129,7 @@ class RawFiles:
         targets = dict(copies)
 
         def write(name: str, content: IO[bytes], _: int) -> None:
-            targets[name].parent.mkdir(parents=True, exist_ok=True)
+            self._make_folder_of(targets[name])
             with targets[name].open("xb") as copy:
                 shutil.copyfileobj(content, copy, 1 << 20)
 
@@ -180,6 +181,13 @@ class RawFiles:
             raise FileNotFoundError(f"The raw files have no {within}.")
         files = (path for path in self.root.rglob("*") if path.is_file())
         return sorted(path.relative_to(self.root).as_posix() for path in files)
+
+    def _make_folder_of(self, target: Path) -> None:
+        """Once for each folder: competitions have 100,000 images in one."""
+        folder = target.parent
+        if folder not in self._folders:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._folders.add(folder)
 
     def _stream(self, name: str) -> IO[bytes] | None:
         if self._top is not None:

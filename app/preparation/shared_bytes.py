@@ -18,7 +18,8 @@ def share(source: Path, target: Path) -> None:
     Raises:
         FileExistsError: `target` is there.
     """
-    source = source.resolve()
+    if source.is_symlink():  # link(2) would link the symbolic link
+        source = source.resolve()
     with source.open("rb") as old, target.open("xb") as new:
         try:
             fcntl.ioctl(new.fileno(), FICLONE, old.fileno())

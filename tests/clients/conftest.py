@@ -44,11 +44,16 @@ class Environment:
     """A virtual environment with one client, and the variables that a harness sets.
 
     `forked` is its Python, which has loaded the libraries of the client; a program whose variables
-    only a start reads is started.
+    only a start reads is started. They work in `work`, or in the environment itself.
     """
 
     forked: ForkedPython
     variables: dict[str, str] = field(default_factory=dict)
+    work: Path | None = None
+
+    @property
+    def directory(self) -> Path:
+        return self.work or self.home
 
     @property
     def home(self) -> Path:
@@ -61,10 +66,10 @@ class Environment:
         }  # fmt: skip
         if "PYTHONPATH" in variables:
             return subprocess.run(
-                [self.forked.python, *words], env=named, cwd=self.home, capture_output=True,
+                [self.forked.python, *words], env=named, cwd=self.directory, capture_output=True,
                 text=True, check=False, timeout=SECONDS,
             )  # fmt: skip
-        return self.forked.run(*words, env=named, cwd=self.home, timeout=SECONDS)
+        return self.forked.run(*words, env=named, cwd=self.directory, timeout=SECONDS)
 
     def run(self, program: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a program of this environment."""
@@ -72,7 +77,7 @@ class Environment:
 
     def having(self, **variables: str) -> Environment:
         """The same environment with these variables."""
-        return Environment(self.forked, variables)
+        return Environment(self.forked, variables, self.work)
 
 
 def build_wheel(client: str, folder: Path) -> Path:

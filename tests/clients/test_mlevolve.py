@@ -92,9 +92,10 @@ def test_a_server_killed_while_it_checks_gives_no_verdict_and_then_the_right_one
     server, slug = server_away.server.start(), server_away.competition
     verdicts: list[tuple[bool, Any]] = []
 
+    is_enough = threading.Event()
+
     def search(url: str) -> None:
-        until = time.monotonic() + 12
-        while time.monotonic() < until:
+        while not is_enough.is_set():
             with contextlib.suppress(httpx.TransportError, ValueError, KeyError):
                 verdicts.append(call_validate(url, slug, server_away.file))
 
@@ -106,9 +107,10 @@ def test_a_server_killed_while_it_checks_gives_no_verdict_and_then_the_right_one
             searching = threading.Thread(target=search, args=(url,))
             searching.start()
             for _ in range(3):
-                time.sleep(1.5)
+                time.sleep(0.5)
                 server.kill()
                 server.start()
+            is_enough.set()
             searching.join()
             good = {"is_valid": True, "result": "Submission is valid."}
             assert call_validate(url, slug, server_away.file) == (True, good)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.conftest import ROOT, Environment
-from tests.clients.packages.conftest import environment_from_registry
+from tests.clients.packages.conftest import environment_of_harness
 
 EXAMPLE = ROOT / "examples" / "aide"
 AIDE = re.search(r"aideml==\S+", (EXAMPLE / "run.sh").read_text())
@@ -23,8 +23,8 @@ AIDE = re.search(r"aideml==\S+", (EXAMPLE / "run.sh").read_text())
 def aide() -> Iterator[Environment]:
     """AIDE's environment, as run.sh makes it, but by uv."""
     assert AIDE is not None
-    with environment_from_registry(
-        "-r", str(EXAMPLE / "requirements.txt"), without_dependencies=(AIDE[0],)
+    with environment_of_harness(
+        "aide", "-r", str(EXAMPLE / "requirements.txt"), without_dependencies=(AIDE[0],)
     ) as made:
         yield made
 

@@ -12,7 +12,7 @@ import pytest
 from tests.api.test_faults import FAILS_AT_4321, failing_file
 from tests.api.test_grade import BAD_FILES
 from tests.clients.conftest import Environment, ServerAway
-from tests.clients.packages.conftest import environment_from_registry
+from tests.clients.packages.conftest import environment_of_harness
 from tests.clients.test_harbor import KEYS, write_task
 from tests.factories import good_submission
 
@@ -24,7 +24,7 @@ IMPORTED = ("pathspec", "platformdirs", "pydantic", "shortuuid", "toml", "typing
 
 @pytest.fixture(scope="module")
 def harbor() -> Iterator[Environment]:
-    with environment_from_registry(*IMPORTED, without_dependencies=(HARBOR,)) as made:
+    with environment_of_harness("harbor", *IMPORTED, without_dependencies=(HARBOR,)) as made:
         yield made
 
 

@@ -28,7 +28,7 @@ def inspected(podium: Podium, experiment: str, inspect_environment: Environment)
     """The environment with the key of a harness."""
     return inspect_environment.having(
         PODIUM_URL=podium.server.url, PODIUM_KEY=podium.harness_key(experiment), NO_PROXY="*",
-        HOME=str(inspect_environment.home),
+        HOME=str(inspect_environment.directory),
     )  # fmt: skip
 
 
@@ -180,7 +180,7 @@ def test_a_server_that_is_away_or_killed_is_waited_for_or_asked_later(
     """It comes back after ten seconds, and is killed again while samples are scored."""
     place = inspect_environment.having(
         PODIUM_URL=server_away.server.url, PODIUM_KEY=server_away.key, NO_PROXY="*",
-        HOME=str(inspect_environment.home),
+        HOME=str(inspect_environment.directory),
     )  # fmt: skip
     samples = {
         "s": {

@@ -40,7 +40,7 @@ def test_there_are_three() -> None:
 
 
 def test_podium_mlebench_brings_nothing() -> None:
-    with environment_from_registry(clients=("podium-mlebench",)) as place:
+    with environment_from_registry("podium-mlebench") as place:
         _, distributions = look_at(place, "podium-mlebench")
 
         assert distributions == ["podium-mlebench"]
@@ -48,7 +48,7 @@ def test_podium_mlebench_brings_nothing() -> None:
 
 
 def test_podium_client_brings_what_httpx_needs() -> None:
-    with environment_from_registry(clients=("podium-client",)) as place:
+    with environment_from_registry("podium-client") as place:
         _, distributions = look_at(place, "podium-client")
 
         assert set(distributions) <= {

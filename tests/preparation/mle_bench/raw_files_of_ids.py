@@ -18,9 +18,13 @@ def write_files(folder: Path, names: Iterable[str], archive: str = "") -> None:
             for name in names:
                 packed.writestr(name, b"\x00\xff" + name.encode())
         return
+    made = set()
     for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(b"\x00\xff" + name.encode())
+        file = folder / name
+        if file.parent not in made:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            made.add(file.parent)
+        file.write_bytes(b"\x00\xff" + name.encode())
 
 
 def write_zip(archive: Path, files: dict[str, bytes]) -> None:

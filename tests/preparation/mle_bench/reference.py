@@ -87,7 +87,8 @@ def _sha256(data: bytes) -> str:
 
 
 def _digest(file: Path) -> str:
-    if zipfile.is_zipfile(file):
+    content = file.read_bytes()  # most are small, and not archives
+    if content[:2] == b"PK" and zipfile.is_zipfile(file):
         with zipfile.ZipFile(file) as packed:
             names = [name for name in packed.namelist() if not name.endswith("/")]
             return _of_members("zip", {name: packed.read(name) for name in names})
@@ -95,7 +96,6 @@ def _digest(file: Path) -> str:
         return _of_members("7z", _members_of_7z(file))
     if ".tar" in file.name and tarfile.is_tarfile(file):
         return _of_members("tar", _members_of_tar(file))
-    content = file.read_bytes()
     return _of_table(content) if content[:4] == b"PAR1" else _sha256(content)
 
 
