@@ -7,10 +7,14 @@ the public score. Nor does a run's key see what an admin wrote for readers of re
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
+import os
 import re
 import shutil
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +22,7 @@ import pytest
 
 from tests.api.conftest import CSV, Podium, Run
 from tests.factories import good_submission, write_competition
+from tests.server import PodiumServer
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)")
 # These differ between any two runs, whatever their answers are.
@@ -44,6 +49,7 @@ BAD_FILES = {
     "out_of_range": b"id,target\nr1,99999\n",
 }
 COLUMNS = {"target": {"kind": "number", "min": -1000, "max": 1000}}
+Transcript = list[tuple[str, str]]  # requests and their answers, which are normalised
 
 
 @pytest.fixture
@@ -82,30 +88,46 @@ def test_a_runs_answers_do_not_depend_on_private_answers(
         assert public_scores(transcripts[0]) != public_scores(transcripts[1])
 
 
+@pytest.fixture(scope="module")
+def searched(
+    server: PodiumServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str, str | None], Transcript]]:
+    """What a run of a policy can learn, with the answers or with others in the rows of one usage.
+
+    Each is asked once: that of unchanged answers is compared with several.
+    """
+    home = tmp_path_factory.mktemp("searched")
+    with contextlib.ExitStack() as clients:
+        podium = Podium(server, home, clients)
+
+        @functools.cache
+        def transcript(policy: str, changed: str | None) -> Transcript:
+            slug = f"searched-{policy}-{os.getpid()}"
+            usage = ("Search", "Private", "Public")
+            folder = write_competition(
+                home / str(changed) / slug, columns=COLUMNS, seed=1, usage=usage
+            )
+            file = good_submission(folder, shift=0.5)
+            answers = folder / "private" / "answers.csv"
+            lines = answers.read_text().splitlines()
+            if changed is not None:
+                assert sum(line.endswith(changed) for line in lines) > 1
+                lines = [f"{line.split(',')[0]},7.5,{changed}" if line.endswith(changed) else line
+                         for line in lines]  # fmt: skip
+                answers.write_text("\n".join(lines) + "\n")
+            assert podium.send_folder(folder).status_code == 201
+            run = podium.run(folder, feedback=policy)
+            return everything_a_run_can_ask(run, slug, file)
+
+        yield transcript
+
+
 @pytest.mark.parametrize("policy", ["none", "validity", "search", "public"])
 @pytest.mark.parametrize("differs", ["Search", "Private"])
 def test_rows_to_search_on_are_told_by_the_policy_search_alone_and_tell_of_no_other_row(
-    podium: Podium, tmp_path: Path, policy: str, differs: str
+    searched: Callable[[str, str | None], Transcript], policy: str, differs: str
 ) -> None:
-    slug = podium.folder().name
-    shutil.rmtree(podium.folders / slug)
-    usage = ("Search", "Private", "Public")
-    one, two = (
-        write_competition(tmp_path / name / slug, columns=COLUMNS, seed=1, usage=usage)
-        for name in ("one", "two")
-    )
-    answers = two / "private" / "answers.csv"
-    lines = answers.read_text().splitlines()
-    changed = [f"{line.split(',')[0]},7.5,{differs}" if line.endswith(differs) else line
-               for line in lines]  # fmt: skip
-    answers.write_text("\n".join(changed) + "\n")
-    file = good_submission(one, shift=0.5)
-
-    transcripts = []
-    for folder in (one, two):
-        assert podium.send_folder(folder).status_code == 201
-        run = podium.run(folder, feedback=policy)
-        transcripts.append(everything_a_run_can_ask(run, folder.name, file))
+    transcripts = [searched(policy, rows) for rows in (None, differs)]
 
     told = [re.findall(r'"search_score":([0-9.]+)', "".join(a for _, a in t)) for t in transcripts]
     if policy == "search" and differs == "Search":
@@ -215,9 +237,9 @@ def test_a_run_sees_nothing_that_was_written_for_readers_of_results(
         assert '"complexity":"high"' not in answer, asked
 
 
-def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> list[tuple[str, str]]:
+def everything_a_run_can_ask(run: Run, slug: str, file: bytes) -> Transcript:
     """Every endpoint and every violation code, as (request, normalised answer)."""
-    transcript: list[tuple[str, str]] = []
+    transcript: Transcript = []
 
     def ask(method: str, path: str, **more: Any) -> str:
         response = run.client.request(method, path, **more)
@@ -329,5 +351,5 @@ def hidden(answer: str, field: str) -> str:
     return re.sub(rf'"{field}":[-0-9.e]+', f'"{field}":0', answer)
 
 
-def public_scores(transcript: list[tuple[str, str]]) -> list[str]:
+def public_scores(transcript: Transcript) -> list[str]:
     return [s for _, answer in transcript for s in re.findall(r'"public_score":[-0-9.e]+', answer)]
