@@ -78,8 +78,12 @@ def test_a_problems_type_is_a_page(podium: Podium) -> None:
     assert text.startswith("The run has used up its submissions for now")
 
 
-def test_every_type_of_problem_has_its_page(podium: Podium) -> None:
-    # Errors of commands alone have no page: so a process is asked that has loaded a server only.
+@pytest.fixture(scope="module")
+def kinds() -> list[str]:
+    """The names of all problems of a server. Errors of commands alone have no page.
+
+    So a process is asked that has loaded a server only.
+    """
     program = (
         "import app.main; from app.api.http.problems import kinds_of_problems\n"
         "print(*(each.slug() for each in kinds_of_problems()))"
@@ -87,14 +91,18 @@ def test_every_type_of_problem_has_its_page(podium: Podium) -> None:
     ran = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
-    kinds = ran.stdout.split()
+    return ran.stdout.split()
+
+
+def test_every_type_of_problem_has_its_page(podium: Podium, kinds: list[str]) -> None:
     types = {"invalid-submission", *kinds}
 
     assert len(types) == len(kinds) + 1  # no two share an address
+    nobody = podium.client()
     for name in sorted(types):
-        assert podium.client().get(f"/problems/{name}").status_code == 200, name
+        assert nobody.get(f"/problems/{name}").status_code == 200, name
     assert {"truncated-body", "method-not-allowed"} <= types
-    assert podium.client().get("/problems/nothing-like-that").status_code == 404
+    assert nobody.get("/problems/nothing-like-that").status_code == 404
 
 
 def test_a_request_keeps_its_id_in_answer_and_log(podium: Podium) -> None:

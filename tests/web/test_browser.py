@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit
 from axe_playwright_python.base import AXE_SCRIPT, AxeResults
 
 from tests.server import PodiumServer
-from tests.web.browser import click_and_load, log_in, reader
+from tests.web.browser import click_and_load, log_in, log_in_without_form, reader
 from tests.web.conftest import caller, visitor
 from tests.web.dataset import EVIL_COMPETITION, EVIL_NAME, Filled
 from tests.web.test_imports import archive, confirmed, settled
@@ -92,7 +92,7 @@ def test_every_page_can_be_read(chromium: Browser, filled: Filled, artefacts: Pa
 
 def test_the_colours_of_the_dark_can_be_read(chromium: Browser, filled: Filled) -> None:
     with reader(chromium, filled.server, color_scheme="dark") as page:
-        log_in(page, filled.admin)
+        log_in_without_form(page, filled.admin)
         for address in addresses(filled)[:DARK]:
             page.goto(address)
             check_rules(page, address, runOnly=["color-contrast", "link-in-text-block"])
@@ -100,7 +100,7 @@ def test_the_colours_of_the_dark_can_be_read(chromium: Browser, filled: Filled) 
 
 def test_no_page_is_wider_than_a_phone(chromium: Browser, filled: Filled) -> None:
     with reader(chromium, filled.server, viewport={"width": 360, "height": 740}) as page:
-        log_in(page, filled.admin)
+        log_in_without_form(page, filled.admin)
         for address in addresses(filled):
             page.goto(address)
             check_width(page, address)
@@ -108,7 +108,7 @@ def test_no_page_is_wider_than_a_phone(chromium: Browser, filled: Filled) -> Non
 
 def test_every_page_of_an_empty_podium_can_be_read(chromium: Browser, empty: PodiumServer) -> None:
     with reader(chromium, empty) as page:
-        log_in(page, empty.key)
+        log_in_without_form(page, empty.key)
         for address in ("/", "/competitions", "/suites", "/compare", "/operations",
                         "/operations/keys", "/operations/imports"):  # fmt: skip
             page.goto(address)
@@ -169,7 +169,7 @@ def test_all_of_a_page_is_printed(chromium: Browser, filled: Filled, artefacts: 
     run = next(run for run in filled.runs if len(run["sent"]) > 1)
     # As wide as the paper less its margins: what is wider would be cut off.
     with reader(chromium, filled.server, viewport={"width": A4_WIDTH, "height": 700}) as page:
-        log_in(page, filled.researcher)
+        log_in_without_form(page, filled.researcher)
         page.emulate_media(media="print")
         for number, address in enumerate(
             ("/", "/suites/tiny", "/experiments/careful-agent", f"/runs/{run['id']}",
@@ -191,7 +191,7 @@ def test_a_dark_screen_prints_as_a_light_one(chromium: Browser, filled: Filled) 
     printed = []
     for scheme in ("light", "dark"):
         with reader(chromium, filled.server, color_scheme=scheme) as page:
-            log_in(page, filled.researcher)
+            log_in_without_form(page, filled.researcher)
             page.emulate_media(media="print", color_scheme=scheme)
             page.goto("/experiments/careful-agent")
             printed.append(page.locator("main *").evaluate_all(
@@ -204,7 +204,7 @@ def test_a_dark_screen_prints_as_a_light_one(chromium: Browser, filled: Filled) 
 
 def test_no_word_of_a_printed_table_runs_into_the_next(chromium: Browser, filled: Filled) -> None:
     with reader(chromium, filled.server, viewport={"width": A4_WIDTH, "height": 700}) as page:
-        log_in(page, filled.researcher)
+        log_in_without_form(page, filled.researcher)
         page.emulate_media(media="print")
         page.goto("/")
         wider = page.locator("th, td").evaluate_all(
