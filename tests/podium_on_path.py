@@ -2,27 +2,29 @@
 
 A shell's own children cannot be forked from the fork server, so the program that stands on the PATH
 sends its arguments, environment, directory and streams to the test, which runs the command, and
-ends with its status.
+ends with its status. Whoever ends the program by SIGTERM ends the command by it.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from tests.forkserver import run_podium
+from tests.forkserver import PodiumProcess
 
 START = -1
 GROUPS = ("db", "experiments", "import", "keys", "receipts", "reviews", "runs")
 CLIENT = """#!{python} -IS
-import json, os, socket, sys
+import json, os, signal, socket, sys
 with socket.socket(socket.AF_UNIX) as test:
     test.connect({address!r})
+    signal.signal(signal.SIGTERM, lambda *_: test.shutdown(socket.SHUT_WR))
     env = {{name: value for name, value in os.environ.items() if name != "LC_CTYPE"}}  # Python's
     asked = {{"words": sys.argv[1:], "env": env, "cwd": os.getcwd()}}
     socket.send_fds(test, [json.dumps(asked).encode() + b"\\n"], [0, 1, 2])
@@ -34,9 +36,13 @@ sys.exit(status)
 
 
 class PodiumOnPath:
-    """Answers what the program asks that it writes, until it is closed."""
+    """Answers what the program asks that it writes, until it is closed.
 
-    def __init__(self, program: Path) -> None:
+    With `forks_all`, no command is started.
+    """
+
+    def __init__(self, program: Path, *, forks_all: bool = False) -> None:
+        self._forks_all = forks_all
         self._seen: set[tuple[str, ...]] = set()
         address = str(program.with_suffix(".socket"))
         program.write_text(
@@ -51,6 +57,12 @@ class PodiumOnPath:
         self._listener.listen()
         self._thread = threading.Thread(target=self._answer_all)
         self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
@@ -71,21 +83,28 @@ class PodiumOnPath:
             while not data.endswith(b"\n"):
                 data += asker.recv(1 << 20)
             try:
-                asker.sendall(str(self._run(json.loads(data), streams)).encode())
+                asker.sendall(str(self._run(json.loads(data), streams, asker)).encode())
             finally:
                 for stream in streams:
                     os.close(stream)
 
-    def _run(self, asked: dict[str, Any], streams: list[int]) -> int:
+    def _run(self, asked: dict[str, Any], streams: list[int], asker: socket.socket) -> int:
         """The status of the command; START if its kind was never started."""
         words = asked["words"]
         kind = tuple(words[: 2 if words[0] in GROUPS else 1])
-        if kind not in self._seen:
+        if not self._forks_all and kind not in self._seen:
             self._seen.add(kind)
             return START
         stdin, stdout, stderr = streams
-        done = run_podium(
+        process = PodiumProcess(
             words, env=asked["env"], cwd=asked["cwd"],
             stdin=stdin, stdout=stdout, stderr=stderr,
         )  # fmt: skip
-        return done.returncode
+        ended = os.pidfd_open(process.pid)
+        try:
+            readable, _, _ = select.select([asker.fileno(), ended], [], [])
+            if asker.fileno() in readable:  # its end: nobody waits
+                process.terminate()
+        finally:
+            os.close(ended)
+        return process.wait()

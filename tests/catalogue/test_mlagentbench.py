@@ -39,6 +39,12 @@ def declared(slug):
     return parse_competition(slug, (COMPETITIONS / slug / "competition.toml").read_text())
 
 
+@pytest.fixture(scope="module")
+def graders():
+    with GraderPool(processes=1, seconds=60, memory_mb=1000, cache_mb=64) as pool:
+        yield pool
+
+
 @pytest.fixture(scope="module", params=TASKS)
 def task(request):
     return TASKS[request.param]()
@@ -85,9 +91,8 @@ def test_a_malformed_file_is_refused_for_the_right_reason(task, loaded):
         assert code in {v.code.value for v in caught.value.verdict.violations}, name
 
 
-def test_the_folder_with_data_passes_podium_check(task, tmp_path):
-    with GraderPool(processes=1, seconds=60, memory_mb=1000, cache_mb=64) as graders:
-        found = check_folder(graders, task.folder(tmp_path / task.slug))
+def test_the_folder_with_data_passes_podium_check(graders, task, tmp_path):
+    found = check_folder(graders, task.folder(tmp_path / task.slug))
 
     assert found.problems == ()
     assert found.status is CompetitionStatus.READY
@@ -95,9 +100,8 @@ def test_the_folder_with_data_passes_podium_check(task, tmp_path):
 
 
 @pytest.mark.parametrize("slug", sorted(MEASURED))
-def test_a_measured_folder_needs_no_data(slug):
-    with GraderPool(processes=1, seconds=60, memory_mb=1000, cache_mb=64) as graders:
-        found = check_folder(graders, COMPETITIONS / slug)
+def test_a_measured_folder_needs_no_data(graders, slug):
+    found = check_folder(graders, COMPETITIONS / slug)
 
     assert (found.problems, found.status, found.rows) == ((), CompetitionStatus.READY, None)
 
@@ -132,11 +136,10 @@ def test_fathomnets_score_is_the_same_each_time_and_half_of_map_where_all_is_in_
     assert scored(version, task.answers) == 0.5  # perfect categories, and no area to win
 
 
-def test_fathomnets_truth_must_be_0_or_1(tmp_path):
+def test_fathomnets_truth_must_be_0_or_1(graders, tmp_path):
     task = fathomnet()
     task.answers = task.answers.replace(",1\n", ",0.7\n", 1)
-    with GraderPool(processes=1, seconds=60, memory_mb=1000, cache_mb=64) as graders:
-        found = check_folder(graders, task.folder(tmp_path / task.slug))
+    found = check_folder(graders, task.folder(tmp_path / task.slug))
 
     assert [(p["file"], "ValueError" in p["message"]) for p in found.problems] == [
         ("metric.py", True)

@@ -173,17 +173,31 @@ def _runs(admin: httpx.Client) -> list[dict[str, dict[str, int]]]:
     return found
 
 
-@pytest.fixture
-def server_away(tmp_path: Path) -> Iterator[ServerAway]:
-    server = PodiumServer(tmp_path / "data").start()  # noqa: F811
-    folder = write_competition(tmp_path / "tiny-away")
+@pytest.fixture(scope="session")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> ServerAway:
+    """What each test has a copy of."""
+    home = tmp_path_factory.mktemp("killed")
+    server = PodiumServer(home / "data").start()  # noqa: F811
+    folder = write_competition(home / "tiny-away")
     with server.client() as admin:
         archive = {"archive": ("a.tar.gz", packed(folder))}
         assert admin.post("/v1/competitions", files=archive).status_code == 201
         admin.post("/v1/experiments", json={"name": "e", "agent": "a", "model": "m"})
         key = admin.post("/v1/keys", json={"role": "harness", "experiment": "e"}).json()["key"]
-    file = tmp_path / "submission.csv"
+    file = home / "submission.csv"
     file.write_bytes(good_submission(folder, shift=0.12))
     server.kill()
-    yield ServerAway(server, key, folder.name, file)
-    server.kill()  # a failed test leaves it running
+    return ServerAway(server, key, folder.name, file)
+
+
+@pytest.fixture
+def server_away(killed: ServerAway, tmp_path: Path) -> Iterator[ServerAway]:
+    home = killed.file.parent
+    for folder in ("data", killed.competition):
+        shutil.copytree(home / folder, tmp_path / folder)
+    file = shutil.copy(killed.file, tmp_path)
+    server = PodiumServer(tmp_path / "data")  # noqa: F811
+    server.key = killed.server.key
+    yield ServerAway(server, killed.key, killed.competition, Path(file))
+    if server.log.exists():  # it was started, and a failed test leaves it running
+        server.kill()

@@ -9,15 +9,19 @@ from pathlib import Path
 
 import yaml
 
+from tests.podium_on_path import PodiumOnPath
+
 HERE = Path(__file__).parents[2] / "examples" / "kaggle-agent"
 
 
-def test_an_agents_whole_life_without_docker():
+def test_an_agents_whole_life_without_docker(tmp_path):
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PODIUM", "KAGGLE"))}
-    ran = subprocess.run(
-        [HERE / "run.sh"], env={**environment, "PODIUM_BIN": str(Path(sys.executable).parent)},
-        capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
+    others = f"{Path(sys.executable).parent}:{environment['PATH']}"  # `python` and `kaggle`
+    with PodiumOnPath(tmp_path / "podium", forks_all=True):
+        ran = subprocess.run(
+            [HERE / "run.sh"], env={**environment, "PATH": others, "PODIUM_BIN": str(tmp_path)},
+            capture_output=True, text=True, timeout=300,
+        )  # fmt: skip
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "Successfully submitted to Bike Sharing Demand" in ran.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -21,11 +22,12 @@ from tests.server import PodiumServer
 SLUG = "regraded"
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[PodiumServer]:
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> PodiumServer:
     """A server with two graded submissions and a second version with another board; stopped."""
-    found = PodiumServer(tmp_path / "data").start()
-    folder = write_competition(tmp_path / SLUG)
+    home = tmp_path_factory.mktemp("graded")
+    found = PodiumServer(home / "data").start()
+    folder = write_competition(home / SLUG)
     with found.client() as admin:
         send(admin, folder)
         admin.post("/v1/experiments", json={"name": "e", "agent": "a", "model": "m"})
@@ -40,10 +42,18 @@ def server(tmp_path: Path) -> Iterator[PodiumServer]:
             wait_until(admin, one["id"], is_settled)
         write_competition(folder, leaderboard=tuple(0.001 * place for place in range(1, 13)))
         send(admin, folder)
-    found.stop()
-    yield found
-    if found.process.poll() is None:
-        found.stop()
+    assert found.stop() == 0
+    return found
+
+
+@pytest.fixture
+def server(graded: PodiumServer, tmp_path: Path) -> Iterator[PodiumServer]:
+    """A stopped server with a copy of that one's data."""
+    copy = PodiumServer(Path(shutil.copytree(graded.data_dir, tmp_path / "data")))
+    copy.key = graded.key
+    yield copy
+    if copy.log.exists() and copy.process.poll() is None:
+        copy.stop()
 
 
 def send(admin: Any, folder: Path) -> None:

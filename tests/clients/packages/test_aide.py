@@ -14,6 +14,7 @@ import pytest
 
 from tests.clients.conftest import ROOT, Environment
 from tests.clients.packages.conftest import environment_of_harness
+from tests.podium_on_path import PodiumOnPath
 
 EXAMPLE = ROOT / "examples" / "aide"
 AIDE = re.search(r"aideml==\S+", (EXAMPLE / "run.sh").read_text())
@@ -30,15 +31,20 @@ def aide() -> Iterator[Environment]:
 
 
 def test_aide_searches_three_steps_and_wins_a_medal(aide: Environment, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [EXAMPLE / "run.sh"],
-        env={
-            **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
-            "AIDE_PYTHON": str(aide.forked.python), "PODIUM_BIN": str(Path(sys.executable).parent),
-            "TMPDIR": str(tmp_path),
-        },
-        capture_output=True, text=True, check=False, timeout=500,
-    )  # fmt: skip
+    programs, scratch = tmp_path / "bin", tmp_path / "scratch"
+    programs.mkdir()
+    scratch.mkdir()
+    (programs / "python").symlink_to(sys.executable)
+    with PodiumOnPath(programs / "podium", forks_all=True):
+        done = subprocess.run(
+            [EXAMPLE / "run.sh"],
+            env={
+                **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
+                "AIDE_PYTHON": str(aide.forked.python), "PODIUM_BIN": str(programs),
+                "TMPDIR": str(scratch),
+            },
+            capture_output=True, text=True, check=False, timeout=500,
+        )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr
     draft, repaired, improved = re.findall(r"AIDE's step \d: (\S+)", done.stdout)
@@ -49,4 +55,4 @@ def test_aide_searches_three_steps_and_wins_a_medal(aide: Environment, tmp_path:
     assert grade["medal"] == "gold"
     assert grade["score"] == pytest.approx(0.3132, abs=0.01)
     assert "== what a researcher sees" in done.stdout
-    assert list(tmp_path.iterdir()) == []  # it leaves nothing behind
+    assert list(scratch.iterdir()) == []  # it leaves nothing behind

@@ -43,14 +43,41 @@ def shape(url):
     return columns, rules
 
 
+class Shapes:
+    """What a database is at each revision, found in one that is upgraded when it is asked for."""
+
+    def __init__(self, url):
+        self._url = url
+        self._found = {}
+
+    def at(self, revision):
+        for each in REVISIONS[len(self._found) : REVISIONS.index(revision) + 1]:
+            migrations.upgrade(self._url, each)
+            self._found[each] = shape(self._url)
+        return self._found[revision]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def database_kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def shapes(database_kind, request, tmp_path_factory):
+    if database_kind == "sqlite":
+        yield Shapes(f"sqlite:///{tmp_path_factory.mktemp('migrated') / 'empty.db'}")
+        return
+    server = request.getfixturevalue("postgres")
+    with server.database() as name:
+        yield Shapes(server.url(name))
+
+
 @pytest.mark.parametrize(("old", "new"), list(pairwise(REVISIONS)))
 def test_code_of_the_revision_before_finds_all_it_reads_and_may_write_what_it_wrote(
-    empty_database_url, old, new
+    shapes, old, new
 ):
-    migrations.upgrade(empty_database_url, old)
-    columns, rules = shape(empty_database_url)
-    migrations.upgrade(empty_database_url, new)
-    later_columns, later_rules = shape(empty_database_url)
+    columns, rules = shapes.at(old)
+    later_columns, later_rules = shapes.at(new)
 
     for table, before in columns.items():
         after = later_columns[table]
