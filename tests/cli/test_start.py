@@ -5,6 +5,7 @@ The process is a fork of a Python that has loaded what every command loads first
 
 from __future__ import annotations
 
+import gc
 import inspect
 import json
 import os
@@ -191,3 +192,14 @@ def test_a_misspelt_command_gets_the_right_one(podium: Command) -> None:
 
     assert done.returncode == 2
     assert "'grade'" in done.stderr
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_to_load_a_command_leaves_garbage_collection_as_it_was(collects: bool) -> None:
+    command = LazyCommand("grade", "app.cli.folders.grade:grade", "Grade a file.")
+    try:
+        (gc.enable if collects else gc.disable)()
+        command.load()
+        assert gc.isenabled() is collects
+    finally:
+        gc.enable()
