@@ -62,9 +62,11 @@ class GradingLoop(Generic[AnyClaim]):
         """
         while True:
             self._wake.clear()
+            # Asked before the query: a grading that ends after it may have queued its submission.
+            was_idle = self.is_idle()
             claimed = self._claim()
             self._start(claimed or [])
-            if stop(claimed is None and self.is_idle()):
+            if stop(claimed is None and was_idle):
                 return
             if not claimed:
                 self._wake.wait(IDLE_SECONDS if claimed is None else self._busy_seconds)
