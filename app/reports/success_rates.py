@@ -8,7 +8,7 @@ from typing import Any
 from app.domain.wording import counted
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
-from app.reports.document.result_context import flag_notes, marked, regrade_note
+from app.reports.document.result_context import exclusion_notes, flag_notes, marked, regrade_note
 from app.reports.document.tables import cell, interval_cell
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
@@ -197,13 +197,7 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
             for one in found.missing
         )
         lines.append(f"Missing results {how}: {missing}.")
-    if found.excluded:
-        how = "left out" if scope.excluded.value == "drop" else "counted as failures"
-        flags = ", ".join(scope.exclude_flags)
-        lines.append(f"Flagged {flags}, {how}: {', '.join(found.excluded)}.")
-    if found.archived_competitions:
-        left_out = ", ".join(found.archived_competitions)
-        lines.append(f"Left out because they are archived: {left_out}.")
+    lines += exclusion_notes(scope, found.excluded, found.archived_competitions)
     if found.open:
         lines.append(f"{found.open} runs are still open: their last score counts.")
     if found.other_scores:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from app.domain.result_choices import Padding
+from app.domain.result_choices import Excluded, Padding
 from app.domain.wording import counted, first_few
 from app.reports.document.page import Marked
-from app.services.results.inputs.scope import ResultContext
+from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS, HARNESS_KINDS
 from app.storage.queries.regrades.in_force import InForce
 
@@ -157,13 +157,7 @@ def own_notes(context: ResultContext) -> list[str]:
     if context.outside:
         what = "suite" if scope.suite else "competitions shown"
         lines.append(f"{context.outside} results at competitions outside the {what} do not count.")
-    if context.excluded:
-        how = "left out" if scope.excluded.value == "drop" else "counted as failures"
-        flags = ", ".join(scope.exclude_flags)
-        lines.append(f"Flagged {flags}, {how}: {', '.join(context.excluded)}.")
-    if context.archived_competitions:
-        slugs = ", ".join(context.archived_competitions)
-        lines.append(f"Left out because they are archived: {slugs}.")
+    lines += exclusion_notes(scope, context.excluded, context.archived_competitions)
     if context.open:
         lines.append(f"{context.open} runs are still open: their last valid submission counts.")
     if context.policies:
@@ -225,6 +219,19 @@ def regrade_note(one: InForce) -> str:
     under = "under their runs' versions" if one.version is None else f"under version {one.version}"
     when = f"of {one.applied_at:%Y-%m-%d}" if one.applied_at else "that is not applied"
     return f"{one.competition}: all submissions were graded anew {under}, regrade {one.id} {when}."
+
+
+def exclusion_notes(
+    filters: ResultFilter, flagged: Sequence[str], archived: Sequence[str]
+) -> list[str]:
+    """A line for competitions with an excluded flag, and one for archived competitions."""
+    lines = []
+    if flagged:
+        how = "left out" if filters.excluded is Excluded.DROP else "counted as failures"
+        lines.append(f"Flagged {', '.join(filters.exclude_flags)}, {how}: {', '.join(flagged)}.")
+    if archived:
+        lines.append(f"Left out because they are archived: {', '.join(archived)}.")
+    return lines
 
 
 def flag_notes(flags: Iterable[tuple[str, str, str]]) -> list[str]:
