@@ -254,4 +254,4 @@ class MetricFault(PodiumError):
 
 
 class GradingFault(PodiumError):
-    """Grading failed. This is Podium's fault, not the submission's."""
+    """Grading failed. This is Podium's or the competition's fault, not the submission's."""

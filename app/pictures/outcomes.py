@@ -10,7 +10,7 @@ OUTCOMES = {
     "valid": "graded, not above the median",
     "rejected": "every file was rejected",
     "nothing": "closed without a file",
-    "failed": "grading failed: Podium's fault",
+    "failed": "grading failed: not the file's fault",
     "pending": "open or being graded",
     "missing": "no run",
 }

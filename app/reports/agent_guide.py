@@ -80,7 +80,8 @@ curl -s "$PODIUM_URL/v1/competitions/SLUG/grade?seed=0&attempt=1&format=mle-benc
      --data-binary @submission.csv
 ```
 The same request again is the same attempt. `valid_submission` is false if the file is at fault. An
-answer of 5xx is Podium's fault and no score. `GET` on the same address has the medal lines.
+answer of 5xx is Podium's or the competition's fault and no score. `GET` on the same address has
+the medal lines.
 """
 GENERAL = """
 Ask for this page with your key (`Authorization: Bearer $PODIUM_KEY`), and it has your competition,
