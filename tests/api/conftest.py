@@ -147,7 +147,8 @@ def server(
         url = ""
         if request.param != "sqlite":
             postgres = request.getfixturevalue("postgres")
-            url = postgres.url(stack.enter_context(postgres.database()))
+            migrated = request.getfixturevalue("migrated_postgres")
+            url = postgres.url(stack.enter_context(postgres.database(migrated)))
         settings = {"dispatch": "queue"} if request.param == "queue" else {}
         started = PodiumServer(
             home / "data",
