@@ -19,7 +19,7 @@ import pytest
 from tests.factories import good_submission, write_competition
 from tests.forkserver import run_podium
 from tests.podium_worker import PodiumWorker
-from tests.server import PodiumServer
+from tests.server import NO_CERTIFICATES, PodiumServer
 
 _numbers = itertools.count(1)
 CSV = {"Content-Type": "text/csv"}
@@ -67,7 +67,11 @@ class Podium:
         """A client with this key, or with none; closed when the test ends."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         opened = httpx.Client(
-            base_url=self.server.url, headers=headers, timeout=60, trust_env=False, verify=False
+            base_url=self.server.url,
+            headers=headers,
+            timeout=60,
+            trust_env=False,
+            verify=NO_CERTIFICATES,
         )
         return self.clients.enter_context(opened)
 
@@ -147,7 +151,8 @@ def server(
         url = ""
         if request.param != "sqlite":
             postgres = request.getfixturevalue("postgres")
-            url = postgres.url(stack.enter_context(postgres.database()))
+            migrated = request.getfixturevalue("migrated_postgres")
+            url = postgres.url(stack.enter_context(postgres.database(migrated)))
         settings = {"dispatch": "queue"} if request.param == "queue" else {}
         started = PodiumServer(
             home / "data",
@@ -171,9 +176,20 @@ def podium(server: PodiumServer) -> Iterator[Podium]:
         yield Podium(server, server.data_dir.parent / "folders", clients)
 
 
+@pytest.fixture(scope="module")
+def tiny(server: PodiumServer) -> Path:
+    """A competition of 20 rows, half of them public, with a full human board.
+
+    All tests of a module have runs of their own at it. Who changes it, or looks at all of its
+    results, takes `own_tiny`.
+    """
+    with contextlib.ExitStack() as clients:
+        return Podium(server, server.data_dir.parent / "folders", clients).competition()
+
+
 @pytest.fixture
-def tiny(podium: Podium) -> Path:
-    """A competition of 20 rows, half of them public, with a full human board."""
+def own_tiny(podium: Podium) -> Path:
+    """A competition like `tiny`, of one test."""
     return podium.competition()
 
 

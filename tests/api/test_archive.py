@@ -42,9 +42,9 @@ def slugs(podium: Podium, path: str, name: str, **params: Any) -> list[str]:
 
 
 @pytest.fixture
-def run(podium: Podium, tiny: Path, good: bytes) -> Run:
+def run(podium: Podium, own_tiny: Path, good: bytes) -> Run:
     """A run with a graded submission."""
-    made = podium.run(tiny)
+    made = podium.run(own_tiny)
     assert made.submit(good).json()["state"] == "graded"
     return made
 

@@ -114,18 +114,18 @@ def test_the_same_archive_is_the_same_version(podium: Podium, tiny: Path) -> Non
     assert again.json()["version"] == 1
 
 
-def test_new_content_is_a_new_version_and_runs_keep_theirs(podium: Podium, tiny: Path) -> None:
-    before = podium.run(tiny, feedback="full")
-    write_competition(tiny, seed=1)
+def test_new_content_is_a_new_version_and_runs_keep_theirs(podium: Podium, own_tiny: Path) -> None:
+    before = podium.run(own_tiny, feedback="full")
+    write_competition(own_tiny, seed=1)
 
-    new = podium.send_folder(tiny)
-    after = podium.run(tiny, feedback="full")
+    new = podium.send_folder(own_tiny)
+    after = podium.run(own_tiny, feedback="full")
 
     assert (new.status_code, new.json()["version"]) == (201, 2)
-    assert podium.admin.get(f"/v1/competitions/{tiny.name}").json()["version"] == 2
-    assert before.client.get(f"/v1/competitions/{tiny.name}").json()["version"] == 1
-    assert after.client.get(f"/v1/competitions/{tiny.name}").json()["version"] == 2
-    sample = (tiny / "public" / "sample_submission.csv").read_bytes()
+    assert podium.admin.get(f"/v1/competitions/{own_tiny.name}").json()["version"] == 2
+    assert before.client.get(f"/v1/competitions/{own_tiny.name}").json()["version"] == 1
+    assert after.client.get(f"/v1/competitions/{own_tiny.name}").json()["version"] == 2
+    sample = (own_tiny / "public" / "sample_submission.csv").read_bytes()
     old, newer = before.submit(sample).json(), after.submit(sample).json()
     assert old["grade"]["competition_version"] == 1
     assert newer["grade"]["competition_version"] == 2

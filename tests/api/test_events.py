@@ -30,7 +30,8 @@ def server(
         url = ""
         if request.param == "postgresql":
             postgres = request.getfixturevalue("postgres")
-            url = postgres.url(stack.enter_context(postgres.database()))
+            migrated = request.getfixturevalue("migrated_postgres")
+            url = postgres.url(stack.enter_context(postgres.database(migrated)))
         started = PodiumServer(
             home / "data", url, graders=1, event_streams=STREAMS, event_heartbeat_seconds=0.5
         ).start()

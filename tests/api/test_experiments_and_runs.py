@@ -108,13 +108,15 @@ def test_a_run_that_cannot_be_is_refused(
     assert podium.admin.post("/v1/runs", json=body).status_code == 422
 
 
-def test_runs_are_found_by_experiment_and_competition(podium: Podium, tiny: Path) -> None:
-    run, other = podium.run(tiny), podium.run(tiny)
+def test_runs_are_found_by_experiment_and_competition(podium: Podium, own_tiny: Path) -> None:
+    run, other = podium.run(own_tiny), podium.run(own_tiny)
 
     by_experiment = podium.admin.get(
         "/v1/runs", params={"experiment": run.document["experiment"]}
     ).json()["items"]
-    by_competition = podium.admin.get("/v1/runs", params={"competition": tiny.name}).json()["items"]
+    by_competition = podium.admin.get("/v1/runs", params={"competition": own_tiny.name}).json()[
+        "items"
+    ]
 
     assert [r["id"] for r in by_experiment] == [run.id]
     assert [r["id"] for r in by_competition] == [run.id, other.id]

@@ -173,10 +173,10 @@ def test_a_measured_task_needs_no_data_and_its_starter_code_makes_the_baseline(
 
 
 def test_imported_runs_win_no_medals_and_their_exposure_is_unknown(
-    podium: Podium, tiny: Path
+    podium: Podium, own_tiny: Path
 ) -> None:
     name = podium.experiment()
-    send(podium, name, tiny.name, evaluation())
+    send(podium, name, own_tiny.name, evaluation())
     path = f"/v1/experiments/{name}/medal-rates"
     refusal = podium.admin.get(path)
     assert refusal.status_code == 409
@@ -184,7 +184,7 @@ def test_imported_runs_win_no_medals_and_their_exposure_is_unknown(
     assert body["groups"]["all"]["any_medal"]["mean"] == 0.0
     assert body["exposure"]["policies"] == {}
     assert (body["imported"], body["exposure"]["unknown"]) == (3, 3)
-    lines = podium.admin.get(f"/v1/competitions/{tiny.name}/results").json()["items"]
+    lines = podium.admin.get(f"/v1/competitions/{own_tiny.name}/results").json()["items"]
     found = {(line["seed"], line["reported_score"], line["reported_sort"]) for line in lines}
     assert found == {(0, 0.3, "imported"), (1, None, None), (2, 0.1, "imported")}
     assert {line["score"] for line in lines} == {None}

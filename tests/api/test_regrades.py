@@ -75,13 +75,15 @@ def show(podium: Podium, submission: dict[str, Any], client: Any = None) -> dict
     return found
 
 
-def test_the_same_version_gives_the_same_grades_to_the_last_bit(podium: Podium, tiny: Path) -> None:
-    run = podium.run(tiny)
+def test_the_same_version_gives_the_same_grades_to_the_last_bit(
+    podium: Podium, own_tiny: Path
+) -> None:
+    run = podium.run(own_tiny)
     for shift in (0.1, 1 / 3, 0.7):
-        sent(run, good_submission(tiny, shift=shift))
+        sent(run, good_submission(own_tiny, shift=shift))
     sent(run, b"id,target\nr1,1\n")
 
-    found = regrade(podium, tiny)
+    found = regrade(podium, own_tiny)
 
     assert found["progress"] == {
         "total": 4, "waiting": 0, "graded": 3, "rejected": 1, "failed": 0, "missing": 0,
@@ -93,7 +95,7 @@ def test_the_same_version_gives_the_same_grades_to_the_last_bit(podium: Podium, 
     (experiment,) = found["difference"]["experiments"]
     assert experiment["before"] == experiment["after"]
     assert experiment["before"]["rates"]["valid_submission"] == 100.0
-    listed = podium.admin.get(f"/v1/competitions/{tiny.name}/regrades").json()["items"]
+    listed = podium.admin.get(f"/v1/competitions/{own_tiny.name}/regrades").json()["items"]
     assert [one["id"] for one in listed] == [found["id"]]
 
 
@@ -263,12 +265,12 @@ def test_a_fault_takes_no_result_away_and_a_mended_metric_grades_what_failed(
     assert show(podium, failed)["grade"]["score"] == graded["grade"]["score"]
 
 
-def test_who_may_and_what_is_refused(podium: Podium, tiny: Path) -> None:
-    path = f"/v1/competitions/{tiny.name}/regrades"
+def test_who_may_and_what_is_refused(podium: Podium, own_tiny: Path) -> None:
+    path = f"/v1/competitions/{own_tiny.name}/regrades"
     empty = podium.admin.post(path, json={})
     assert (empty.status_code, empty.json()["type"]) == (409, "/problems/nothing-to-regrade")
-    run = podium.run(tiny)
-    one = sent(run, good_submission(tiny, shift=0.12))
+    run = podium.run(own_tiny)
+    one = sent(run, good_submission(own_tiny, shift=0.12))
     researcher = podium.client(podium.researcher_key())
     assert researcher.post(path, json={}).status_code == 403
     assert run.client.post(path, json={}).status_code == 403
@@ -277,7 +279,7 @@ def test_who_may_and_what_is_refused(podium: Podium, tiny: Path) -> None:
     assert podium.admin.post(path, json={"submission": "sub_x"}).status_code == 404
     assert podium.admin.post("/v1/competitions/nobody/regrades", json={}).status_code == 404
 
-    found = regrade(podium, tiny)
+    found = regrade(podium, own_tiny)
     at = f"/v1/regrades/{found['id']}"
     assert researcher.get(at).status_code == 200
     assert run.client.get(at).status_code == 403
@@ -291,7 +293,7 @@ def test_who_may_and_what_is_refused(podium: Podium, tiny: Path) -> None:
     assert podium.admin.get("/v1/regrades/rgr_x").status_code == 404
 
     # Submissions settled since then have to be graded first.
-    sent(run, good_submission(tiny, shift=0.5))
+    sent(run, good_submission(own_tiny, shift=0.5))
     assert podium.admin.get(at).json()["progress"]["missing"] == 1
     late = podium.admin.post(f"{at}/apply", json={"reason": WHY})
     assert (late.status_code, late.json()["type"]) == (409, "/problems/regrade-not-ready")
@@ -300,7 +302,7 @@ def test_who_may_and_what_is_refused(podium: Podium, tiny: Path) -> None:
     for verb in ("apply", "cancel"):
         assert podium.admin.post(f"{at}/{verb}", json={"reason": WHY}).status_code == 409
 
-    alone = regrade(podium, tiny, submission=one["id"])
+    alone = regrade(podium, own_tiny, submission=one["id"])
     assert alone["difference"]["submissions"]["equal"] == 1
     refused = podium.admin.post(f"/v1/regrades/{alone['id']}/apply", json={"reason": WHY})
     assert "one submission only" in refused.json()["detail"]
@@ -308,10 +310,10 @@ def test_who_may_and_what_is_refused(podium: Podium, tiny: Path) -> None:
     assert (gone.json()["state"], gone.json()["reason"]) == ("cancelled", "seen")
 
 
-def test_a_time_without_results_has_none(podium: Podium, tiny: Path) -> None:
-    run = podium.run(tiny)
+def test_a_time_without_results_has_none(podium: Podium, own_tiny: Path) -> None:
+    run = podium.run(own_tiny)
     before = datetime.now(UTC).isoformat()
-    sent(run, good_submission(tiny))
+    sent(run, good_submission(own_tiny))
     name = run.document["experiment"]
 
     assert rates(podium, name).status_code == 200

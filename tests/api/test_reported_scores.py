@@ -204,10 +204,10 @@ def test_reported_scores_win_no_medals(podium: Podium, tiny: Path) -> None:
     assert rates["any_medal"]["mean"] == 0.0
 
 
-def test_a_grade_beside_a_report_stays_the_grade(podium: Podium, tiny: Path) -> None:
-    run = podium.run(tiny)
-    run.submit(good_submission(tiny))
+def test_a_grade_beside_a_report_stays_the_grade(podium: Podium, own_tiny: Path) -> None:
+    run = podium.run(own_tiny)
+    run.submit(good_submission(own_tiny))
     report(podium.admin, run.id, score=99.0)
     podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"})
-    (line,) = podium.admin.get(f"/v1/competitions/{tiny.name}/results").json()["items"]
+    (line,) = podium.admin.get(f"/v1/competitions/{own_tiny.name}/results").json()["items"]
     assert (line["score"], line["medal"]) == (0.0, "gold")

@@ -294,20 +294,20 @@ def test_medals_over_time_and_what_choosing_cost(podium: Podium, tiny: Path) -> 
     assert "50.00 points below the oracle" in text
 
 
-def test_results_of_a_competition(podium: Podium, tiny: Path) -> None:
+def test_results_of_a_competition(podium: Podium, own_tiny: Path) -> None:
     name = podium.experiment()
-    add_run(podium, name, tiny.name, 0).submit(good_submission(tiny, shift=0.12))
-    add_run(podium, name, tiny.name, 1)
-    close(podium, add_run(podium, name, tiny.name, 2))
+    add_run(podium, name, own_tiny.name, 0).submit(good_submission(own_tiny, shift=0.12))
+    add_run(podium, name, own_tiny.name, 1)
+    close(podium, add_run(podium, name, own_tiny.name, 2))
 
-    found = podium.admin.get(f"/v1/competitions/{tiny.name}/results").json()
+    found = podium.admin.get(f"/v1/competitions/{own_tiny.name}/results").json()
     first, second, third = found["items"]
     # the board is 0.05, 0.10, ... 0.60: two teams are better than 0.12
     assert (first["better"], first["worse"], first["medal"]) == (2, 10, "bronze")
     assert first["percentile"] == pytest.approx(100 * 10 / 12)
     assert (second["state"], second["made"]) == ("the run is open", None)
     assert (third["state"], third["made"], third["valid"]) == ("settled", False, False)
-    strict = podium.admin.get(f"/v1/competitions/{tiny.name}/results?percentile=mle-dojo-paper")
+    strict = podium.admin.get(f"/v1/competitions/{own_tiny.name}/results?percentile=mle-dojo-paper")
     assert strict.json()["items"][0]["percentile"] == pytest.approx(100 * (1 - 3 / 12))
     assert podium.admin.get("/v1/competitions/nothing/results").status_code == 404
 

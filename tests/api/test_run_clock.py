@@ -128,19 +128,19 @@ def test_a_submission_of_a_researcher_starts_the_clock(
     assert shown(podium, run)["started_at"] == sent.json()["received_at"]
 
 
-def test_results_show_both_times(podium: Podium, tiny: Path, good: bytes) -> None:
-    run = podium.run(tiny)
+def test_results_show_both_times(podium: Podium, own_tiny: Path, good: bytes) -> None:
+    run = podium.run(own_tiny)
     run.submit(good)
     name = run.document["experiment"]
     started = shown(podium, run)["started_at"]
 
     answers = [
-        podium.admin.get(f"/v1/competitions/{tiny.name}/results").json()["items"][0],
+        podium.admin.get(f"/v1/competitions/{own_tiny.name}/results").json()["items"][0],
         podium.admin.get(f"/v1/experiments/{name}/outcomes").json()["items"][0],
         podium.admin.get(f"/v1/runs/{run.id}/trajectory").json(),
     ]
     table = podium.admin.get(
-        f"/v1/competitions/{tiny.name}/results", headers={"Accept": "text/csv"}
+        f"/v1/competitions/{own_tiny.name}/results", headers={"Accept": "text/csv"}
     ).text
 
     for answer in answers:

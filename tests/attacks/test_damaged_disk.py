@@ -144,9 +144,9 @@ def test_an_empty_database_beside_a_used_directory_is_refused(
 
 
 def test_two_servers_with_directories_of_their_own_are_refused(
-    tmp_path: Path, postgres: Postgres
+    tmp_path: Path, postgres: Postgres, migrated_postgres: str
 ) -> None:
-    with postgres.database() as name:
+    with postgres.database(migrated_postgres) as name:
         first = PodiumServer(tmp_path / "first", postgres.url(name), graders=1).start()
         try:
             said = refusal(PodiumServer(tmp_path / "second", postgres.url(name), graders=1))

@@ -177,7 +177,7 @@ def wait_until(
         if answer.status_code == 200 and there(answer.json()):
             found: dict[str, Any] = answer.json()
             return found
-        time.sleep(0.05)
+        time.sleep(0.1)
     raise AssertionError(f"{submission} is stuck: {answer.text}")
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.storage.database import migrations
 from tests.distributed.cluster import Cluster, await_that, cluster, is_grading, wait_until
 from tests.distributed.judge import Judge, one_of
 from tests.postgres import Postgres
@@ -25,9 +24,10 @@ ALTER DATABASE {name} SET search_path = public, clock, pg_catalog;
 
 
 @pytest.fixture
-def skewed(postgres: Postgres, s3: S3Server, tmp_path: Path) -> Iterator[Cluster]:
-    with postgres.database() as name:
-        migrations.upgrade(postgres.url(name))
+def skewed(
+    postgres: Postgres, migrated_postgres: str, s3: S3Server, tmp_path: Path
+) -> Iterator[Cluster]:
+    with postgres.database(migrated_postgres) as name:
         with psycopg.connect(postgres.url(name), autocommit=True) as connection:
             connection.execute(OTHER_CLOCK.format(name=name))
         with cluster(postgres.url(name), tmp_path, s3) as made:
@@ -37,7 +37,7 @@ def skewed(postgres: Postgres, s3: S3Server, tmp_path: Path) -> Iterator[Cluster
 def test_claims_and_signs_of_life_go_by_the_databases_clock(
     skewed: Cluster, judge: Judge, slow: Path
 ) -> None:
-    run, files = skewed.set_up(slow), [one_of(slow, 5, 0.001)]
+    run, files = skewed.set_up(slow), [one_of(slow, 3, 0.001)]
     victim = skewed.worker().start()
     with skewed.servers[0].client() as admin:
         await_that(

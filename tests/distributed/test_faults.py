@@ -51,7 +51,7 @@ def test_a_client_is_answered_when_a_worker_has_graded(two_servers: Cluster, slo
 def test_servers_and_workers_killed_in_the_middle_lose_nothing(
     two_servers: Cluster, judge: Judge, slow: Path
 ) -> None:
-    run, files = two_servers.set_up(slow), bodies(slow, 80)  # until a worker dies at work
+    run, files = two_servers.set_up(slow), bodies(slow, 30)  # until a worker dies at work
     workers = [two_servers.worker().start() for _ in range(2)]
     kills = 0
     with sending(lambda: two_servers.submit_all(run, files)) as sent:
@@ -102,7 +102,7 @@ def test_a_dead_workers_submission_is_graded_again_within_the_bound(
 def test_a_frozen_worker_that_comes_back_changes_nothing(
     two_servers: Cluster, judge: Judge, slow: Path
 ) -> None:
-    run, files = two_servers.set_up(slow), [one_of(slow, 1, 0.001), *bodies(slow, 20)[1:]]
+    run, files = two_servers.set_up(slow), [one_of(slow, 1, 0.001), *bodies(slow, 8)[1:]]
     frozen = two_servers.worker().start()
     sent = two_servers.submit_all(run, files[:1])
     with two_servers.servers[0].client() as admin:
@@ -126,13 +126,13 @@ def test_a_frozen_worker_that_comes_back_changes_nothing(
 def test_two_jobs_for_one_submission_give_one_grade(
     two_servers: Cluster, judge: Judge, slow: Path
 ) -> None:
-    run, files = two_servers.set_up(slow), bodies(slow, 30)
+    run, files = two_servers.set_up(slow), bodies(slow, 12)
     sent = two_servers.submit_all(run, files)
     two_servers.query(
         "INSERT INTO procrastinate_jobs (queue_name, task_name, args) "
         "SELECT queue_name, task_name, args FROM procrastinate_jobs RETURNING id"
     )
-    assert two_servers.jobs() == 60
+    assert two_servers.jobs() == 24
     for _ in range(2):
         two_servers.worker().start()
 

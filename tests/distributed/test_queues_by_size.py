@@ -10,7 +10,7 @@ from tests.distributed.judge import Judge, bodies
 from tests.factories import wide_submission, write_competition
 
 ROWS = 40_000  # of 200 digits, more than 8 MB
-SMALL = 20
+SMALL = 10
 # A file of 250 MB keeps a grader for long. These are smaller, and would keep it for this test.
 ENDLESS = """
 import time

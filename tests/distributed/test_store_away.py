@@ -26,7 +26,7 @@ from tests.server import PodiumServer
 
 AWAY_SECONDS = float(os.environ.get("PODIUM_TEST_STORE_AWAY_SECONDS", "20"))
 CLIENTS = 3
-AROUND = 20  # acknowledged before it goes away, and after it came back
+AROUND = 10  # acknowledged before it goes away, and after it came back
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ class Load:
                     )
                     self.statuses[answer.status_code] += 1
                     if answer.status_code == 503:
-                        time.sleep(0.2)
+                        time.sleep(0.5)
                         continue
                     self.sent[number] = answer.json()["id"]
                     time.sleep(0.05)

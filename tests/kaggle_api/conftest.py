@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.api.conftest import Podium, good, podium, server
+from tests.api.conftest import Podium, good, podium, server, tiny
 from tests.kaggle_api.agent import Agent, basic
-from tests.server import PodiumServer
 
-__all__ = ["good", "podium", "server"]
+__all__ = ["good", "podium", "server", "tiny"]
 NEW, OLD = "kaggle-2.2.4", "kaggle-1.8.4"
-
-
-@pytest.fixture(scope="module")
-def tiny(server: PodiumServer) -> Path:
-    """One competition for all tests of a module, which have runs of their own."""
-    with contextlib.ExitStack() as clients:
-        return Podium(server, server.data_dir.parent / "folders", clients).competition()
 
 
 @pytest.fixture

@@ -34,7 +34,8 @@ def crashing_server(
         url = ""
         if database_kind == "postgresql":
             postgres = request.getfixturevalue("postgres")
-            url = postgres.url(stack.enter_context(postgres.database()))
+            migrated = request.getfixturevalue("migrated_postgres")
+            url = postgres.url(stack.enter_context(postgres.database(migrated)))
         server = PodiumServer(tmp_path / "data", url).start()
         yield server
         server.stop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import http.client
 import json
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,9 @@ CHECKS = [
     content_type_conformance,
     response_schema_conformance,
 ]
-EXAMPLES = 10
+EXAMPLES = 6
+REFUSED = (401, 403)
+REFUSALS = 2  # then an operation is left: a caller is refused before the request is looked at
 ROLES = ["admin", "researcher", "harness", "run", "nobody"]
 DEEP = b"[" * 60_000
 BODIES = {
@@ -61,9 +64,15 @@ def test_the_document_tells_the_truth(podium: Podium, tiny: Path, role: str) -> 
     document = podium.client().get("/openapi.json").text
     with requests.Session() as session:
         session.trust_env = False
-        for case in cases(document):
-            text = send(case, session, podium.server.url, key, known)
-            assert not [secret for secret in secrets if secret in text], case
+        for operation in cases(document):
+            refusals = 0
+            for case in operation:
+                path = aimed(case, known)
+                status, text = send(case, session, podium.server.url, key, path)
+                assert not [secret for secret in secrets if secret in text], case
+                refusals += status in REFUSED and path.items() <= known.items()
+                if refusals == REFUSALS:
+                    break
 
 
 @pytest.mark.parametrize("role", ["admin", "run", "nobody"])
@@ -71,8 +80,10 @@ def test_a_body_that_cannot_be_read_gets_a_declared_answer(
     podium: Podium, tiny: Path, role: str
 ) -> None:
     key, known = what_exists(podium, tiny, role)
-    client = podium.client(key)
-    document = client.get("/openapi.json").json()
+    document = podium.client().get("/openapi.json").json()
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    connection = http.client.HTTPConnection("127.0.0.1", podium.server.port, timeout=60)
+    podium.clients.callback(connection.close)
     tried = 0
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -81,13 +92,15 @@ def test_a_body_that_cannot_be_read_gets_a_declared_answer(
             bodies = [(kind, body) for kind in TYPES for body in BODIES.values()]
             bodies += [(PARTS, body) for body in (*MULTIPARTS.values(), *BODIES.values())]
             for kind, body in bodies:
-                answer = client.request(
-                    method, path.format_map(Unknown(known)), content=body,
-                    headers={"Content-Type": kind.encode("latin-1")},
+                connection.request(
+                    method.upper(), path.format_map(Unknown(known)), body,
+                    {**headers, "Content-Type": kind},
                 )  # fmt: skip
-                where = f"{method} {path} {kind} {body[:40]!r}: {answer.status_code} {answer.text}"
-                assert str(answer.status_code) in operation["responses"], where[:500]
-                assert answer.status_code < 500, where[:500]
+                answer = connection.getresponse()
+                text = answer.read()
+                where = f"{method} {path} {kind} {body[:40]!r}: {answer.status} {text!r}"
+                assert str(answer.status) in operation["responses"], where[:500]
+                assert answer.status < 500, where[:500]
                 tried += 1
     assert tried > 500
 
@@ -115,20 +128,18 @@ def what_exists(podium: Podium, tiny: Path, role: str) -> tuple[str, dict[str, s
 
 
 @functools.cache
-def cases(document: str) -> list[Any]:
+def cases(document: str) -> list[list[Any]]:
     """Requests that a document allows, and some that it does not: EXAMPLES of each operation.
 
     They depend on the document alone, so they are made once for the servers and roles.
     """
     schema = schemathesis.openapi.from_dict(json.loads(document))
+    return [drawn(operation.ok().as_strategy()) for operation in schema.get_all_operations()]
+
+
+def drawn(strategy: SearchStrategy[Any]) -> list[Any]:
+    """EXAMPLES values of a strategy, the same ones each time."""
     found: list[Any] = []
-    for operation in schema.get_all_operations():
-        draw(operation.ok().as_strategy(), found)
-    return found
-
-
-def draw(strategy: SearchStrategy[Any], found: list[Any]) -> None:
-    """Append EXAMPLES values of a strategy, the same ones each time."""
 
     @settings(
         max_examples=EXAMPLES,
@@ -143,14 +154,21 @@ def draw(strategy: SearchStrategy[Any], found: list[Any]) -> None:
         found.append(case)
 
     append()
+    return found
 
 
-def send(case: Any, session: requests.Session, url: str, key: str, known: dict[str, str]) -> str:
-    """Send a copy of the request with a key, and check the answer; its text."""
+def aimed(case: Any, known: dict[str, str]) -> dict[str, str]:
+    """The parameters of a path. Half of them name what exists; else nearly all would end in 404."""
     path = dict(case.path_parameters)
-    # Half of the calls go to things that exist; else nearly all would end in 404.
     if path and len(str(path)) % 2:
         path |= {name: value for name, value in known.items() if name in path}
+    return path
+
+
+def send(
+    case: Any, session: requests.Session, url: str, key: str, path: dict[str, str]
+) -> tuple[int, str]:
+    """Send a copy of the request with a key, and check the answer; its status and text."""
     headers = {name: v for name, v in (case.headers or {}).items() if name != "Authorization"}
     copy = case.operation.Case(
         method=case.method, path_parameters=path, query=dict(case.query),
@@ -160,8 +178,7 @@ def send(case: Any, session: requests.Session, url: str, key: str, known: dict[s
     )  # fmt: skip
     response = copy.call(base_url=url, session=session)
     copy.validate_response(response, checks=CHECKS)
-    text: str = response.text
-    return text
+    return response.status_code, response.text
 
 
 def answer_values(folder: Path) -> list[str]:

@@ -24,12 +24,12 @@ from tests.podium_worker import PodiumWorker
 from tests.server import PodiumServer
 
 COMPETITIONS = int(os.environ.get("PODIUM_TEST_REGRADED", "3"))
-EXPERIMENTS = 3
-SHIFTS = (0.02, 0.31, 0.58, 1.2)  # of the files of each run; the last is final
+EXPERIMENTS = 2
+SHIFTS = (0.02, 0.31, 1.2)  # of the files of each run; the last is final
 KILLS_AT = (0.15, 0.45, 0.75)  # of all submissions
 SECONDS = 300
 LOOK = 0.3  # seconds between two looks: each asks for every regrade
-SLOW = 0.25  # seconds of a regrading, so that a kill comes in the middle on a quick machine too
+SLOW = 0.6  # seconds of a regrading, so that a kill comes in the middle on a quick machine too
 METRIC = """
 import time
 
@@ -62,7 +62,8 @@ def crashable(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Crasha
             yield Crashable(server, kill)
             return
         postgres = request.getfixturevalue("postgres")
-        url = postgres.url(stack.enter_context(postgres.database()))
+        migrated = request.getfixturevalue("migrated_postgres")
+        url = postgres.url(stack.enter_context(postgres.database(migrated)))
         settings = {"dispatch": "queue", "heartbeat_seconds": 0.5}
         server = PodiumServer(tmp_path / "data", url, **settings).start()
         stack.callback(server.stop)
@@ -106,7 +107,7 @@ def test_killed_regrades_give_the_difference_of_undisturbed_ones(
 
 
 def set_up(admin: httpx.Client, home: Path, number: int) -> str:
-    """A competition with graded files of three experiments, and then its mended version."""
+    """A competition with graded files of the experiments, and then its mended version."""
     folder = write_competition(
         home / f"regraded-{number}", seed=number, metric="my_error",
         metric_py=METRIC.format(wrong=0.3, seconds=0),

@@ -55,10 +55,10 @@ def test_servers_that_start_at_once_on_an_empty_database_agree(
 
 
 def test_a_server_serves_on_when_a_newer_podium_migrates_and_does_not_start_again(
-    tmp_path: Path, postgres: Postgres
+    tmp_path: Path, postgres: Postgres, migrated_postgres: str
 ) -> None:
     folder = write_competition(tmp_path / "tiny")
-    with postgres.database() as name, contextlib.ExitStack() as stack:
+    with postgres.database(migrated_postgres) as name, contextlib.ExitStack() as stack:
         server = PodiumServer(tmp_path / "data", postgres.url(name), graders=1).start()
         try:
             podium = Podium(server, tmp_path, stack)

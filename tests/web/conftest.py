@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 
-from tests.server import PodiumServer
+from tests.server import NO_CERTIFICATES, PodiumServer
 from tests.web.dataset import Filled
 from tests.web.prepared_data import start_filled
 
@@ -27,7 +27,7 @@ BROWSER_ACCEPTS = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0
 
 @pytest.fixture(scope="session")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
-    """A server with 3 experiments at 20 competitions, 3 seeds each."""
+    """A server with 3 experiments at 12 competitions, 3 seeds each."""
     filled = start_filled(tmp_path_factory)
     yield filled
     assert filled.server.stop() == 0
@@ -86,7 +86,7 @@ def visitor(server: PodiumServer, key: str = "") -> httpx.Client:
     client = _opened.enter_context(
         httpx.Client(
             base_url=server.url, headers={"Accept": BROWSER_ACCEPTS}, timeout=60,
-            trust_env=False, verify=False,
+            trust_env=False, verify=NO_CERTIFICATES,
         )
     )  # fmt: skip
     if key:

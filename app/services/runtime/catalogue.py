@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from cachetools import LRUCache
 
@@ -42,6 +44,7 @@ class Catalogue:
         self.files = files
         self._database = database
         self._suites_file = competitions_dir / "suites.toml"
+        self._suites: tuple[str, Mapping[str, tuple[str, ...]]] = ("", {})  # of a text of the file
         self._lock = threading.Lock()
         self._entries: LRUCache[int, CatalogueEntry] = LRUCache(CACHED_VERSIONS)
         self._versions: LRUCache[int, VersionRecord] = LRUCache(CACHED_VERSIONS)
@@ -83,11 +86,17 @@ class Catalogue:
             self._entries[version.id] = entry
         return entry
 
-    def suites(self) -> dict[str, tuple[str, ...]]:
+    def suites(self) -> Mapping[str, tuple[str, ...]]:
         """The slugs of every suite, by the suite's name. Empty if there is no `suites.toml`."""
         if not self._suites_file.is_file():
             return {}
-        return parse_suites(self._suites_file.read_text(encoding="utf-8"))
+        # The file is read at each call, as somebody may change it, and parsed when its text is new.
+        text = self._suites_file.read_text(encoding="utf-8")
+        known, suites = self._suites
+        if text != known:
+            suites = MappingProxyType(parse_suites(text))
+            self._suites = (text, suites)
+        return suites
 
     def suite(self, name: str) -> tuple[str, ...]:
         """The slugs of one suite.

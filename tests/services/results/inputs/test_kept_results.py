@@ -41,6 +41,7 @@ from tests.storage.make import (
 )
 
 EXPERIMENTS = ("first", "second", "third")
+STEPS = 30  # of each history: all kinds of things happen, in several orders
 RUN, SUBMISSION = Run.__table__, Submission.__table__
 
 
@@ -165,7 +166,7 @@ def test_what_is_kept_agrees_with_a_new_reading(context: Context, seed: int) -> 
         history.note_failure, history.report, history.import_result, history.archive,
     ]  # fmt: skip
     reused = 0
-    for _ in range(60):
+    for _ in range(STEPS):
         history.chance.choice(steps)()
         for archived in (False, True):
             before = {n: context.kept._values.get(("results", n, archived)) for n in EXPERIMENTS}
@@ -184,7 +185,7 @@ def test_what_is_kept_agrees_with_a_new_reading(context: Context, seed: int) -> 
             assert disclosures_of_all(context, archived=archived) == disclosed
             after = {n: context.kept._values.get(("results", n, archived)) for n in EXPERIMENTS}
             reused += sum(before[n] is not None and before[n] is after[n] for n in EXPERIMENTS)
-    assert reused > 60
+    assert reused > STEPS
 
 
 @contextmanager
@@ -286,7 +287,7 @@ def test_the_list_of_experiments_agrees_with_a_new_reading(context: Context, see
         history.import_result, history.archive, history.note_usage,
     ]  # fmt: skip
     kept = 0
-    for _ in range(40):
+    for _ in range(STEPS):
         history.chance.choice(steps)()
         before = {n: context.kept._values.get(("summary", n)) for n in EXPERIMENTS}
         found, total = overview.page(
@@ -298,4 +299,4 @@ def test_the_list_of_experiments_agrees_with_a_new_reading(context: Context, see
         assert (found, total) == overview.page(
             context_now, q="", sort="name", descending=False, limit=10, offset=0
         )
-    assert kept > 20
+    assert kept > STEPS // 2
