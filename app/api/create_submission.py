@@ -27,7 +27,7 @@ from app.errors import Invalid
 from app.prometheus_metrics import RECEIVED
 from app.services.runtime.context import Context
 from app.services.submissions import disclose, submit
-from app.services.submissions.wait_for_outcome import wait_until_shown
+from app.services.submissions.wait_for_outcome import show_after_wait, wait_until_shown
 
 router = APIRouter(prefix="/v1", tags=["submissions"], route_class=RawRoute)
 MAX_WAIT_SECONDS = 60.0
@@ -85,6 +85,8 @@ async def send_submission(request: Request) -> Response:
     # Without a wait, do not reveal by the response time whether the grading has finished.
     if received.created and (wait is None or not waits):
         shown = disclose.show_new(context, caller, stored_submission.run, stored)
+    elif received.created:
+        shown = await run_in_thread(show_after_wait, context, caller, stored_submission.run, stored)
     else:
         shown = await run_in_thread(disclose.show, context, caller, stored.id)
     headers = {"Location": f"/v1/submissions/{stored.id}"}

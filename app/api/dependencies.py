@@ -138,3 +138,5 @@ Cursor = Annotated[
 ]
 Slug = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9-]*$")]
 Id = Annotated[str, Path(max_length=64, pattern=r"^[a-z0-9_]+$")]
+# PostgreSQL takes no NUL in a text; SQLite does, and then finds nothing.
+ExperimentPath = Annotated[str, Path(max_length=200, pattern=r"^[^\x00]*$")]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path, Response
+from fastapi import APIRouter, Response
 
 from app.api import serializers
-from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Cursor, Limit
+from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Cursor, ExperimentPath, Limit
 from app.api.http.problems import responses
 from app.api.schemas.requests import ExperimentIn
 from app.api.schemas.runs import ExperimentOut, Page
@@ -56,7 +56,7 @@ def list_experiments(
 
 
 @router.get("/{name}", response_model=ExperimentOut, responses=responses(401, 403, 404, 422))
-def show_experiment(context: Ctx, name: Annotated[str, Path(max_length=200)]) -> Any:
+def show_experiment(context: Ctx, name: ExperimentPath) -> Any:
     """One experiment."""
     return _shown(context, [experiments.find(context, name)])[0]
 

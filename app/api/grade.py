@@ -35,7 +35,7 @@ from app.services.runtime.context import Context
 from app.services.submissions import disclose, submit
 from app.services.submissions.disclose import FAULT_PROBLEM, Disclosed
 from app.services.submissions.submit import SubmissionMeta
-from app.services.submissions.wait_for_outcome import wait_until_shown
+from app.services.submissions.wait_for_outcome import show_after_wait, wait_until_shown
 
 router = APIRouter(prefix="/v1/competitions/{slug}", tags=["submissions"])
 DEFAULT_WAIT, LONGEST_WAIT = 60.0, 600.0  # seconds
@@ -165,7 +165,7 @@ async def _settled(
         if shown.submission.state.is_settled or seconds <= 0:
             return shown
         await wait_until_shown(context, caller, shown.run, shown.submission, settled, seconds)
-    return await run_in_thread(disclose.show, context, caller, submission_id)
+    return await run_in_thread(show_after_wait, context, caller, shown.run, shown.submission)
 
 
 def _answer(request: Request, context: Context, shown: Disclosed, form: Format) -> Response:

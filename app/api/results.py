@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Path, Query, Request
 from pydantic import AfterValidator, AwareDatetime
 
-from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Slug
+from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, ExperimentPath, Slug
 from app.api.http.negotiation import NON_JSON_RESPONSES, answer
 from app.api.http.problems import responses
 from app.api.schemas.items import ItemsOut
@@ -40,7 +40,6 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     **NON_JSON_RESPONSES,
     **responses(401, 403, 404, 406, 409, 422),
 }
-Name = Annotated[str, Path(max_length=200)]
 ExperimentName = Annotated[str | None, Query(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Rate = Annotated[
     Literal[
@@ -125,7 +124,7 @@ InScope = Annotated[ResultFilter, Depends(scope)]
 def show_medal_rates(
     request: Request,
     context: Ctx,
-    name: Name,
+    name: ExperimentPath,
     scope: InScope,
     group_by: Group = None,
 ) -> Any:
@@ -138,7 +137,7 @@ def show_medal_rates(
 def show_pass_at_k(
     request: Request,
     context: Ctx,
-    name: Name,
+    name: ExperimentPath,
     scope: InScope,
     k: Annotated[str, Query(pattern=r"^[0-9]{1,6}(,[0-9]{1,6})*$", max_length=500)] = "1",
     rate: Rate = "any_medal",
@@ -174,7 +173,7 @@ def compare_experiments(
 def show_medals_over_time(
     request: Request,
     context: Ctx,
-    name: Name,
+    name: ExperimentPath,
     scope: InScope,
     axis: Axis = Axis.HOURS,
     at: Annotated[

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from app.api.dependencies import FOR_RESEARCHERS, Ctx
+from app.api.dependencies import FOR_RESEARCHERS, Ctx, ExperimentPath
 from app.api.http.negotiation import answer
 from app.api.results import (
     ANSWERS,
@@ -14,7 +14,6 @@ from app.api.results import (
     ExperimentName,
     Experiments,
     InScope,
-    Name,
     PercentileConvention,
     Rate,
 )
@@ -50,7 +49,7 @@ router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS
 def show_scores(
     request: Request,
     context: Ctx,
-    name: Name,
+    name: ExperimentPath,
     scope: InScope,
     scale: Scale = "percentile",
     percentile: MaybeConvention = None,
@@ -72,7 +71,7 @@ def show_scores(
 def show_selection(
     request: Request,
     context: Ctx,
-    name: Name,
+    name: ExperimentPath,
     scope: InScope,
     percentile: PercentileConvention = "mid-rank",
 ) -> Any:
@@ -110,7 +109,7 @@ def show_plan(
 
 @router.get("/experiments/{name}/sensitivity", response_model=SensitivityOut, responses=ANSWERS)
 def show_sensitivity(
-    request: Request, context: Ctx, name: Name, scope: InScope, rate: Rate = "any_medal"
+    request: Request, context: Ctx, name: ExperimentPath, scope: InScope, rate: Rate = "any_medal"
 ) -> Any:
     """A rate without each flag and each competition, and with each padding."""
     return answer(request, sensitivity_report(sensitivity.sensitivity(context, name, scope, rate)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 
-from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Id
+from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, ExperimentPath, Id
 from app.api.http.negotiation import NON_JSON_RESPONSES, answer
 from app.api.http.problems import responses
 from app.api.results import scope
@@ -23,7 +23,6 @@ ANSWERS: dict[int | str, dict[str, Any]] = {
     **NON_JSON_RESPONSES,
     **responses(401, 403, 404, 406, 409, 422),
 }
-Name = Annotated[str, Path(max_length=200)]
 Threshold = Annotated[
     float | None,
     Query(
@@ -83,7 +82,7 @@ def lenient_scope(
 def show_success_rates(
     request: Request,
     context: Ctx,
-    name: Name,
+    name: ExperimentPath,
     scope: Annotated[ResultFilter, Depends(lenient_scope)],
     threshold: Threshold = None,
     group_by: Annotated[
@@ -103,7 +102,7 @@ def show_success_rates(
 def show_outcomes(
     request: Request,
     context: Ctx,
-    name: Name,
+    name: ExperimentPath,
     threshold: Threshold = None,
     starter: Starter = None,
     archived: Archived = False,

@@ -7,11 +7,11 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Id
+from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, ExperimentPath, Id
 from app.api.http.negotiation import answer
 from app.api.http.problems import responses
 from app.api.http.threads import run_in_thread
-from app.api.results import ANSWERS, Name
+from app.api.results import ANSWERS
 from app.api.schemas.uncertainty import ExperimentNoiseOut, UncertaintyOut
 from app.errors import Unavailable
 from app.reports.uncertainty import noise_report, uncertainty_document
@@ -52,7 +52,9 @@ async def show_uncertainty(context: Ctx, submission_id: Id) -> Any:
 
 
 @router.get("/experiments/{name}/uncertainty", response_model=ExperimentNoiseOut, responses=ANSWERS)
-def show_noise(request: Request, context: Ctx, name: Name, archived: Archived = False) -> Any:
+def show_noise(
+    request: Request, context: Ctx, name: ExperimentPath, archived: Archived = False
+) -> Any:
     """The final scores with the noise that was asked for, and the medals within their noise."""
     scores = experiment_noise.final_scores(context, name, archived=archived)
     return answer(request, noise_report(name, scores))

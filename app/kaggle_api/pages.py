@@ -64,16 +64,19 @@ def _rules(run: RunRecord | None) -> str:
         limits.get(name) for name in ("submissions_per_day", "submissions_total", "hours")
     )
     lines.append(f"- {POLICY_RULES[run.feedback]}")
+    # Under `none` a quota that spared invalid files would tell which they are.
+    counted = "valid submissions" if run.feedback.shows_state else "submissions"
     if per_day is not None:
-        lines.append(f"- At most {per_day} valid submissions in any 24 hours.")
+        lines.append(f"- At most {per_day} {counted} in any 24 hours.")
     if total is not None:
-        lines.append(f"- At most {total} valid submissions in all.")
+        lines.append(f"- At most {total} {counted} in all.")
     if hours is not None:
         since = f"{run.started_at:%Y-%m-%d %H:%M} UTC" if run.started_at else "its first request"
         lines.append(f"- The run ends {hours:g} hours after {since}.")
     if per_day is None and total is None:
         lines.append("- The number of submissions is not limited.")
-    lines.append("- Invalid files do not count.")
+    spared = "Invalid files do not count." if run.feedback.shows_state else "Every file counts."
+    lines.append(f"- {spared}")
     lines.append("- The last valid submission is final unless another one is selected.")
     return "\n".join(lines) + "\n"
 

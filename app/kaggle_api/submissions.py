@@ -25,9 +25,10 @@ from app.prometheus_metrics import RECEIVED
 from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.submissions import disclose, pending_uploads, quotas, submit
+from app.services.submissions.disclose import Disclosed
 from app.services.submissions.run_submissions import first_from
 from app.services.submissions.submit import SubmissionMeta
-from app.services.submissions.wait_for_outcome import wait_until_shown
+from app.services.submissions.wait_for_outcome import show_after_wait, wait_until_shown
 from app.storage.blobs.store import Blob, Upload
 from app.storage.database.records import RunRecord
 
@@ -94,13 +95,14 @@ async def create_submission(
     meta, nonce = _submission_meta(state, run, fields)
     known = await run_in_threadpool(_sent_before, context, run, meta)
     if known is None:
-        known = await _store(request, context, caller, run, meta, nonce)
-    shown = await run_in_threadpool(disclose.show, context, caller, known)
+        shown = await _store(request, context, caller, run, meta, nonce)
+    else:
+        shown = await run_in_threadpool(disclose.show, context, caller, known)
     if shown.state == SubmissionState.REJECTED:
         raise Invalid(refusal(shown))
     return {
         "message": f"Successfully submitted to {entry.competition.title}",
-        "ref": reference(known),
+        "ref": reference(shown.submission.id),
     }
 
 
@@ -186,7 +188,7 @@ async def _store(
     run: RunRecord,
     meta: SubmissionMeta,
     nonce: str,
-) -> str:
+) -> Disclosed:
     await run_in_threadpool(quotas.refuse_unstorable, context, run)
     file = await run_in_threadpool(pending_uploads.find, context, nonce, run.id)
     if file is None:
@@ -204,4 +206,4 @@ async def _store(
                 context, caller, run, stored.submission, settled, GRADING_WAIT_SECONDS
             )
     await run_in_threadpool(pending_uploads.discard, context, file)
-    return stored.submission.id
+    return await run_in_threadpool(show_after_wait, context, caller, run, stored.submission)

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, ExperimentPath
 from app.api.results import Rate
 from app.domain.result_choices import RATES, Axis, Padding
 from app.errors import PodiumError
@@ -21,7 +21,7 @@ from app.services.experiments.archiving import archived_of_experiments
 from app.services.results import board, medals_over_time
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.web.boards import HowMissing
-from app.web.experiments import ExperimentPath, Suite
+from app.web.experiments import Suite
 from app.web.page_data.facts import archived_facts, over_time_facts
 from app.web.page_data.formats import PAGE_FORMAT
 from app.web.rendering.fill_templates import page

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from urllib.parse import quote
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
-from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, ExperimentPath
 from app.services.results import cells, overview
 from app.web.page_data.facts import archived_facts, experiment_facts, paging_facts
 from app.web.page_data.formats import PAGE_FORMAT
@@ -20,7 +20,6 @@ router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS, PAGE_
 PAGE = 100
 Words = Annotated[str, Query(max_length=200, pattern=r"^[^\x00]*$")]
 Suite = Annotated[str, Query(max_length=100, pattern=r"^[^\x00]*$")]
-ExperimentPath = Annotated[str, Path(max_length=200)]
 Sort = Literal[
     "name", "agent", "model", "created", "any_medal", "gold", "silver", "bronze", "above_median",
     "valid", "percentile", "seconds", "cost_usd", "runs",

@@ -6,7 +6,7 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Path, Request, Response
 
-from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Slug
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, ExperimentPath, Slug
 from app.api.results import Rate
 from app.domain.result_choices import Axis, Padding
 from app.errors import NotFound
@@ -19,7 +19,7 @@ from app.services.results import board, cells, competition_results, medals_over_
 from app.services.results.inputs.scope import ResultFilter
 from app.web.boards import ROWS, HowMissing, SuiteName
 from app.web.compare import Name
-from app.web.experiments import PAGE, ExperimentPath, Suite
+from app.web.experiments import PAGE, Suite
 
 router = APIRouter(include_in_schema=False, dependencies=[FOR_RESEARCHERS])
 Form = Annotated[str, Path(max_length=10)]

@@ -7,10 +7,9 @@ from urllib.parse import quote
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, ExperimentPath
 from app.services.experiments.archiving import archived_of_experiments
 from app.services.receipts import freeze, read
-from app.web.experiments import ExperimentPath
 from app.web.page_data.facts import archived_facts
 from app.web.page_data.formats import PAGE_FORMAT
 from app.web.page_data.rows import fields_of

@@ -164,3 +164,21 @@ def test_a_long_ledger_comes_in_pages(podium: Podium) -> None:
     assert all(page["totals"] == everything["totals"] for page in pages)
     assert pages[0]["next_cursor"] == "2"  # tells nothing of the other run's ledger
     assert run.client.get(address, params={"cursor": "x"}).status_code == 400
+
+
+@pytest.mark.parametrize(("feedback", "spares"), [("none", False), ("validity", True)])
+def test_rules_for_kaggles_client_say_which_files_count(
+    podium: Podium, feedback: str, spares: bool
+) -> None:
+    folder = podium.competition()
+    run = podium.run(folder, feedback=feedback, limits={"submissions_total": 1})
+    call = "/api/v1/competitions.CompetitionApiService/ListCompetitionPages"
+    pages = run.client.post(call, json={"competitionName": folder.name}).json()["pages"]
+    rules = next(page["content"] for page in pages if page["name"] == "rules")
+    assert ("Invalid files do not count." in rules, "1 valid submission" in rules) == (
+        spares,
+        spares,
+    )
+
+    codes = [send(run, file_of(200 + number, 100), Prefer="wait=9") for number in range(2)]
+    assert (codes[1].status_code == 201) is spares

@@ -96,6 +96,18 @@ def test_a_metric_that_ends_its_trial_is_refused(podium: Podium, call: str) -> N
     assert problem_of(podium, folder).startswith("metric.py: : crashed: ")
 
 
+@pytest.mark.parametrize(
+    "call", ["sys.modules.clear()", "import app.grading.scorer as s; s.Scorer.score_rows = None"]
+)
+def test_a_metric_that_breaks_the_process_of_its_trial_is_refused(
+    podium: Podium, call: str
+) -> None:
+    body = "return float((answers['target'] > submission['target']).any())"
+    folder = podium.folder(metric_py=metric(body, f"import sys\n{call}"))
+    answer = podium.send_folder(folder)
+    assert answer.status_code in (201, 422), answer.text
+
+
 def send_zip(podium: Podium, members: dict[str, bytes]) -> tuple[int, str]:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

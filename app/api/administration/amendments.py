@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 
-from app.api.dependencies import FOR_ADMINS, FOR_RESEARCHERS, Anyone, Ctx, Cursor, Limit
+from app.api.dependencies import (
+    FOR_ADMINS,
+    FOR_RESEARCHERS,
+    Anyone,
+    Ctx,
+    Cursor,
+    ExperimentPath,
+    Limit,
+)
 from app.api.http.problems import responses
 from app.api.schemas.amendments import AmendmentOut, ExperimentChange, Withdrawal
 from app.api.schemas.runs import Page
@@ -16,11 +24,12 @@ from app.storage.queries.amendments import AmendmentRecord
 
 router = APIRouter(prefix="/v1/experiments", tags=["experiments"])
 ANSWERS: dict[int | str, dict[str, Any]] = responses(401, 403, 404, 422)
-Name = Annotated[str, Path(max_length=200)]
 
 
 @router.patch("/{name}", response_model=AmendmentOut, responses=ANSWERS, dependencies=[FOR_ADMINS])
-def amend_experiment(context: Ctx, caller: Anyone, name: Name, body: ExperimentChange) -> Any:
+def amend_experiment(
+    context: Ctx, caller: Anyone, name: ExperimentPath, body: ExperimentChange
+) -> Any:
     """Change an experiment's agent, model, notes or resources. The answer is the amendment."""
     changes = body.model_dump(exclude_unset=True, exclude={"reason"})
     given = {key: value for key, value in changes.items() if value is not None}
@@ -33,7 +42,7 @@ def amend_experiment(context: Ctx, caller: Anyone, name: Name, body: ExperimentC
     responses=ANSWERS,
     dependencies=[FOR_ADMINS],
 )
-def withdraw_imports(context: Ctx, caller: Anyone, name: Name, body: Withdrawal) -> Any:
+def withdraw_imports(context: Ctx, caller: Anyone, name: ExperimentPath, body: Withdrawal) -> Any:
     """Withdraw imported results, so that they do not count and can be imported again."""
     return _shown(
         amendments.withdraw_imports(
@@ -49,7 +58,9 @@ def withdraw_imports(context: Ctx, caller: Anyone, name: Name, body: Withdrawal)
     responses=ANSWERS,
     dependencies=[FOR_RESEARCHERS],
 )
-def list_amendments(context: Ctx, name: Name, limit: Limit = 100, cursor: Cursor = None) -> Any:
+def list_amendments(
+    context: Ctx, name: ExperimentPath, limit: Limit = 100, cursor: Cursor = None
+) -> Any:
     """The amendments of an experiment and its withdrawn imports, oldest first."""
     found, after = amendments.history(context, name, cursor, limit)
     return {"items": [_shown(one) for one in found], "next_cursor": after}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter
 
 from app.api import serializers
-from app.api.dependencies import FOR_ADMINS, Anyone, Ctx, Id, Slug
+from app.api.dependencies import FOR_ADMINS, Anyone, Ctx, ExperimentPath, Id, Slug
 from app.api.http.problems import responses
 from app.api.schemas.competitions import CompetitionOut
 from app.api.schemas.requests import Reason
@@ -21,7 +21,6 @@ from app.services.runtime.context import Context
 
 router = APIRouter(prefix="/v1", tags=["archive"], dependencies=[FOR_ADMINS])
 ANSWERS: dict[int | str, dict[str, Any]] = responses(401, 403, 404, 409, 422)
-Name = Annotated[str, Path(max_length=200)]
 
 
 @router.post("/competitions/{slug}/archive", response_model=CompetitionOut, responses=ANSWERS)
@@ -39,14 +38,14 @@ def restore_competition(context: Ctx, caller: Anyone, slug: Slug, body: Reason) 
 
 
 @router.post("/experiments/{name}/archive", response_model=ExperimentOut, responses=ANSWERS)
-def archive_experiment(context: Ctx, caller: Anyone, name: Name, body: Reason) -> Any:
+def archive_experiment(context: Ctx, caller: Anyone, name: ExperimentPath, body: Reason) -> Any:
     """Hide an experiment from lists and boards, and refuse the keys of its runs."""
     archiving.archive(context, ArchivalKind.EXPERIMENT, name, body.reason, by=caller.key_id)
     return _experiment(context, name)
 
 
 @router.post("/experiments/{name}/restore", response_model=ExperimentOut, responses=ANSWERS)
-def restore_experiment(context: Ctx, caller: Anyone, name: Name, body: Reason) -> Any:
+def restore_experiment(context: Ctx, caller: Anyone, name: ExperimentPath, body: Reason) -> Any:
     """End the archiving of an experiment."""
     archiving.restore(context, ArchivalKind.EXPERIMENT, name, body.reason, by=caller.key_id)
     return _experiment(context, name)

@@ -7,11 +7,11 @@ import json
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel
 
-from app.api.dependencies import FOR_RESEARCHERS, Ctx
+from app.api.dependencies import FOR_RESEARCHERS, Ctx, ExperimentPath
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
 from app.importers.grading_report import Mismatch
@@ -22,7 +22,6 @@ from app.settings import MEGABYTE
 
 router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
 MAX_REPORT_BYTES = 64 * MEGABYTE
-Name = Annotated[str, Path(max_length=200)]
 Seed = Annotated[int, Query(ge=0, le=2**31 - 1, description="the seed of these results")]
 BODY: dict[str, Any] = {
     "requestBody": {
@@ -56,7 +55,7 @@ async def import_report(
     request: Request,
     response: Response,
     context: Ctx,
-    name: Name,
+    name: ExperimentPath,
     seed: Seed = 0,
     repeats: Annotated[
         Literal["refuse", "seeds"],
@@ -87,7 +86,7 @@ async def import_report(
         **responses(401, 403, 404, 422),
     },
 )
-def export_report(context: Ctx, name: Name, seed: Seed = 0) -> Response:
+def export_report(context: Ctx, name: ExperimentPath, seed: Seed = 0) -> Response:
     """The results of one seed as MLE-bench writes them: a grading_report.json."""
     document = exported_report.export_report(context, name, seed)
     return Response(json.dumps(document, indent=2), media_type="application/json")

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 
-from app.api.dependencies import FOR_RESEARCHERS, Ctx
+from app.api.dependencies import FOR_RESEARCHERS, Ctx, ExperimentPath
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
-from app.api.imports.grading_reports import MAX_REPORT_BYTES, ImportedReportsOut, Name
+from app.api.imports.grading_reports import MAX_REPORT_BYTES, ImportedReportsOut
 from app.services.imports import mlagentbench_results
 from app.services.imports.mlagentbench_results import EvaluationFile
 
@@ -48,7 +48,7 @@ async def import_results(
     request: Request,
     response: Response,
     context: Ctx,
-    name: Name,
+    name: ExperimentPath,
     competition: Annotated[
         str,
         Query(

@@ -11,7 +11,10 @@ from app.api.schemas.requests import Body
 from app.domain.states import ReviewDecision
 from app.review.signals import Level, Signal
 
-ReasonText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2000)]
+ReasonText = Annotated[
+    str,
+    StringConstraints(strip_whitespace=True, min_length=1, max_length=2000, pattern=r"^[^\x00]*$"),
+]
 
 
 class NewDecision(Body):

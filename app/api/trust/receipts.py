@@ -5,9 +5,17 @@ from __future__ import annotations
 import hashlib
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Query, Response
 
-from app.api.dependencies import FOR_RESEARCHERS, AlsoHarness, Ctx, Cursor, Id, Limit
+from app.api.dependencies import (
+    FOR_RESEARCHERS,
+    AlsoHarness,
+    Ctx,
+    Cursor,
+    ExperimentPath,
+    Id,
+    Limit,
+)
 from app.api.http.problems import responses
 from app.api.schemas.receipts import ExperimentReceiptIn, FreezeIn, FreezeOut, ReceiptOut
 from app.api.schemas.runs import Page
@@ -22,7 +30,6 @@ from app.services.receipts.freeze import NewFreeze
 from app.storage.queries.trust.receipts import ReceiptRecord
 
 router = APIRouter(prefix="/v1", tags=["receipts"])
-Name = Annotated[str, Path(max_length=200)]
 Kind = Annotated[ReceiptKind | None, Query(description="receipts of this kind only")]
 ENVELOPE = "application/vnd.dsse.envelope.v1+json"
 ARMORED = "text/plain"
@@ -92,7 +99,7 @@ def issue_run_receipt(response: Response, context: Ctx, run_id: Id) -> Any:
     dependencies=[FOR_RESEARCHERS],
 )
 def list_experiment_receipts(
-    context: Ctx, name: Name, kind: Kind = None, limit: Limit = 100, cursor: Cursor = None
+    context: Ctx, name: ExperimentPath, kind: Kind = None, limit: Limit = 100, cursor: Cursor = None
 ) -> Any:
     """The receipts of an experiment and of its runs, oldest first."""
     found, after = read.of_experiment(context, name, kind=kind, after=cursor, limit=limit)
@@ -107,7 +114,7 @@ def list_experiment_receipts(
     dependencies=[FOR_RESEARCHERS],
 )
 def issue_experiment_receipt(
-    response: Response, context: Ctx, name: Name, body: ExperimentReceiptIn
+    response: Response, context: Ctx, name: ExperimentPath, body: ExperimentReceiptIn
 ) -> Any:
     """Sign the state of all attempts of an experiment: graded, failed, rejected or missing."""
     return _issued(
@@ -122,7 +129,9 @@ def issue_experiment_receipt(
     responses=STATES,
     dependencies=[FOR_RESEARCHERS],
 )
-def freeze_experiment(response: Response, context: Ctx, name: Name, body: FreezeIn) -> Any:
+def freeze_experiment(
+    response: Response, context: Ctx, name: ExperimentPath, body: FreezeIn
+) -> Any:
     """Sign the plan of an experiment before its first run. It cannot be changed afterwards.
 
     What departs from it is listed by `GET`, and in the experiment's receipt.
@@ -145,7 +154,7 @@ def freeze_experiment(response: Response, context: Ctx, name: Name, body: Freeze
     responses=responses(401, 403, 404, 422),
     dependencies=[FOR_RESEARCHERS],
 )
-def show_freeze(context: Ctx, name: Name) -> Any:
+def show_freeze(context: Ctx, name: ExperimentPath) -> Any:
     """The freeze of an experiment, and what departs from it by now."""
     found = freezes.frozen(context, name)
     if found is None:

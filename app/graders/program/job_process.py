@@ -79,6 +79,9 @@ def check_in_process(folder: VersionFolder, rules: JobRules) -> Answer:
         walls.close()
     if isinstance(result, Scored):
         return GraderFault("crashed", "scores, where a check was asked for")
+    if isinstance(result, GraderFault) and result.kind == "internal":
+        # The metric.py ran in this process and may have changed anything in it.
+        return GraderFault("metric", result.place)
     return result if isinstance(result, GraderFault) else result.result()
 
 

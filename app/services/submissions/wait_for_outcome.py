@@ -1,4 +1,4 @@
-"""Wait until a submission's outcome can be shown to the caller."""
+"""Wait until a submission's outcome can be shown to the caller, then show it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import contextlib
 from datetime import UTC, datetime, timedelta
 
 from app.domain.outcome_times import shown_at
-from app.services.auth import Caller
+from app.services.auth import Caller, is_live
 from app.services.runtime.context import Context
+from app.services.submissions import disclose
+from app.services.submissions.disclose import Disclosed
 from app.storage.database.records import RunRecord, SubmissionRecord
 
 
@@ -39,3 +41,16 @@ async def wait_until_shown(
             await asyncio.wait_for(settled.wait(), (until - now).total_seconds())
             settled.clear()  # the closing of Podium sets it again
             shown = shown or shown_at(submission.received_at, datetime.now(UTC), step)
+
+
+def show_after_wait(
+    context: Context, caller: Caller, run: RunRecord, submission: SubmissionRecord
+) -> Disclosed:
+    """A submission as it is now, for a caller who waited since it was as in `submission`.
+
+    A key that was revoked, has expired or was archived meanwhile is shown no outcome. Its request
+    is not refused, because the file is stored.
+    """
+    if not is_live(context, caller.key_id):
+        return disclose.show_new(context, caller, run, submission)
+    return disclose.show(context, caller, submission.id)

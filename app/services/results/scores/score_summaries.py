@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from app.domain.result_choices import Padding
 from app.domain.wording import first_few
 from app.errors import AttemptsMissing, Invalid
+from app.services.experiments import experiments
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.results.inputs.several import several
 from app.services.results.scores.score_values import NO_VALUE, REMEDY, Key, values
@@ -87,6 +88,8 @@ def scores(
     if not ends.low <= aim <= ends.high:
         raise Invalid(f"target: {scale} goes from {ends.low:g} to {ends.high:g}.")
     names = [name] if against is None else [name, against]
+    for one in names:  # `several` would take a name that does not exist apart at its commas
+        experiments.find(context, one)
     found = several(context, filters, names, strict=True).contexts
     unplaced: list[Unplaced] = []
     tables = [_scores(context, one, scale, convention, unplaced) for one in found]

@@ -1,0 +1,112 @@
+"""A key that ends while its request waits for a grade: the file stays, the outcome is not shown."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import time
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from tests.api.conftest import CSV, Podium, Run
+from tests.attacks.conftest import metric
+from tests.factories import good_submission
+
+SETTINGS = {"outcome_step_seconds": 2.0}
+RPC = "/api/v1/competitions.CompetitionApiService"
+SLOW = metric("time.sleep(1.5)\nreturn 0.25", "import time")
+End = Callable[[Podium, Run], None]
+
+
+def revoke(podium: Podium, run: Run) -> None:
+    """Revoke the run's key."""
+    (key,) = podium.admin.get("/v1/keys", params={"run": run.id}).json()["items"]
+    assert podium.admin.delete(f"/v1/keys/{key['id']}").status_code == 200
+
+
+def archive(podium: Podium, run: Run) -> None:
+    """Archive the run, with which its keys open nothing."""
+    ended = podium.admin.post(f"/v1/runs/{run.id}/archive", json={"reason": "a test"})
+    assert ended.status_code == 200
+
+
+def answer_after(
+    podium: Podium, run: Run, end: Callable[[], None], ask: Callable[[], httpx.Response]
+) -> httpx.Response:
+    """The answer to a request whose key ended once its file was stored."""
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(ask)
+        until = time.monotonic() + 10
+        while not podium.admin.get(f"/v1/runs/{run.id}/submissions").json()["items"]:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        end()
+        return asked.result()
+
+
+def disclosed(podium: Podium, run: Run) -> int:
+    """How much the exposure ledger has."""
+    return len(podium.admin.get(f"/v1/runs/{run.id}/exposure").json()["disclosed"])
+
+
+@pytest.mark.parametrize("end", [revoke, archive])
+@pytest.mark.parametrize(("feedback", "is_valid"), [("public", True), ("validity", False)])
+def test_an_agents_key(podium: Podium, end: End, feedback: str, is_valid: bool) -> None:
+    folder = podium.competition()
+    run = podium.run(folder, feedback=feedback)
+    body = good_submission(folder) if is_valid else b"id,target\nr1,x\n"
+
+    answer = answer_after(podium, run, lambda: end(podium, run), lambda: run.submit(body))
+
+    shown = answer.json()
+    assert (answer.status_code, shown["state"]) == (202, "queued")
+    assert (shown["grade"], shown["problem"], shown["settled_at"]) == (None, None, None)
+    assert run.client.get(f"/v1/submissions/{shown['id']}").status_code in (401, 403)
+    assert disclosed(podium, run) == 0
+    known = podium.admin.get(f"/v1/submissions/{shown['id']}").json()["state"]
+    assert known == ("graded" if is_valid else "rejected")
+
+
+def test_a_key_of_kaggles_client(podium: Podium) -> None:
+    folder = podium.competition()
+    run = podium.run(folder)
+    body, name = b"id,target\nr1,x\n", {"competitionName": folder.name}
+    announced = {**name, "contentLength": len(body), "fileName": "a.csv"}
+    started = run.client.post(f"{RPC}/StartSubmissionUpload", json=announced).json()
+    assert run.client.put(started["createUrl"], content=body).status_code == 200
+    call = {**name, "blobFileTokens": started["token"]}
+
+    answer = answer_after(
+        podium,
+        run,
+        lambda: revoke(podium, run),
+        lambda: run.client.post(f"{RPC}/CreateSubmission", json=call),
+    )
+
+    assert (answer.status_code, "valid submission" in answer.text) == (200, False)
+
+
+@pytest.mark.parametrize(("form", "status"), [("podium", 202), ("mle-bench", 503)])
+def test_a_harnesss_key(podium: Podium, form: str, status: int) -> None:
+    folder = podium.competition(metric_py=SLOW, leaderboard=None, usage=None)
+    run = podium.run(folder)
+    experiment = run.document["experiment"]
+    harness = podium.client(podium.harness_key(experiment))
+    keys = podium.admin.get("/v1/keys", params={"role": "harness", "limit": 1000}).json()["items"]
+    (key,) = [one["id"] for one in keys if one["experiment"] == experiment]
+
+    answer = answer_after(
+        podium,
+        run,
+        lambda: podium.admin.delete(f"/v1/keys/{key}").raise_for_status() and None,
+        lambda: harness.post(
+            f"/v1/competitions/{folder.name}/grade",
+            params={"format": form},
+            content=good_submission(folder),
+            headers=CSV,
+        ),
+    )
+
+    assert (answer.status_code, "0.25" in answer.text) == (status, False)
+    assert disclosed(podium, run) == 0
