@@ -1,4 +1,4 @@
-"""One real server per database and test process; every test makes its own competition and run."""
+"""One real server per database and test process; a module has a competition, each test its runs."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_a_problems_type_is_a_page(podium: Podium) -> None:
     assert text.startswith("The run has used up its submissions for now")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # the servers take turns, and each would ask again
 def kinds() -> list[str]:
     """The names of all problems of a server. Errors of commands alone have no page.
 
