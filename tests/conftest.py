@@ -32,7 +32,9 @@ LONG_TESTS = (  # 20 to 80 seconds each, on two cores
     "test_server_deaths.py", "test_wheel.py", "test_first_change.py",
     "test_harbor_package.py",
 )  # fmt: skip
-TOGETHER = ("test_inspect.py", "test_harbor_package.py")  # they share an environment of packages
+TOGETHER = (  # each shares an environment of packages that one of its tests would make anew
+    "test_inspect.py", "test_harbor_package.py", "system/test_wheel.py",
+)  # fmt: skip
 FREE_BYTES = 6 * 1024**3  # more than a run of all tests writes
 
 

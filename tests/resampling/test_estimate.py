@@ -96,7 +96,7 @@ def test_intervals_hold_the_true_value_as_often_as_they_say(
 ) -> None:
     rng = np.random.default_rng(20261122)
     truth = bind(name, {})(*make(rng, 1_000_000))
-    test_sets = 1000
+    test_sets = 500
 
     held = 0
     for _ in range(test_sets):

@@ -22,7 +22,7 @@ from tests.factories import good_submission, write_competition
 from tests.server import PodiumServer
 
 CLIENTS = 8
-SUBMISSIONS = 150
+SUBMISSIONS = 100
 KILLS = 5
 
 
@@ -86,7 +86,7 @@ def kill_five_times(server: PodiumServer) -> None:
         done = number_of_grades(server)
         deadline = time.monotonic() + 30
         while number_of_grades(server) < done + 3 and time.monotonic() < deadline:
-            time.sleep(0.05)
+            time.sleep(0.1)
         time.sleep(chance.uniform(0.0, 0.5))
         server.kill()
         server.start()
@@ -94,7 +94,7 @@ def kill_five_times(server: PodiumServer) -> None:
 
 def send_on(server: PodiumServer, run: dict[str, Any], number: int, body: bytes) -> str:
     submission = submit(server, run, number, body)
-    time.sleep(0.1)  # spread over the kills
+    time.sleep(0.4)  # spread over the kills
     return submission
 
 

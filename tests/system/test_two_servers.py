@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from app.worker.loop import CLAIMED_PER_GRADER
-from tests.api.conftest import Podium
+from tests.api.conftest import Podium, Run
+from tests.distributed.cluster import await_that
 from tests.factories import good_submission, write_competition
 from tests.postgres import Postgres
 from tests.server import PodiumServer
@@ -65,6 +66,8 @@ def test_a_client_waits_here_for_what_is_graded_there(
             for _ in range(CLAIMED_PER_GRADER):
                 sent = run.submit(slow, Prefer="return=minimal")
                 assert sent.status_code == 202
+            # What this server had not taken, the other one would be slow with.
+            await_that(lambda: states(podium, run) == {"grading"}, "not all are taken here")
             with ThreadPoolExecutor(1) as sender:
                 waiting = sender.submit(run.submit, good, Prefer="wait=30")
                 there.process.send_signal(signal.SIGCONT)
@@ -78,3 +81,9 @@ def test_a_client_waits_here_for_what_is_graded_there(
     assert answer.json()["state"] == "graded"
     # This server was not done with what it had taken before: the other one graded it.
     assert any(each["state"] == "grading" for each in claimed_here)
+
+
+def states(podium: Podium, run: Run) -> set[str]:
+    """The states of a run's submissions, as an admin sees them."""
+    items = podium.admin.get(f"/v1/runs/{run.id}/submissions").json()["items"]
+    return {each["state"] for each in items}
