@@ -29,6 +29,7 @@ from app.errors import BadCompetition
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML = "competition.toml"
+NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON
 DEEPEST = 8  # nested keys and brackets of a competition.toml; ours nest four deep
 LARGEST_VERSION = 2**31 - 1  # what the database's column takes
 
@@ -180,6 +181,9 @@ def parse_competition(slug: str, text: str) -> Competition:
         raise BadCompetition(
             [{"file": TOML, "key": "", "message": f"not valid TOML: {error}"}]
         ) from None
+    if NUL.search(strict):
+        message = "a name or text has the character NUL, which PostgreSQL cannot store"
+        raise BadCompetition([{"file": TOML, "key": "", "message": message}])
     if "slug" in document:
         raise BadCompetition(
             [{"file": TOML, "key": "slug", "message": "the folder's name is the slug; remove this"}]

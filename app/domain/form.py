@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
@@ -64,7 +65,7 @@ class SubmissionForm(Section):
             raise ValueError("a column needs a name")
         names = [name for n, c in self.columns.items() for name in (n, *c.aliases)]
         names += [*self.id, *self.id_aliases]
-        twice = sorted(name for name in set(names) if names.count(name) > 1)
+        twice = sorted(name for name, count in Counter(names).items() if count > 1)
         if twice:
             raise ValueError(f"{twice[0]!r} names two columns")
         if self.rows_sum_to_one and not self.probability_columns:

@@ -128,8 +128,9 @@ def _scores_of(header: list[str], rows: Iterator[list[str]]) -> list[str]:
     for number, row in enumerate(rows, start=1):
         cell = row[column] if len(row) == len(header) else ",".join(row)
         try:
-            # float() also accepts 1_000; NaN and infinities are rejected below.
-            score = float(cell) if "_" not in cell else float("nan")
+            # float() also accepts 1_000 and digits of other scripts; NaN and infinities are
+            # rejected below.
+            score = float(cell) if cell.isascii() and "_" not in cell else float("nan")
         except ValueError:
             score = float("nan")
         if isfinite(score) and len(row) == len(header):

@@ -59,6 +59,33 @@ def test_strings_that_are_not_closed_are_passed_over_in_one_pass(text: str) -> N
     assert time.process_time() - started < 2
 
 
+@pytest.mark.parametrize("title", [r'"a\u0000b"', r'"\U00000000"', r'"\\\u0000"'])
+def test_a_nul_in_a_text_is_refused(title: str) -> None:
+    """It comes by an escape only, and PostgreSQL cannot store it."""
+    with pytest.raises(BadCompetition, match="character NUL"):
+        parse_competition("nul", f"title = {title}")
+    with pytest.raises(BadCompetition, match="version: this key is required"):
+        parse_competition("nul", r'title = "a\\u0000b"')
+
+
+def test_many_columns_take_time_in_proportion() -> None:
+    columns = "\n".join(f'c{number} = {{ kind = "number" }}' for number in range(20_000))
+    head = 'title = "t"\nversion = 1\nmetric = { name = "mean_absolute_error" }\n'
+    started = time.process_time()
+    found = parse_competition(
+        "wide", f'{head}[submission]\nid = "id"\n[submission.columns]\n{columns}'
+    )
+    assert found.submission is not None
+    assert len(found.submission.columns) == 20_000
+    assert time.process_time() - started < 4
+
+
+@pytest.mark.parametrize("score", ["\u0663", "1_0", "\uff11", "1\u00a0"])
+def test_scores_of_a_board_are_plain_numbers(score: str) -> None:
+    with pytest.raises(BadCompetition, match="not a finite score"):
+        read_scores(f"score\n{score}\n")
+
+
 def test_every_bundled_competition_is_far_from_the_bound() -> None:
     files = sorted(Path("competitions").glob("*/competition.toml"))
     assert len(files) > 50

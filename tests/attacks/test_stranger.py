@@ -104,6 +104,21 @@ def test_what_is_no_http_is_told_as_a_problem(server: PodiumServer) -> None:
     assert json.loads(body)["title"] == "Bad Request"
 
 
+@pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"TLS/1.3"])
+@pytest.mark.parametrize("body", [b"", b"id,target\n"])
+def test_another_protocol_is_refused_in_words(
+    server: PodiumServer, protocol: bytes, body: bytes
+) -> None:
+    """Some clients of HTTP/2 ask for it in their first request, and need an answer."""
+    head = b"POST /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: " + protocol
+    request = head + b"\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+
+    answer = send_until_refused(server, iter([request]))
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"without the header Upgrade" in answer
+
+
 @pytest.mark.parametrize("announced", [True, False])
 @pytest.mark.parametrize("has_key", [True, False])
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,35 @@ def test_damage_is_named_with_what_to_do_and_mended_by_it(podium: Podium) -> Non
     assert run.submit(body).json()["state"] == "graded"
     run.submit(body + b"\n")
     assert run_verify(podium.server) == (0, {**found, "damaged": []})
+
+
+@pytest.mark.parametrize("kind", ["pipe", "directory", "loop"])
+def test_what_is_no_file_is_damage_and_is_not_waited_for(
+    podium: Podium, tmp_path: Path, kind: str
+) -> None:
+    run = podium.run(podium.competition())
+    sent = run.submit(b"id,target\n").json()
+    place = blob_of(podium, sent["sha256"])
+    place.unlink()
+    if kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "directory":
+        place.mkdir()
+    else:
+        place.symlink_to(place)
+
+    status, found = run_verify(podium.server)
+    backup = run_podium(
+        ["backup", str(tmp_path / "backup")],
+        env=podium.server.environment, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+
+    assert status == 1
+    assert [one["path"] for one in found["damaged"]] == [str(place)]
+    assert backup.returncode == 1
+    assert "missing or damaged" in backup.stderr
+    assert "Traceback" not in backup.stderr
+    assert run.client.get(f"/v1/submissions/{sent['id']}/file").status_code == 500
 
 
 def test_words_for_people(podium: Podium) -> None:

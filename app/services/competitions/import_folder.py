@@ -166,12 +166,12 @@ def inspect(graders: GraderPool, staged: Staged) -> CompetitionCheck:
             )
             raise BadCompetition([{"file": METRIC_FILE, "key": "", "message": message}])
         # Whatever ends the process in which a metric.py is tried, the metric.py did it.
-        is_ours = found.kind != "crashed" or not (staged.directory / METRIC_FILE).is_file()
+        has_metric = (staged.directory / METRIC_FILE).is_file()
+        is_ours = found.kind != "crashed" or not has_metric
         if found.kind in OUR_FAULTS and is_ours:
             raise GradingFault(f"A grader failed while it tested {staged.slug} ({found.kind}).")
-        raise BadCompetition(
-            [{"file": METRIC_FILE, "key": "", "message": f"{found.kind}: {found.place}"}]
-        )
+        file = METRIC_FILE if has_metric else "competition.toml"
+        raise BadCompetition([{"file": file, "key": "", "message": f"{found.kind}: {found.place}"}])
     if found.problems:
         raise BadCompetition(list(found.problems))
     return found

@@ -88,6 +88,10 @@ class DiskBlobs:
             size, found = file_digest(blob_path)
         except FileNotFoundError:
             raise DamagedFile(f"The store {self.name} has no file {sha256}.") from None
+        except OSError as error:
+            raise DamagedFile(
+                f"The store {self.name} cannot read its file {sha256}: {error.strerror}."
+            ) from None
         if found != sha256:
             raise DamagedFile(f"The store {self.name} has other bytes under {sha256}.")
         with translate_disk_full():

@@ -58,8 +58,6 @@ class BoundedConnection(SingleRequestConnection):
             self._beside_body += len(piece)
         try:
             self.parser.feed_data(piece)
-        except httptools.HttpParserUpgrade:
-            self._refuse(self._refusal or refusals.OTHER_PROTOCOL)
         except httptools.HttpParserError:
             self._refuse(self._refusal or refusals.NO_HTTP)
         else:
@@ -95,6 +93,8 @@ class BoundedConnection(SingleRequestConnection):
         host = foreign_host(self.parser.get_method(), self.url, port or 0)
         if host:
             self._stop(refusals.no_proxy(host))
+        if self.parser.should_upgrade():  # the parser would leave the body to the other protocol
+            self._stop(refusals.OTHER_PROTOCOL)
         self._enter(Phase.BODY)
         self._receiving = Receiving(self.since)
         self._beside_body = 0

@@ -32,7 +32,10 @@ class Refusal(NamedTuple):
 
 
 NO_HTTP = Refusal(HTTPStatus.BAD_REQUEST, "The request is not valid HTTP/1.1.")
-OTHER_PROTOCOL = Refusal(HTTPStatus.BAD_REQUEST, "Podium speaks plain HTTP/1.1, no other protocol.")
+OTHER_PROTOCOL = Refusal(
+    HTTPStatus.BAD_REQUEST,
+    "Podium speaks plain HTTP/1.1, no other protocol: send the request without the header Upgrade.",
+)
 TOO_MANY_REQUESTS = Refusal(
     HTTPStatus.BAD_REQUEST, "Too many requests were sent before the answer to the first."
 )
