@@ -34,6 +34,8 @@ from benchmarks.families.measure import SEED, write_csv, write_files
 from benchmarks.server import Server, running
 
 ROWS = 2000
+# Their masks are large: an archive may unpack to 1 GiB, and the files are sent 600 times.
+FEWER_ROWS = {"hubmap-kidney-segmentation": 20, "uw-madison-gi-tract-image-segmentation": 432}
 AGENTS, FILES = 8, 600
 KNOWN = 120  # files under `full`
 STEP = 0.25
@@ -55,7 +57,7 @@ def main(*names: str) -> None:
 
 def measured(server: Server, family: Family, directory: Path) -> str:
     """One line about one family."""
-    small = replace(family, rows=ROWS)
+    small = replace(family, rows=FEWER_ROWS.get(family.slug, ROWS))
     place = write_files(small, directory / family.slug)
     (place.version / "description.md").write_text("Measured.\n")
     shutil.copyfile(place.submission, place.version / SAMPLE_FILE)

@@ -19,7 +19,7 @@ from app.services.runtime.context import Context
 from app.units import HOUR
 
 RECEIPT_SECONDS = 10.0  # between checks for closed runs without a receipt
-REVIEW_SECONDS = 0.5  # between checks for newly graded submissions
+REVIEW_SECONDS = 2.0  # between checks for newly graded submissions
 RESULT_SECONDS = 5.0  # between checks for changed results
 RESULT_SHARE = 0.01  # of a processor, at most, for these checks
 gc_log = logging.getLogger("podium.gc")
