@@ -110,7 +110,12 @@ class Settings(BaseSettings):
     gc_age_hours: float = Field(
         24.0, ge=1, description="how old a file must be before it is removed as nobody's"
     )
-    graders: int = Field(2, ge=1, le=256, description="grading processes")
+    graders: int = Field(
+        2,
+        ge=1,
+        le=256,
+        description="grading processes; at most as many more for competitions with a metric.py",
+    )
     grading_seconds: float = Field(600.0, gt=0, description="wall-clock limit of one grading")
     validation_seconds: float = Field(
         30.0, gt=0, description="wall-clock limit of one check of a file's form, without answers"

@@ -9,9 +9,11 @@ from typing import Annotated
 
 from fastapi import Depends, Path, Query, Request
 from fastapi.security import HTTPBearer
+from pydantic import AfterValidator
 
 from app.api.http.query_names import refuse_ignored_parameters
 from app.api.http.request_log import note_caller
+from app.errors import NotFound
 from app.services.auth import (
     Caller,
     identify,
@@ -138,5 +140,13 @@ Cursor = Annotated[
 ]
 Slug = Annotated[str, Path(max_length=100, pattern=r"^[A-Za-z0-9][A-Za-z0-9-]*$")]
 Id = Annotated[str, Path(max_length=64, pattern=r"^[a-z0-9_]+$")]
-# PostgreSQL takes no NUL in a text; SQLite does, and then finds nothing.
-ExperimentPath = Annotated[str, Path(max_length=200, pattern=r"^[^\x00]*$")]
+
+
+def _experiment(name: str) -> str:
+    # PostgreSQL takes no NUL in a text; SQLite does, and then finds nothing.
+    if "\0" in name:
+        raise NotFound(f"There is no experiment {name!r}.")
+    return name
+
+
+ExperimentPath = Annotated[str, Path(max_length=200), AfterValidator(_experiment)]

@@ -20,16 +20,11 @@ from app.graders.messages.results import CacheCounts, GraderFault, GraderFaultKi
 from app.graders.process import GraderDied, GraderProcess, Job, Role, SendFailed
 from app.graders.template import GraderTemplate, StartFailed
 from app.graders.walls.isolation import Isolation
-from app.grading.custom_metric import METRIC_FILE
 
 log = logging.getLogger("podium.graders")
 
 STARTS = 3  # attempts to start a grader before the waiting job fails
-PAUSE_SECONDS = (
-    1.0  # between them; also between the checks of an idle slot that its grader is alive
-)
-# A process for competitions with a metric.py ends after this time without a job.
-CUSTOM_IDLE_SECONDS = 300.0
+PAUSE_SECONDS = 1.0  # between them; also between the checks of an idle slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +72,11 @@ Tasks = queue.SimpleQueue[Task | None]
 
 
 class GraderSlot:
-    """Serves `tasks` with grader processes until `closed` is set.
-
-    There is one process for each role: the slot's own, and a process of role `custom`, started
-    for the first competition with a metric.py, so that its code never runs in a process that grades
-    others. Only one of the two runs a job at a time.
+    """Serves `tasks` with one grader process at a time until `closed` is set.
 
     `start_error` is the reason of the last failed start, and `isolation` has the walls around the
-    last process. A slot `on_demand` has processes only while there are jobs. With `niceness`,
-    others get the processors first.
+    last process. With `idle_seconds` the slot is on demand: its process starts for a job, and ends
+    after so long without one. With `niceness`, others get the processors first.
     """
 
     def __init__(
@@ -96,14 +87,14 @@ class GraderSlot:
         limits: GraderLimits,
         template: GraderTemplate,
         *,
-        on_demand: bool = False,
+        idle_seconds: float | None = None,
         niceness: int = 0,
     ) -> None:
         self.role = role
         self.tasks = tasks
-        self.on_demand = on_demand
-        self.processes: dict[Role, GraderProcess] = {}
-        self.caches: dict[Role, CacheCounts] = {}
+        self.on_demand = idle_seconds is not None
+        self.process: GraderProcess | None = None
+        self.cache = CacheCounts()
         self.start_error = ""
         self.isolation = Isolation(notes=("a grader is starting",))
         self.counts: Counter[str] = Counter()
@@ -112,26 +103,28 @@ class GraderSlot:
         self._limits = limits
         self._template = template
         self._task: Task | None = None
-        self._last_custom_job = 0.0
+        self._idle_seconds = idle_seconds or 0.0
+        self._last_job = 0.0
         # A daemon thread, so that a server that did not close the pool can still end.
         self.thread = threading.Thread(target=self._run, name=f"grader-{role}", daemon=True)
 
     def is_ready(self) -> bool:
         """Whether a warm process is alive, or none is needed now."""
-        return self.on_demand or self._is_warm(self.role)
+        return self.on_demand or self._is_warm()
 
     def stop(self) -> None:
-        """Kill the processes, so that the thread ends, and wait for it."""
+        """Kill the process, so that the thread ends, and wait for it."""
         task = self._task
         if task is not None:
             task.cancel()
         while self.thread.is_alive():
-            for process in list(self.processes.values()):
+            process = self.process
+            if process is not None:
                 process.kill()
             self.thread.join(0.05)
 
-    def _is_warm(self, role: Role) -> bool:
-        process = self.processes.get(role)
+    def _is_warm(self) -> bool:
+        process = self.process
         return process is not None and process.is_alive()
 
     def _run(self) -> None:
@@ -142,63 +135,56 @@ class GraderSlot:
                 log.exception("a grader's thread stumbled")
                 if self._task is not None:
                     self._task.fail(error)
-                self._discard_all()
+                self._discard()
             self._task = None
-        self._discard_all()
+        self._discard()
 
     def _serve_one(self) -> None:
-        if not self.on_demand and self.role not in self.processes:
-            self._keep_alive(self.role)
+        if not self.on_demand and self.process is None:
+            self._keep_alive()
         try:
             self._task = self.tasks.get(timeout=PAUSE_SECONDS)
         except queue.Empty:
-            if self.on_demand:
-                self._discard_all()
-            else:
-                self._keep_alive(self.role)
-                idle = time.monotonic() - self._last_custom_job
-                if not self._is_warm("custom") or idle > CUSTOM_IDLE_SECONDS:
-                    self._discard("custom")
+            if not self.on_demand:
+                self._keep_alive()
+            elif not self._is_warm() or time.monotonic() - self._last_job > self._idle_seconds:
+                self._discard()
             return
         if self._task is not None and not self._task.future.cancelled():
             self._task.begun()
             self._task.finish(self._do(self._task.job))
+            self._last_job = time.monotonic()
 
     def _do(self, job: Job) -> Answer:
         self.counts["jobs"] += 1
-        role = self.role
-        # Uncertainty is estimated by Podium's own code alone: it never runs a metric.py.
-        runs_metric = job.task != "uncertainty"
-        if role == "grade" and runs_metric and (job.version.path / METRIC_FILE).is_file():
-            role, self._last_custom_job = "custom", time.monotonic()
         for _ in range(STARTS):
-            process = self._keep_alive(role)
+            process = self._keep_alive()
             if process is None:
                 self._closed.wait(PAUSE_SECONDS)
                 continue
             missing = process.isolation.missing()
-            if role == "custom" and self._limits.requires_isolation and missing:
+            if self.role == "custom" and self._limits.requires_isolation and missing:
                 return self._fault("isolation", "without " + ", ".join(missing))
             try:
                 reply = process.ask(job, self._limits.seconds)
             except SendFailed as error:
                 log.warning("a grader was replaced before a job", extra={"reason": str(error)})
-                self._discard(role)
+                self._discard()
                 continue
             except TimeoutError:
-                self._discard(role)
+                self._discard()
                 return self._fault("timeout", f"after {self._limits.seconds:g} seconds")
             except GraderDied:
-                return self._fault("crashed", self._discard(role))
+                return self._fault("crashed", self._discard())
             except ProtocolError as error:
-                self._discard(role)
+                self._discard()
                 return self._fault("crashed", str(error))
-            self.caches[role] = CacheCounts(**dict(reply.cache))
+            self.cache = CacheCounts(**dict(reply.cache))
             answer = reply.answer.result()
             if isinstance(answer, GraderFault):
                 self.counts[answer.kind] += 1
             if reply.retire:
-                self._discard(role)
+                self._discard()
             return answer
         return self._fault("not_started", "")
 
@@ -206,16 +192,16 @@ class GraderSlot:
         self.counts[kind] += 1
         return GraderFault(kind, place)
 
-    def _keep_alive(self, role: Role) -> GraderProcess | None:
-        """Return a living process of this role; None if none can be started now."""
-        if self._is_warm(role):
-            return self.processes[role]
-        if role in self.processes:
-            log.warning("an idle grader died", extra={"ending": self._discard(role)})
+    def _keep_alive(self) -> GraderProcess | None:
+        """Return a living process; None if none can be started now."""
+        if self._is_warm():
+            return self.process
+        if self.process is not None:
+            log.warning("an idle grader died", extra={"ending": self._discard()})
         limits = self._limits
         try:
             process = GraderProcess(
-                role,
+                self.role,
                 memory_mb=limits.memory_mb,
                 cache_mb=limits.cache_mb,
                 requires_isolation=limits.requires_isolation,
@@ -229,20 +215,16 @@ class GraderSlot:
         if self._niceness:
             with contextlib.suppress(OSError):  # it died: the job will say so
                 os.setpriority(os.PRIO_PROCESS, process.pid, self._niceness)
-        self.processes[role] = process
+        self.process = process
         self.start_error = ""
         self.isolation = process.isolation
-        self.caches[role] = CacheCounts()
+        self.cache = CacheCounts()
         self.counts["starts"] += 1
         return process
 
-    def _discard_all(self) -> None:
-        for role in list(self.processes):
-            self._discard(role)
-
-    def _discard(self, role: Role) -> str:
-        """Kill the process of a role, if there is one. Returns how it ended."""
-        process = self.processes.pop(role, None)
+    def _discard(self) -> str:
+        """Kill the process, if there is one. Returns how it ended."""
+        process, self.process = self.process, None
         if process is None:
             return ""
         status = process.kill()

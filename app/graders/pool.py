@@ -28,8 +28,11 @@ from app.graders.process import Job, Role
 from app.graders.template import GraderTemplate
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.isolation import Isolation
+from app.grading.custom_metric import METRIC_FILE
 from app.resampling.uncertainty import Uncertainty
 
+# A process for competitions with a metric.py ends after this time without a job.
+CUSTOM_IDLE_SECONDS = 300.0
 NICENESS = 15  # of the process that estimates uncertainty; that of those that grade is 5
 
 
@@ -44,10 +47,12 @@ class GraderPool:
     `GraderFault` and affects no other. Every future gets a result, or is cancelled when the pool is
     closed. Callbacks of futures run in the thread that serves a grader, so they should be short.
 
-    Competitions with a metric.py are graded in processes of their own, which start on demand. With
-    `requires_isolation` they are refused where this machine lacks a wall of `Isolation`, by a fault
-    that names the wall. `shows_texts` is for commands of an admin who has the answers: faults of a
-    metric.py then have the exception's text. A command may give a `template` that it has launched.
+    Competitions with a metric.py are graded in as many processes of their own, which start on
+    demand. So their code never runs in a process that grades others, and however long a metric.py
+    takes, competitions without one do not wait for it. With `requires_isolation` they are refused
+    where this machine lacks a wall of `Isolation`, by a fault that names the wall. `shows_texts` is
+    for commands of an admin who has the answers: faults of a metric.py then have the exception's
+    text. A command may give a `template` that it has launched.
     """
 
     def __init__(
@@ -65,28 +70,27 @@ class GraderPool:
     ) -> None:
         self._closed = threading.Event()
         self._grading: Tasks = queue.SimpleQueue()
+        self._with_own_metric: Tasks = queue.SimpleQueue()
         self._validating: Tasks = queue.SimpleQueue()
         self._resampling: Tasks = queue.SimpleQueue()
         limits = GraderLimits(seconds, memory_mb, cache_mb, requires_isolation, shows_texts)
         template = template or GraderTemplate()
-        self._slots = [
-            GraderSlot(
-                "grade", self._grading, self._closed, limits, template, on_demand=processes == 0
+        is_kept, count = processes > 0, max(1, processes)
+
+        def new_slot(role: Role, tasks: Tasks, idle: float | None, niceness: int = 0) -> GraderSlot:
+            return GraderSlot(
+                role, tasks, self._closed, limits, template, idle_seconds=idle, niceness=niceness
             )
-            for _ in range(max(1, processes))
+
+        self._slots = [
+            new_slot("grade", self._grading, None if is_kept else 0.0) for _ in range(count)
+        ]
+        self._slots += [
+            new_slot("custom", self._with_own_metric, CUSTOM_IDLE_SECONDS if is_kept else 0.0)
+            for _ in range(count)
         ]
         # A process of its own, and only while somebody asks: so no submission ever waits for it.
-        self._slots.append(
-            GraderSlot(
-                "grade",
-                self._resampling,
-                self._closed,
-                limits,
-                template,
-                on_demand=True,
-                niceness=NICENESS,
-            )
-        )
+        self._slots.append(new_slot("grade", self._resampling, 0.0, NICENESS))
         checks = replace(limits, seconds=validation_seconds or seconds)
         self._slots += [
             GraderSlot("validate", self._validating, self._closed, checks, template)
@@ -113,17 +117,20 @@ class GraderPool:
         If its SHA-256 is not `sha256`, that is a fault of kind `storage`. `begun` is called just
         before a grader gets the file, in the thread that serves the grader.
         """
-        return self._put(self._grading, Job("grade", version, file, sha256), begun)
+        return self._put(self._tasks(version), Job("grade", version, file, sha256), begun)
 
     def uncertainty(
         self, version: VersionFolder, file: Path, sha256: str = ""
     ) -> Future[Uncertainty | Rejected | GraderFault]:
-        """Estimate the noise of a submission's score; one at a time, and never before a grading."""
+        """Estimate the noise of a submission's score; one at a time, and never before a grading.
+
+        Podium's own code does it alone: no metric.py is run.
+        """
         return self._put(self._resampling, Job("uncertainty", version, file, sha256))
 
     def check_competition(self, version: VersionFolder) -> Future[CompetitionCheck | GraderFault]:
         """Check a competition before its import; nothing of it is cached."""
-        return self._put(self._grading, Job("check", version))
+        return self._put(self._tasks(version), Job("check", version))
 
     def validate(self, version: VersionFolder, file: Path) -> Future[Verdict | GraderFault]:
         """Check a file's form against the declared columns and the public ids."""
@@ -148,8 +155,8 @@ class GraderPool:
 
     def pids(self, role: Role | None = None) -> tuple[int, ...]:
         """The process ids of the running graders, of one role or of all."""
-        running = [item for slot in self._slots for item in list(slot.processes.items())]
-        return tuple(process.pid for its, process in running if role in (None, its))
+        running = [(slot.role, slot.process) for slot in self._slots]
+        return tuple(process.pid for its, process in running if process and role in (None, its))
 
     def isolation(self) -> Isolation:
         """The walls around all graders; none before each grader has started once."""
@@ -162,11 +169,8 @@ class GraderPool:
 
     def caches(self) -> Mapping[int, CacheCounts]:
         """The last counts of each running process's cache, by process id."""
-        return {
-            process.pid: slot.caches[role]
-            for slot in self._slots
-            for role, process in list(slot.processes.items())
-        }
+        running = [(slot.process, slot.cache) for slot in self._slots]
+        return {process.pid: cache for process, cache in running if process}
 
     def close(self, grace: float = 5.0) -> None:
         """Cancel waiting jobs, give running jobs `grace` seconds, then kill every process."""
@@ -181,6 +185,10 @@ class GraderPool:
             slot.stop()
         self._cancel_waiting()
 
+    def _tasks(self, version: VersionFolder) -> Tasks:
+        has_own_metric = (version.path / METRIC_FILE).is_file()
+        return self._with_own_metric if has_own_metric else self._grading
+
     def _put(self, tasks: Tasks, job: Job, begun: Callable[[], None] = lambda: None) -> Future[Any]:
         if self._closed.is_set():
             raise Unavailable("Podium is shutting down.")
@@ -191,7 +199,9 @@ class GraderPool:
         return task.future
 
     def _cancel_waiting(self) -> None:
-        for tasks in (self._grading, self._validating, self._resampling):
+        for tasks in (
+            self._grading, self._with_own_metric, self._validating, self._resampling,
+        ):  # fmt: skip
             with contextlib.suppress(queue.Empty):
                 while True:
                     task = tasks.get_nowait()

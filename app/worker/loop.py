@@ -33,7 +33,7 @@ class Worker(GradingLoop[ClaimRecord]):
         graders = context.settings.graders
         super().__init__(
             GradingLifecycle(context, self._claims),
-            capacity=CLAIMED_PER_GRADER * graders,
+            capacity=2 * CLAIMED_PER_GRADER * graders,  # those with a metric.py, and the others
             enough=graders,
             rest_seconds=REST_SECONDS,
         )

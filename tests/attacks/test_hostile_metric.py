@@ -113,13 +113,13 @@ def test_a_reply_that_waits_when_a_job_is_sent_gets_the_grader_replaced(pool, co
     """As if somebody had written into the channel of a grader: its next job goes to a fresh one."""
     folder, file = competition(shift=0.5)
     (slot, *_) = pool._slots
-    process = slot.processes["grade"]
+    process = slot.process
     process._channel.close()
     process._channel, theirs = socket.socketpair()
     with theirs:
         theirs.sendall(struct.pack("<Q", len(GOLD)) + GOLD)
         assert pool.grade(folder, file).result(60).score == pytest.approx(0.5)
-    assert slot.processes["grade"].pid != process.pid
+    assert slot.process.pid != process.pid
 
 
 PATCHES = """

@@ -64,7 +64,7 @@ def test_a_nul_in_an_address_is_not_found_or_refused(podium: Podium) -> None:
     }
 
     assert {one: status for one, status in answers.items() if status >= 500} == {}
-    assert answers["GET", f"/v1/experiments/{NUL}"] == 422
+    assert answers["GET", f"/v1/experiments/{NUL}"] == 404
 
 
 def test_a_nul_in_a_reason_or_note_is_refused(podium: Podium) -> None:

@@ -57,7 +57,7 @@ def test_a_job_that_could_not_be_delivered_goes_to_a_new_grader(pool, tiny, tiny
     wait_until(pool.is_ready)
     before = set(pool.pids("grade"))
     for grader in pool._slots[:2]:
-        process = grader.processes["grade"]
+        process = grader.process
         os.kill(process.pid, signal.SIGSTOP)  # alive, but its line is cut
         process._channel.shutdown(socket.SHUT_WR)
     jobs = [pool.grade(tiny, tiny_file) for _ in range(10)]

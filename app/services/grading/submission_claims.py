@@ -8,8 +8,11 @@ from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
 
+from sqlalchemy.orm import Session
+
 from app.domain.states import SubmissionState
 from app.graders.messages.results import GradingResult
+from app.grading.custom_metric import METRIC_FILE
 from app.prometheus_metrics import SETTLED, observe_grading
 from app.services.grading import gradings_in_progress
 from app.services.grading.claim_jobs import ClaimedJob, DeliveredJob, claim_jobs, delivered_job
@@ -33,7 +36,10 @@ class SubmissionClaims:
     def __init__(self, context: Context, *, are_others: bool = False) -> None:
         self._context = context
         self._are_others = are_others
-        self._turns: Turns[GradingResult] = Turns(context.settings.graders)
+        graders = context.settings.graders
+        self._turns: Turns[GradingResult] = Turns(graders)
+        self._turns_with_own_metric: Turns[GradingResult] = Turns(graders)
+        self._own_metric: set[int] = set()  # the versions with a metric.py among those claimed
         attempts = context.settings.grading_attempts
         self._job_claims: WriteBatch[DeliveredJob, ClaimedJob] = WriteBatch(
             context.database.writer, partial(claim_jobs, max_attempts=attempts)
@@ -46,15 +52,27 @@ class SubmissionClaims:
         """Claim up to `limit` queued submissions, by turns of their runs. None if none is queued.
 
         So many of a run are held that it has the next one at hand while others are not kept out.
+        Of all that are held, at most half are of competitions with a metric.py, and at most half
+        are of others: one that takes its time would keep them all out.
         """
+        if limit < 1:
+            return []
         held = Counter(one.run_id for one in busy)
         instance, now = self._context.instance, datetime.now(UTC)
-        claimed = self._context.database.write(
-            lambda session: direct_claims.claim(
-                session, instance, limit, now, most_of_run=MOST_OF_RUN, held=held
+        half = (limit + len(busy)) // 2
+        of_own = sum(one.version_id in self._own_metric for one in busy)
+        claim = partial(direct_claims.claim, most_of_run=MOST_OF_RUN, held=held)
+
+        def claim_both(session: Session) -> tuple[list[ClaimRecord], list[ClaimRecord]]:
+            most, most_of_own = half - (len(busy) - of_own), half - of_own
+            return (
+                claim(session, instance, min(limit, most), now, without_file=METRIC_FILE),
+                claim(session, instance, min(limit, most_of_own), now, with_file=METRIC_FILE),
             )
-        )
-        return claimed or None
+
+        claimed, with_own_metric = self._context.database.write(claim_both)
+        self._own_metric |= {one.version_id for one in with_own_metric}
+        return claimed + with_own_metric or None
 
     def claim_one(self, submission_id: str) -> list[ClaimRecord]:
         """Claim a submission if it is queued."""
@@ -76,7 +94,9 @@ class SubmissionClaims:
         """Send the file when it is its run's turn: one file of a run is graded at a time."""
         if self._are_others:  # the queue gives the turns
             return send()
-        return self._turns.add(claimed.run_id, send)
+        has_own_metric = claimed.version_id in self._own_metric
+        turns = self._turns_with_own_metric if has_own_metric else self._turns
+        return turns.add(claimed.run_id, send)
 
     def write(
         self, claimed: ClaimRecord, outcome: GradingResult, metric: str

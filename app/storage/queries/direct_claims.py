@@ -7,34 +7,46 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import OPEN, SubmissionState
 from app.storage.database import notify
-from app.storage.database.models import Run, Submission
+from app.storage.database.models import Run, Submission, VersionFile
 from app.storage.database.records import ClaimRecord
 
 TABLE = Submission.__table__
 RUN = Run.__table__
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
 LOOKED_AT = 2  # times as many as wanted
-# The queued submissions by turns: the first of each run, then the second of each, and so on.
-_QUEUED = (
-    select(
-        TABLE.c.id,
-        TABLE.c.run_id,
-        func.row_number().over(partition_by=TABLE.c.run_id, order_by=TABLE.c.id).label("turn"),
+# The version of a submission has a file at a path, such as that of its own metric.
+HAS_FILE = exists().where(
+    VersionFile.version_id == TABLE.c.version_id, VersionFile.path == bindparam("path")
+)
+
+
+def _by_turns(*conditions: ColumnElement[bool]) -> Select[tuple[str, str, int]]:
+    """The queued submissions by turns: the first of each run, then the second of each, ..."""
+    queued = (
+        select(
+            TABLE.c.id,
+            TABLE.c.run_id,
+            func.row_number().over(partition_by=TABLE.c.run_id, order_by=TABLE.c.id).label("turn"),
+        )
+        .where(IS_QUEUED, *conditions)
+        .subquery()
     )
-    .where(IS_QUEUED)
-    .subquery()
-)
-BY_TURNS = (
-    select(_QUEUED)
-    .where(_QUEUED.c.turn <= bindparam("most"))
-    .order_by(_QUEUED.c.turn, _QUEUED.c.id)
-    .limit(bindparam("limit"))
-)
+    return (
+        select(queued)
+        .where(queued.c.turn <= bindparam("most"))
+        .order_by(queued.c.turn, queued.c.id)
+        .limit(bindparam("limit"))
+    )
+
+
+BY_TURNS = _by_turns()
+BY_TURNS_WITH_FILE = _by_turns(HAS_FILE)
+BY_TURNS_WITHOUT_FILE = _by_turns(~HAS_FILE)
 CLAIMABLE = (
     select(
         TABLE.c.id,
@@ -70,15 +82,24 @@ def claim(
     *,
     most_of_run: int | None = None,
     held: Mapping[str, int] = MappingProxyType({}),
+    with_file: str | None = None,
+    without_file: str | None = None,
 ) -> list[ClaimRecord]:
     """Claim up to `limit` queued submissions for `claimant`, by turns of their runs.
 
     `held` is the number of submissions of each run that the claimant has claimed already. It gets
-    at most `most_of_run` of a run, those among them; None sets no limit.
+    at most `most_of_run` of a run, those among them; None sets no limit. `with_file` claims only
+    those whose competition's version has a file at this path, `without_file` the others.
     """
     wanted = LOOKED_AT * limit + sum(held.values())
     most_of_run = wanted if most_of_run is None else most_of_run
-    found = session.execute(BY_TURNS, {"most": most_of_run, "limit": wanted})
+    values: dict[str, int | str] = {"most": most_of_run, "limit": wanted}
+    if with_file is not None:
+        found = session.execute(BY_TURNS_WITH_FILE, values | {"path": with_file})
+    elif without_file is not None:
+        found = session.execute(BY_TURNS_WITHOUT_FILE, values | {"path": without_file})
+    else:
+        found = session.execute(BY_TURNS, values)
     turns = sorted((row.turn + held.get(row.run_id, 0), row.id) for row in found)
     ids = [submission for turn, submission in turns if turn <= most_of_run]
     claimed = claim_named(session, claimant, ids[:limit], now)

@@ -5,9 +5,16 @@ from __future__ import annotations
 import pytest
 
 from app.domain.states import SubmissionState
-from app.storage.database.records import RunRecord
-from app.storage.queries import direct_claims, submissions
-from tests.storage.make import NOON, World, add_run, add_submission, make_submission
+from app.storage.database.records import RunRecord, VersionFileRecord
+from app.storage.queries import direct_claims, submissions, version_files
+from tests.storage.make import (
+    NOON,
+    World,
+    add_run,
+    add_submission,
+    add_version,
+    make_submission,
+)
 
 
 @pytest.fixture
@@ -52,6 +59,17 @@ def test_what_is_held_already_counts_as_turns(world, runs):
     first, second, third = runs
     ids = queue(world, first, second, third)
     assert claim(world, 2, held={first.id: 5, second.id: 1}) == [ids[2], ids[1]]
+
+
+def test_versions_with_a_file_and_without_are_claimed_apart(world, runs):
+    own = world.database.write(lambda session: add_version(session, "own"))
+    other = add_run(world.database, own, "d")
+    file = VersionFileRecord(path="metric.py", sha256="0" * 64, bytes=1)
+    world.database.write(lambda session: version_files.add_files(session, own.id, [file]))
+    ids = queue(world, other, runs[0], other, runs[1])
+    assert claim(world, 1, without_file="metric.py") == [ids[1]]
+    assert claim(world, 9, with_file="metric.py") == [ids[0], ids[2]]
+    assert claim(world, 9, without_file="metric.py") == [ids[3]]
 
 
 def test_a_named_submission_is_claimed_only_if_it_is_queued(world, runs):
