@@ -2,8 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
-# Tests wait for other processes a third of the time, so three times as many as this machine has cores.
-PROCESSES ?= $(shell expr 3 \* $$(nproc))
+# Tests wait for other processes a quarter of the time, so twice as many as this machine has cores.
+PROCESSES ?= $(shell expr 2 \* $$(nproc))
 
 .PHONY: help install install-dev demo serve test quick check fix bench lock
 
