@@ -29,7 +29,7 @@ from app.services.runtime.blob_store import open_store
 from app.settings import Settings
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import sync_directory
-from app.storage.blobs.store import BlobStore
+from app.storage.blobs.store import BlobStore, path_of
 from app.storage.database import dump
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file
@@ -44,6 +44,16 @@ class NoBackupHere(Conflict):
     """A backup cannot be written there."""
 
 
+class ChangedRow(Conflict):
+    """A row has a value that Podium does not write, so somebody changed the database."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            f"{problem}. Somebody changed the database: no backup was made. `podium verify` names "
+            "what else it finds. Mend the row, or go on from an earlier backup (`podium restore`)."
+        )
+
+
 def back_up(
     settings: Settings, folder: Path, progress: Progress, *, signing_keys: bool = False
 ) -> BackupManifest:
@@ -54,6 +64,7 @@ def back_up(
 
     Raises:
         NoBackupHere: the folder is not empty, or the database has another schema than this Podium.
+        ChangedRow: a row has a value that Podium does not write.
         NotFound: there is no database.
         DamagedFile: a stored file is missing or damaged, so a complete backup is not possible.
         Unavailable: the database or the store went away.
@@ -102,7 +113,10 @@ def _write_rows(
         for table in tables_to_copy:
             left_out = dump.left_out(table, signing_keys=signing_keys)
             rows = rows_of(connection, table, without=left_out)
-            file = write_lines(table_file(folder, table.name), rows)
+            try:
+                file = write_lines(table_file(folder, table.name), rows)
+            except (LookupError, TypeError, ValueError) as error:  # of the column's type
+                raise ChangedRow(f"A row of {table.name} cannot be read ({error})") from None
             tables.append(TableFile(table.name, kinds_of(table), file))
             progress("reading tables", 1, len(tables_to_copy))
         referenced = _ByteCounter(_distinct(dump.referenced_files(connection)))
@@ -116,7 +130,11 @@ def _write_rows(
 
 
 class _ByteCounter:
-    """Iterates over files and adds up their bytes."""
+    """Iterates over files and adds up their bytes.
+
+    Raises:
+        ChangedRow: a row names a file by what is no digest, or its size is no number.
+    """
 
     def __init__(self, files: Iterable[tuple[str, int]]) -> None:
         self.total = 0
@@ -124,7 +142,13 @@ class _ByteCounter:
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
         for sha256, size in self._files:
-            self.total += size
+            try:
+                path_of(sha256)
+                self.total += size
+            except (TypeError, ValueError):
+                raise ChangedRow(
+                    f"A row names a file of {size!r} bytes by {sha256!r}, which is no SHA-256"
+                ) from None
             yield sha256, size
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import signal
+import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import Any
 import pytest
 
 from app.errors import DamagedFile, NotFound, PodiumError
-from app.services.operations.backup import NoBackupHere, back_up
+from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
 from app.services.operations.backup_format import BadBackup, verified
 from app.services.operations.restore import NotEmpty, restore
 from app.services.runtime.context import lock_data_directory
@@ -250,6 +252,30 @@ def test_a_lost_file_makes_no_backup(complete: Path, tmp_path: Path) -> None:
 
     with pytest.raises(BadBackup, match="is unfinished"):
         verified(tmp_path / "again", silent)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("UPDATE version_file SET sha256 = '../secrets'", "file of .* bytes by '../secrets'"),
+        ("UPDATE version_file SET bytes = 'many'", "file of 'many' bytes"),
+        ("UPDATE competition_version SET imported_at = 'soon'", "row of competition_version"),
+        ("UPDATE competition_version SET files = '{'", "row of competition_version"),
+    ],
+)
+def test_changed_rows_are_named_and_make_no_backup(
+    complete: Path, tmp_path: Path, change: str, words: str
+) -> None:
+    shutil.copytree(complete.parent / "origin", tmp_path / "origin")
+    with contextlib.closing(sqlite3.connect(tmp_path / "origin/podium.db")) as database, database:
+        database.execute("PRAGMA ignore_check_constraints = ON")
+        database.execute(change)
+
+    with pytest.raises(ChangedRow, match=f"{words}.*Somebody changed the database"):
+        back_up(settings(tmp_path / "origin"), tmp_path / "backup", silent)
+
+    with pytest.raises(BadBackup, match="is unfinished"):
+        verified(tmp_path / "backup", silent)
 
 
 def test_a_restore_that_is_killed_leaves_no_rows_and_can_be_done_again(
