@@ -28,13 +28,13 @@ from app.api.http.upload import receive_file_part
 from app.api.schemas.competitions import (
     CompetitionImported,
     CompetitionOut,
-    FileOut,
     LeaderboardOut,
 )
 from app.api.schemas.runs import Page
 from app.domain.leaderboard import Standing
 from app.domain.states import ArchivalKind
 from app.errors import NotFound
+from app.importers.folder import PublicFile
 from app.services.competitions import import_folder, queries
 from app.services.runtime import archival
 from app.services.runtime.context import Context
@@ -142,7 +142,9 @@ def show_description(context: Ctx, caller: Anyone, slug: Slug) -> Response:
     return PlainTextResponse(queries.description(context, caller, slug), media_type="text/markdown")
 
 
-@router.get("/{slug}/files", response_model=Page[FileOut], responses=responses(401, 403, 404, 422))
+@router.get(
+    "/{slug}/files", response_model=Page[PublicFile], responses=responses(401, 403, 404, 422)
+)
 def list_files(context: Ctx, caller: Anyone, slug: Slug) -> Any:
     """The public files."""
     entry, _ = queries.find(context, caller, slug)

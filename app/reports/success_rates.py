@@ -62,7 +62,7 @@ def _success_document(found: SuccessResults) -> dict[str, Any]:
         "flags": [
             {"competition": slug, "code": code, "note": note} for slug, code, note in found.flags
         ],
-        "regrades": [one._asdict() for one in found.regrades],
+        "regrades": [asdict(one) for one in found.regrades],
         "archived_competitions": list(found.archived_competitions),
         "groups": {
             name: {**asdict(group), "lost": found.lost[name]}

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from pydantic import BaseModel
 
 from app.api.dependencies import FOR_RESEARCHERS, Ctx, ExperimentPath
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
-from app.importers.grading_report import Mismatch
 from app.services.imports import grading_reports
-from app.services.imports.grading_reports import ReportSource
+from app.services.imports.grading_reports import ImportedReports, ReportSource
 from app.services.results import exported_report
 from app.settings import MEGABYTE
 
@@ -32,21 +29,12 @@ BODY: dict[str, Any] = {
 }
 
 
-class ImportedReportsOut(BaseModel):
-    """The result of an import."""
-
-    imported: int
-    unchanged: int
-    seeds: list[int]
-    mismatches: list[Mismatch]
-
-
 @router.post(
     "/{name}/grading-reports",
     status_code=201,
-    response_model=ImportedReportsOut,
+    response_model=ImportedReports,
     responses={
-        200: {"model": ImportedReportsOut, "description": "All of it had been imported before"},
+        200: {"model": ImportedReports, "description": "All of it had been imported before"},
         **responses(400, 401, 403, 404, 409, 413, 422),
     },
     openapi_extra=BODY,
@@ -75,7 +63,7 @@ async def import_report(
         repeats=repeats == "seeds",
     )
     response.status_code = 201 if imported.imported else 200
-    return asdict(imported)
+    return imported
 
 
 @router.get(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -12,9 +11,9 @@ from fastapi.concurrency import run_in_threadpool
 from app.api.dependencies import FOR_RESEARCHERS, Ctx, ExperimentPath
 from app.api.http.problems import responses
 from app.api.http.upload import bounded
-from app.api.imports.grading_reports import MAX_REPORT_BYTES, ImportedReportsOut
+from app.api.imports.grading_reports import MAX_REPORT_BYTES
 from app.services.imports import mlagentbench_results
-from app.services.imports.mlagentbench_results import EvaluationFile
+from app.services.imports.mlagentbench_results import EvaluationFile, ImportedRuns
 
 router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
 BODY: dict[str, Any] = {
@@ -26,20 +25,12 @@ BODY: dict[str, Any] = {
 }
 
 
-class ImportedRunsOut(ImportedReportsOut):
-    """The result of an import of runs."""
-
-    scores: int
-    blank_steps: int
-    failures: dict[str, int]
-
-
 @router.post(
     "/{name}/mlagentbench-results",
     status_code=201,
-    response_model=ImportedRunsOut,
+    response_model=ImportedRuns,
     responses={
-        200: {"model": ImportedRunsOut, "description": "All of it had been imported before"},
+        200: {"model": ImportedRuns, "description": "All of it had been imported before"},
         **responses(400, 401, 403, 404, 409, 413, 422),
     },
     openapi_extra=BODY,
@@ -82,4 +73,4 @@ async def import_results(
         seed=seed,
     )
     response.status_code = 201 if imported.imported else 200
-    return asdict(imported)
+    return imported

@@ -9,14 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.api.schemas.runs import ArchivalOut
 from app.domain.lint import LintFinding
 from app.domain.states import CompetitionStatus
-
-
-class FileOut(BaseModel):
-    """A public file."""
-
-    name: str
-    bytes: int
-    sha256: str
+from app.importers.folder import PublicFile
 
 
 class MetricOut(BaseModel):
@@ -105,7 +98,7 @@ class CompetitionOut(BaseModel):
     flags: list[FlagOut]
     suites: list[str]
     tags: list[str]
-    files: list[FileOut]
+    files: list[PublicFile]
     status: CompetitionStatus
     archived: ArchivalOut | None
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.results import AbsentOut, MissingOut
+from app.api.schemas.results import AbsentOut
 from app.statistics.item_analysis import Ability, Item
 
 
-class MissingOfExperiment(MissingOut):
+class MissingOfExperiment(BaseModel):
     """An experiment's (competition, seed) without a result, and why."""
 
     experiment: str
+    competition: str
+    seed: int
+    reason: str
 
 
 class ItemsOut(BaseModel):

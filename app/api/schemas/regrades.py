@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, StringConstraints
 from app.api.schemas.requests import Body, Line
 from app.domain.medals import Medal
 from app.domain.states import RegradeState, SubmissionState
+from app.storage.queries.regrades.differences import DifferenceCounts
 
 
 class NewRegrade(Body):
@@ -40,22 +41,6 @@ class ProgressOut(BaseModel):
     rejected: int
     failed: int
     missing: int
-
-
-class DifferenceCountsOut(BaseModel):
-    """How many submissions differ, and in what; `equal` ones are so to the last bit."""
-
-    submissions: int
-    equal: int
-    scores: int
-    public_scores: int
-    places: int
-    medals: int
-    medals_won: int
-    medals_lost: int
-    newly_graded: int
-    newly_rejected: int
-    newly_failed: int
 
 
 class FinalOut(BaseModel):
@@ -97,7 +82,7 @@ class ExperimentChangeOut(BaseModel):
 class SummaryOut(BaseModel):
     """The changes by a regrade; for an applied one, those at its application."""
 
-    submissions: DifferenceCountsOut
+    submissions: DifferenceCounts
     finals_changed: int
     finals: list[ChangedFinalOut] = Field(description="the first 1,000 of them")
     experiments: list[ExperimentChangeOut]

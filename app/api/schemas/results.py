@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from app.api.schemas.receipts import Departure
 from app.api.schemas.runs import DisclosureTotals
+from app.services.results.choice.histories import MissingResult
 from app.services.results.competition_results import CompetitionResult
 from app.services.results.noise.experiment_noise import RateNoise
 from app.statistics.chosen_by_public import ChosenAtK
@@ -17,6 +18,7 @@ from app.statistics.medals_over_time import Point
 from app.statistics.pass_at_k import PassAtK
 from app.statistics.selection import Regret
 from app.statistics.simultaneous import Pair, Ranked
+from app.storage.queries.regrades.in_force import InForce
 
 
 class GroupOut(BaseModel):
@@ -33,14 +35,6 @@ class GroupOut(BaseModel):
     above_median: Estimate
     valid_submission: Estimate
     made_submission: Estimate
-
-
-class MissingOut(BaseModel):
-    """A (competition, seed) without a result, and why."""
-
-    competition: str
-    seed: int
-    reason: str
 
 
 class ExposureOfAll(BaseModel):
@@ -74,15 +68,6 @@ class ExcludedRun(BaseModel):
     seed: int
 
 
-class RegradeInForce(BaseModel):
-    """A regrade on which grades at a competition rest."""
-
-    id: str
-    competition: str
-    version: int | None = Field(description="null: each submission under its run's version")
-    applied_at: datetime | None
-
-
 class BasisOut(BaseModel):
     """The attempts, flags and exposure behind the numbers."""
 
@@ -98,7 +83,7 @@ class BasisOut(BaseModel):
     as_of: datetime | None = Field(
         default=None, description="the time for which was asked; null for now"
     )
-    regrades: list[RegradeInForce] = Field(
+    regrades: list[InForce] = Field(
         default=[],
         description="the regrades on which grades rest; elsewhere the first grades count",
     )
@@ -112,7 +97,7 @@ class BasisOut(BaseModel):
     seeds: int
     seed_numbers: list[int]
     competitions: int
-    missing: list[MissingOut]
+    missing: list[MissingResult]
     outside_suite: int = Field(
         description="results at competitions that are not asked for: they do not count"
     )

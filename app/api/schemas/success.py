@@ -6,12 +6,13 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from app.api.schemas.results import FlagOfCompetition, RegradeInForce
+from app.api.schemas.results import FlagOfCompetition
 from app.services.results.missing_results import Missing
 from app.services.results.success_rates import UsedBaseline
 from app.services.results.trajectory import Step
 from app.statistics.efficiency import Efficiency
 from app.statistics.success import Improvement, Rate
+from app.storage.queries.regrades.in_force import InForce
 
 
 class SuccessGroupOut(BaseModel):
@@ -62,7 +63,7 @@ class SuccessRatesOut(BaseModel):
     uncounted_beside: int = Field(description="scores of another kind than the one that counts")
     baselines_used: list[UsedBaseline]
     flags: list[FlagOfCompetition]
-    regrades: list[RegradeInForce] = Field(
+    regrades: list[InForce] = Field(
         default=[],
         description="the regrades on which grades rest; elsewhere the first grades count",
     )

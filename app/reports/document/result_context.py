@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from app.domain.result_choices import Excluded, Padding
@@ -31,7 +32,7 @@ def context_document(context: ResultContext) -> dict[str, Any]:
         "excluded": list(context.excluded),
         "archived": context.filters.archived,
         "as_of": context.filters.basis.as_of,
-        "regrades": [one._asdict() for one in context.regrades],
+        "regrades": [asdict(one) for one in context.regrades],
         "reviews": context.filters.reviews.value,
         "excluded_runs": [{"competition": slug, "seed": seed} for slug, seed in context.reviewed],
         "with_excluded": context.with_excluded,

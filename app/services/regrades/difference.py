@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from app.domain.result_choices import RATES, Padding
@@ -51,7 +51,7 @@ def summary(context: Context, regrade: RegradeRecord) -> dict[str, Any]:
         counts = differences.count_differences(session, regrade.id, before)
         if regrade.submission_id is not None:
             return {
-                "submissions": counts._asdict(),
+                "submissions": asdict(counts),
                 "finals_changed": 0,
                 "finals": [],
                 "experiments": [],
@@ -66,7 +66,7 @@ def summary(context: Context, regrade: RegradeRecord) -> dict[str, Any]:
     names = sorted({name for name, _, _ in now.values()})
     unchanged = [name for name in names if name not in touched]
     return {
-        "submissions": counts._asdict(),
+        "submissions": asdict(counts),
         "finals_changed": len(changed),
         "finals": [_final(run, was.get(run), now[run]) for run in changed[:LISTED_FINALS]],
         "experiments": [

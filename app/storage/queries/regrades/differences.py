@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
@@ -38,7 +39,8 @@ class OutcomeDifference(NamedTuple):
     fault: str | None
 
 
-class DifferenceCounts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class DifferenceCounts:
     """How many submissions of a regrade differ, and in what; one may differ in several things.
 
     `equal` ones have the same state and every number equal to the last bit.
@@ -87,7 +89,7 @@ def count_differences(session: Session, regrade_id: str, before: str | None) -> 
     }
     sums = [func.coalesce(func.sum(case((flag, 1), else_=0)), 0) for flag in flags.values()]
     row = session.execute(_query(counted, regrade_id, func.count(), *sums)).one()
-    return DifferenceCounts._make(int(value) for value in row)
+    return DifferenceCounts(*(int(value) for value in row))
 
 
 def differences(

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -65,7 +65,8 @@ class Basis:
 NOW = Basis()
 
 
-class InForce(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class InForce:
     """A regrade in force at a competition; `version` is None if each run's own version graded."""
 
     id: str
@@ -94,7 +95,7 @@ def in_force(session: Session, basis: Basis = NOW) -> list[InForce]:
         .where(counts)
         .order_by(REGRADE.c.competition)
     )
-    return [InForce._make(row) for row in session.execute(query)]
+    return [InForce(*row) for row in session.execute(query)]
 
 
 @functools.cache
