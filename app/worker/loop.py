@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable
 
 from app.errors import PodiumError
@@ -18,17 +20,20 @@ from app.worker.grading_loop import IDLE_SECONDS, GradingLoop, pause
 # Submissions claimed per grader at most: enough that a grader never waits for a commit.
 CLAIMED_PER_GRADER = 16
 REST_SECONDS = 0.01  # between two claims, while the graders have work
+ALONE_SECONDS = 60.0  # for all files during whose grading a server died
 BUSY_SECONDS = 0.05  # how often the regrades' loop checks whether live submissions are graded
 
 
 class Worker(GradingLoop[ClaimRecord]):
     """Claims queued submissions, by turns of their runs, and grades them.
 
-    Files during whose grading a server died come first, each alone.
+    Files during whose grading a server died come first, each alone, for at most `alone_seconds`
+    together: one that hangs must not keep all others waiting.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, alone_seconds: float = ALONE_SECONDS) -> None:
         self._context = context
+        self._alone_seconds = alone_seconds
         self._claims = SubmissionClaims(context)
         graders = context.settings.graders
         super().__init__(
@@ -52,27 +57,32 @@ class Worker(GradingLoop[ClaimRecord]):
     def _grade_suspects(self, stop: Callable[[bool], bool]) -> bool:
         """Grade each file during whose grading a server died, alone and before all others.
 
-        Should it kill this server too, nothing else is counted as having done so. Returns whether
-        all are graded; False if `stop` says to stop.
+        Should it kill this server too, nothing else is counted as having done so. What is not
+        graded when the time is over goes on beside the others. Returns False if `stop` says to
+        stop.
         """
         suspects: list[str] | None = None
+        deadline = math.inf
         while suspects is None or suspects:
             try:
                 if suspects is None:
                     suspects = recovery.suspects(self._context)
+                    deadline = time.monotonic() + self._alone_seconds
                 claimed = self._claims.claim_one(suspects[0]) if suspects else []
             except PodiumError as error:
                 pause(error)
             else:
                 suspects = suspects[1:]
                 self._start(claimed)
-            while not self.is_idle():
-                self._wake.wait(IDLE_SECONDS)
+            while not self.is_idle() and (left := deadline - time.monotonic()) > 0:
+                self._wake.wait(min(left, IDLE_SECONDS))
                 self._wake.clear()
                 if stop(False):
                     return False
             if stop(False):
                 return False
+            if time.monotonic() >= deadline:
+                return True
         return True
 
 

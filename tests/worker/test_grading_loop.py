@@ -23,7 +23,15 @@ from app.storage.queries import direct_claims, submissions
 from app.storage.queries.regrades import outcomes, regrades
 from app.worker.loop import Worker, regrading_loop
 from tests.factories import good_submission, write_competition
-from tests.storage.make import add_run, add_submission, make_submission
+from tests.storage.make import add_run, add_submission, claim_built_in, make_submission
+
+SLOW_METRIC = """
+import time
+
+def score(answers, submission):
+    time.sleep(3)
+    return 1.0
+"""
 
 
 @dataclass
@@ -81,7 +89,7 @@ def test_a_file_during_which_a_server_died_is_graded_first(server: Server) -> No
     context = server.context
     suspect, other = server.submit(), server.submit()
     now = datetime.now(UTC)
-    context.database.write(lambda s: direct_claims.claim(s, context.instance, 9, now))
+    context.database.write(lambda s: claim_built_in(s, context.instance, 9, now))
     gradings_in_progress.begin(context.settings, suspect)
     recovery.requeue_left_behind(context)
     worker = Worker(context)
@@ -97,6 +105,27 @@ def test_a_file_during_which_a_server_died_is_graded_first(server: Server) -> No
     assert set(before) <= {SubmissionState.QUEUED}  # nothing else was begun
     assert [server.row(one).state for one in (suspect, other)] == [SubmissionState.GRADED] * 2
     assert [server.row(one).attempts for one in (suspect, other)] == [2, 1]
+
+
+def test_a_file_that_hangs_at_the_next_start_keeps_others_waiting_for_a_bounded_time(
+    server: Server, tmp_path: Path
+) -> None:
+    context = server.context
+    slow = write_competition(
+        tmp_path / "slow",
+        metric_py=SLOW_METRIC,
+    )
+    run = add_run(context.database, import_folder(context, slow).version, "slow")
+    suspect, other = Server(context, slow, run).submit(), server.submit()
+    now = datetime.now(UTC)
+    context.database.write(lambda s: direct_claims.claim_named(s, context.instance, [suspect], now))
+    gradings_in_progress.begin(context.settings, suspect)
+    recovery.requeue_left_behind(context)
+
+    Worker(context, alone_seconds=0.2).run(lambda _: server.row(other).state.is_settled)
+
+    assert server.row(other).state is SubmissionState.GRADED
+    assert server.row(suspect).state is SubmissionState.GRADING
 
 
 def test_a_regrade_waits_for_live_submissions_and_then_grades_all(server: Server) -> None:

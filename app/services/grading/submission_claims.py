@@ -39,7 +39,6 @@ class SubmissionClaims:
         graders = context.settings.graders
         self._turns: Turns[GradingResult] = Turns(graders)
         self._turns_with_own_metric: Turns[GradingResult] = Turns(graders)
-        self._own_metric: set[int] = set()  # the versions with a metric.py among those claimed
         attempts = context.settings.grading_attempts
         self._job_claims: WriteBatch[DeliveredJob, ClaimedJob] = WriteBatch(
             context.database.writer, partial(claim_jobs, max_attempts=attempts)
@@ -60,26 +59,26 @@ class SubmissionClaims:
         held = Counter(one.run_id for one in busy)
         instance, now = self._context.instance, datetime.now(UTC)
         half = (limit + len(busy)) // 2
-        of_own = sum(one.version_id in self._own_metric for one in busy)
-        claim = partial(direct_claims.claim, most_of_run=MOST_OF_RUN, held=held)
+        of_own = sum(self._has_own_metric(one) for one in busy)
+        claim = partial(direct_claims.claim, file=METRIC_FILE, most_of_run=MOST_OF_RUN, held=held)
 
-        def claim_both(session: Session) -> tuple[list[ClaimRecord], list[ClaimRecord]]:
+        def claim_both(session: Session) -> list[ClaimRecord]:
             most, most_of_own = half - (len(busy) - of_own), half - of_own
-            return (
-                claim(session, instance, min(limit, most), now, without_file=METRIC_FILE),
-                claim(session, instance, min(limit, most_of_own), now, with_file=METRIC_FILE),
-            )
+            others = claim(session, instance, min(limit, most), now, has_file=False)
+            own = claim(session, instance, min(limit, most_of_own), now, has_file=True)
+            return self._known(session, others + own)
 
-        claimed, with_own_metric = self._context.database.write(claim_both)
-        self._own_metric |= {one.version_id for one in with_own_metric}
-        return claimed + with_own_metric or None
+        return self._context.database.write(claim_both) or None
 
     def claim_one(self, submission_id: str) -> list[ClaimRecord]:
         """Claim a submission if it is queued."""
         instance, now = self._context.instance, datetime.now(UTC)
-        return self._context.database.write(
-            lambda session: direct_claims.claim_named(session, instance, [submission_id], now)
-        )
+
+        def claim_it(session: Session) -> list[ClaimRecord]:
+            claimed = direct_claims.claim_named(session, instance, [submission_id], now)
+            return self._known(session, claimed)
+
+        return self._context.database.write(claim_it)
 
     def claim_job(self, job: int, submission_id: str) -> Future[ClaimedJob]:
         """Claim the submission of a job that the queue delivered.
@@ -94,8 +93,7 @@ class SubmissionClaims:
         """Send the file when it is its run's turn: one file of a run is graded at a time."""
         if self._are_others:  # the queue gives the turns
             return send()
-        has_own_metric = claimed.version_id in self._own_metric
-        turns = self._turns_with_own_metric if has_own_metric else self._turns
+        turns = self._turns_with_own_metric if self._has_own_metric(claimed) else self._turns
         return turns.add(claimed.run_id, send)
 
     def write(
@@ -124,6 +122,14 @@ class SubmissionClaims:
         """Remove the note that a grader has the submission."""
         if not self._are_others:
             gradings_in_progress.end(self._context.settings, claimed.id)
+
+    def _known(self, session: Session, claimed: list[ClaimRecord]) -> list[ClaimRecord]:
+        """The same claims, when it is known which of them are graded by a metric.py."""
+        self._context.own_metrics.among(session, {one.version_id for one in claimed})
+        return claimed
+
+    def _has_own_metric(self, claimed: ClaimRecord) -> bool:
+        return self._context.own_metrics.is_known(claimed.version_id)
 
 
 def _count(writing: Future[SubmissionState | None]) -> None:

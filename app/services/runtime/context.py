@@ -22,6 +22,7 @@ from app.services.runtime.failure_quota import FailureQuota
 from app.services.runtime.insert_submissions import InsertedSubmission, insert_submissions
 from app.services.runtime.kept_values import KeptValues
 from app.services.runtime.notifications import Notifications
+from app.services.runtime.own_metrics import OwnMetrics
 from app.services.runtime.reservations import Reservations
 from app.services.runtime.stored_bytes import StoredBytes
 from app.services.runtime.turns import SharedJobs, Turns
@@ -65,6 +66,7 @@ class Context:
     instance: str
     inserts: WriteBatch[SubmissionRecord, InsertedSubmission]
     reservations: Reservations
+    own_metrics: OwnMetrics
     notifications: Notifications = field(default_factory=Notifications)
     kept: KeptValues = field(default_factory=KeptValues)
     validations: Turns[Verdict | GraderFault] = field(default_factory=lambda: Turns(VALIDATORS))
@@ -140,7 +142,8 @@ def open_context(
         ),
     )
     files = VersionFiles(data / "competitions", database, blobs, cache)
-    failures = FailureQuota(settings.run_failures, settings.outcome_step_seconds)
+    own_metrics = OwnMetrics()
+    failures = FailureQuota(settings.run_failures, settings.outcome_step_seconds, own_metrics)
     return Context(
         settings=settings,
         database=database,
@@ -169,6 +172,7 @@ def open_context(
         reservations=Reservations(
             settings.outcome_step_seconds, StoredBytes(settings.run_stored_mb), failures
         ),
+        own_metrics=own_metrics,
     )
 
 

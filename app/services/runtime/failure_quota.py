@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -21,10 +20,10 @@ from sqlalchemy.orm import Session
 from app.domain.outcome_times import LONGEST_STEP, shown_at
 from app.domain.wording import counted
 from app.errors import TooManyFailures
-from app.grading.custom_metric import METRIC_FILE
+from app.services.runtime.own_metrics import OwnMetrics
 from app.storage.database.database import Database
 from app.storage.database.records import RunRecord
-from app.storage.queries import failures, version_files
+from app.storage.queries import failures
 
 KNOWN_RUNS = 4096
 VALID_SECONDS = 60.0  # then it is read again whether a run without failures has one
@@ -40,21 +39,21 @@ class FailuresOfRun:
 
 
 class FailureQuota:
-    """The limit of this process for all runs, and what it knows of versions and runs."""
+    """The limit of this process for all runs, and what it knows of them."""
 
-    def __init__(self, limit: int, step: float) -> None:
+    def __init__(self, limit: int, step: float, own_metrics: OwnMetrics) -> None:
         """`limit` is PODIUM_RUN_FAILURES, `step` PODIUM_OUTCOME_STEP_SECONDS."""
         self.limit = limit
         self._step = step
         self._lock = threading.Lock()
-        self._own_metric: dict[int, bool] = {}  # by version, which never changes
+        self._own_metrics = own_metrics
         self._clear_until: LRUCache[str, float] = LRUCache(KNOWN_RUNS)
 
     def may_refuse(self, database: Database, run: RunRecord) -> bool:
         """Whether `refuse` may refuse a file of the run. A minute old at most."""
         if not run.feedback.shows_state:
             return False
-        if self._own_metric.get(run.version_id):
+        if self._own_metrics.is_known(run.version_id):
             return True
         with self._lock:
             if self._clear_until.get(run.id, 0.0) > time.monotonic():
@@ -68,7 +67,7 @@ class FailureQuota:
 
     def bounded(self, session: Session, versions_of_runs: dict[str, int]) -> set[str]:
         """Those of these runs that have failures or a metric.py, by one query for all."""
-        own = self._with_own_metric(session, set(versions_of_runs.values()))
+        own = self._own_metrics.among(session, set(versions_of_runs.values()))
         rest = [run for run, version in versions_of_runs.items() if version not in own]
         failed = failures.by_run(session, rest) if rest else {}
         return {run for run, version in versions_of_runs.items() if version in own} | set(failed)
@@ -119,10 +118,3 @@ class FailureQuota:
         ]
         secret = sum(one.is_failure for one in hidden)
         return FailuresOfRun(total - secret, waiting + len(hidden))
-
-    def _with_own_metric(self, session: Session, versions: Collection[int]) -> set[int]:
-        new = [version for version in versions if version not in self._own_metric]
-        if new:
-            found = version_files.versions_with(session, METRIC_FILE, new)
-            self._own_metric |= {version: version in found for version in new}
-        return {version for version in versions if self._own_metric[version]}

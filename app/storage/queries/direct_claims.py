@@ -19,13 +19,13 @@ TABLE = Submission.__table__
 RUN = Run.__table__
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
 LOOKED_AT = 2  # times as many as wanted
-# The version of a submission has a file at a path, such as that of its own metric.
+# The version of a submission has a file at a path: that of its own metric.
 HAS_FILE = exists().where(
     VersionFile.version_id == TABLE.c.version_id, VersionFile.path == bindparam("path")
 )
 
 
-def _by_turns(*conditions: ColumnElement[bool]) -> Select[tuple[str, str, int]]:
+def _by_turns(condition: ColumnElement[bool]) -> Select[tuple[str, str, int]]:
     """The queued submissions by turns: the first of each run, then the second of each, ..."""
     queued = (
         select(
@@ -33,7 +33,7 @@ def _by_turns(*conditions: ColumnElement[bool]) -> Select[tuple[str, str, int]]:
             TABLE.c.run_id,
             func.row_number().over(partition_by=TABLE.c.run_id, order_by=TABLE.c.id).label("turn"),
         )
-        .where(IS_QUEUED, *conditions)
+        .where(IS_QUEUED, condition)
         .subquery()
     )
     return (
@@ -44,9 +44,7 @@ def _by_turns(*conditions: ColumnElement[bool]) -> Select[tuple[str, str, int]]:
     )
 
 
-BY_TURNS = _by_turns()
-BY_TURNS_WITH_FILE = _by_turns(HAS_FILE)
-BY_TURNS_WITHOUT_FILE = _by_turns(~HAS_FILE)
+BY_TURNS = {True: _by_turns(HAS_FILE), False: _by_turns(~HAS_FILE)}
 CLAIMABLE = (
     select(
         TABLE.c.id,
@@ -80,26 +78,22 @@ def claim(
     limit: int,
     now: datetime,
     *,
+    file: str,
+    has_file: bool,
     most_of_run: int | None = None,
     held: Mapping[str, int] = MappingProxyType({}),
-    with_file: str | None = None,
-    without_file: str | None = None,
 ) -> list[ClaimRecord]:
     """Claim up to `limit` queued submissions for `claimant`, by turns of their runs.
 
-    `held` is the number of submissions of each run that the claimant has claimed already. It gets
-    at most `most_of_run` of a run, those among them; None sets no limit. `with_file` claims only
-    those whose competition's version has a file at this path, `without_file` the others.
+    With `has_file` only those whose competition's version has a file at the path `file`, otherwise
+    only those whose version has none. `held` is the number of submissions of each run that the
+    claimant has claimed already. It gets at most `most_of_run` of a run, those among them; None
+    sets no limit.
     """
     wanted = LOOKED_AT * limit + sum(held.values())
     most_of_run = wanted if most_of_run is None else most_of_run
-    values: dict[str, int | str] = {"most": most_of_run, "limit": wanted}
-    if with_file is not None:
-        found = session.execute(BY_TURNS_WITH_FILE, values | {"path": with_file})
-    elif without_file is not None:
-        found = session.execute(BY_TURNS_WITHOUT_FILE, values | {"path": without_file})
-    else:
-        found = session.execute(BY_TURNS, values)
+    values = {"most": most_of_run, "limit": wanted, "path": file}
+    found = session.execute(BY_TURNS[has_file], values)
     turns = sorted((row.turn + held.get(row.run_id, 0), row.id) for row in found)
     ids = [submission for turn, submission in turns if turn <= most_of_run]
     claimed = claim_named(session, claimant, ids[:limit], now)

@@ -11,9 +11,9 @@ from app.services.grading import gradings_in_progress
 from app.services.grading.recovery import give_back_all, requeue_left_behind, suspects
 from app.services.runtime.context import Context
 from app.storage.database.records import SubmissionRecord
-from app.storage.queries import direct_claims, submissions
+from app.storage.queries import submissions
 from app.storage.queries.operation import faults
-from tests.storage.make import World
+from tests.storage.make import World, claim_built_in
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def claimed(context: Context, here: World) -> list[str]:
 def claim(context: Context, limit: int) -> list[str]:
     now = datetime.now(UTC)
     claims = context.database.write(
-        lambda session: direct_claims.claim(session, context.instance, limit, now)
+        lambda session: claim_built_in(session, context.instance, limit, now)
     )
     return [one.id for one in claims]
 
@@ -80,7 +80,7 @@ def test_a_stop_costs_no_attempt(context: Context, claimed: list[str]) -> None:
 def test_claims_of_another_server_are_left_alone(context: Context, here: World) -> None:
     other = here.submit()
     now = datetime.now(UTC)
-    context.database.write(lambda s: direct_claims.claim(s, "another server", 9, now))
+    context.database.write(lambda s: claim_built_in(s, "another server", 9, now))
 
     assert requeue_left_behind(context) == 0
     assert row(context, other.id).claimed_by == "another server"

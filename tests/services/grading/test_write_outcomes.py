@@ -13,9 +13,9 @@ from app.graders.messages.results import GraderFault, GradingResult, Rejected
 from app.grading.graded import Graded
 from app.services.grading.write_outcomes import FinishedGrading, grade_record, write_outcomes
 from app.storage.database.records import ClaimRecord, GradeRecord, SubmissionRecord
-from app.storage.queries import direct_claims, submissions
+from app.storage.queries import submissions
 from app.storage.queries.operation import faults
-from tests.storage.make import NOON, World
+from tests.storage.make import NOON, World, claim_built_in
 
 LATER = NOON + timedelta(minutes=1)
 
@@ -25,9 +25,7 @@ def graded(score: float) -> Graded:
 
 
 def claim(world: World, claimant: str = "server") -> ClaimRecord:
-    (claimed,) = world.database.write(
-        lambda session: direct_claims.claim(session, claimant, 1, NOON)
-    )
+    (claimed,) = world.database.write(lambda session: claim_built_in(session, claimant, 1, NOON))
     return claimed
 
 

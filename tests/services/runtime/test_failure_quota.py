@@ -14,6 +14,7 @@ from app.domain.states import SubmissionState
 from app.errors import TooManyFailures
 from app.services.runtime.failure_quota import FailureQuota, FailuresOfRun
 from app.services.runtime.insert_submissions import InsertedSubmission, insert_submissions
+from app.services.runtime.own_metrics import OwnMetrics
 from app.storage.database.records import VersionFileRecord
 from app.storage.queries import version_files
 from app.storage.queries.operation import faults
@@ -41,7 +42,7 @@ def refusal(
     run = replace(world.run, feedback=Feedback(feedback))
     with world.database.read() as session:
         try:
-            FailureQuota(limit, step).refuse(session, run, NOON, accepted=accepted)
+            FailureQuota(limit, step, OwnMetrics()).refuse(session, run, NOON, accepted=accepted)
         except TooManyFailures as refused:
             return refused
     return None
@@ -105,7 +106,7 @@ def test_an_outcome_counts_as_waiting_until_the_runs_key_may_see_it(world: World
     world.submit(
         state=SubmissionState.GRADED, received_at=CAME, settled_at=CAME + timedelta(seconds=0.2)
     )
-    quotas = {step: FailureQuota(9, step) for step in (0.0, 4.0, 8.0)}
+    quotas = {step: FailureQuota(9, step, OwnMetrics()) for step in (0.0, 4.0, 8.0)}
 
     with world.database.read() as session:
         found = {step: quota.of_run(session, world.run, NOON) for step, quota in quotas.items()}
@@ -117,7 +118,7 @@ def test_an_outcome_counts_as_waiting_until_the_runs_key_may_see_it(world: World
 
 def test_files_that_are_inserted_together_count(world: World) -> None:
     has_own_metric(world)
-    quota = FailureQuota(2, STEP)
+    quota = FailureQuota(2, STEP, OwnMetrics())
     sent = [make_submission(world.run, received_at=NOON) for _ in range(4)]
     others = [make_submission(world.other_run, received_at=NOON) for _ in range(4)]
 
@@ -130,12 +131,12 @@ def test_files_that_are_inserted_together_count(world: World) -> None:
 
 
 def test_a_run_is_asked_about_once_a_minute_until_it_has_a_failure(world: World) -> None:
-    quota = FailureQuota(2, STEP)
+    quota = FailureQuota(2, STEP, OwnMetrics())
     assert not quota.may_refuse(world.database, world.run)
     fail(world)
 
     assert not quota.may_refuse(world.database, world.run)  # known since the last minute
-    assert FailureQuota(2, STEP).may_refuse(world.database, world.run)
+    assert FailureQuota(2, STEP, OwnMetrics()).may_refuse(world.database, world.run)
     assert not quota.may_refuse(world.database, replace(world.run, feedback=Feedback.NONE))
     has_own_metric(replace(world, version=replace(world.version, id=world.other_run.version_id)))
     assert quota.may_refuse(world.database, world.other_run)

@@ -9,6 +9,7 @@ import pytest
 from app.domain.states import RunState, SubmissionState
 from app.errors import IdempotencyMismatch, QuotaExceeded, RunClosed, TooManyFailures
 from app.services.runtime.failure_quota import FailureQuota
+from app.services.runtime.own_metrics import OwnMetrics
 from app.services.runtime.reservations import (
     Outcome,
     Reservation,
@@ -28,7 +29,7 @@ A, B = "a" * 64, "b" * 64
 
 @pytest.fixture
 def reservations() -> Reservations:
-    return Reservations(0.0, StoredBytes(limit_mb=1), FailureQuota(2, 0.0))
+    return Reservations(0.0, StoredBytes(limit_mb=1), FailureQuota(2, 0.0, OwnMetrics()))
 
 
 def reserve(

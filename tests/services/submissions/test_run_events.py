@@ -20,8 +20,8 @@ from app.services.submissions import run_events
 from app.services.submissions.run_events import EventCursor, RunEvents
 from app.settings import Settings
 from app.storage.database.records import SettledRecord
-from app.storage.queries import direct_claims, keys, runs, submissions
-from tests.storage.make import add_run, add_version, make_submission
+from app.storage.queries import keys, runs, submissions
+from tests.storage.make import add_run, add_version, claim_built_in, make_submission
 
 TOML = """
 title = "Bikes"
@@ -110,7 +110,7 @@ def test_each_change_is_sent_once(scene):
     scene.send("a")
     assert events_of(follower)[0] == [("sub_a", "queued")]
     assert events_of(follower)[0] == []
-    scene.database.write(lambda s: direct_claims.claim(s, "me", 9, datetime.now(UTC)))
+    scene.database.write(lambda s: claim_built_in(s, "me", 9, datetime.now(UTC)))
     assert events_of(follower)[0] == [("sub_a", "grading")]
     scene.settle("a")
     scene.send("b")
@@ -176,7 +176,7 @@ def test_an_outcome_that_may_not_be_shown_yet_is_no_event(a_context, database):
     follower = scene.follower()
     made = replace(make_submission(scene.record), id="sub_a", received_at=datetime.now(UTC))
     database.write(lambda s: submissions.add_submissions(s, [made]))
-    database.write(lambda s: direct_claims.claim(s, "me", 9, datetime.now(UTC)))
+    database.write(lambda s: claim_built_in(s, "me", 9, datetime.now(UTC)))
     assert events_of(follower)[0] == [("sub_a", "queued")]
     scene.settle("a")
     hidden = follower.next_page()

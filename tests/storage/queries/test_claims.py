@@ -8,12 +8,12 @@ import pytest
 from app.domain.states import SubmissionState
 from app.storage.database.database import Database
 from app.storage.database.records import ClaimRecord, SettledRecord
-from app.storage.queries import direct_claims, submissions
-from tests.storage.make import NOON
+from app.storage.queries import submissions
+from tests.storage.make import NOON, claim_built_in
 
 
 def claim(database, claimant="me", limit=100):
-    return database.write(lambda s: direct_claims.claim(s, claimant, limit, NOON))
+    return database.write(lambda s: claim_built_in(s, claimant, limit, NOON))
 
 
 def state(world, submission_id):
@@ -125,7 +125,7 @@ def test_a_row_held_by_another_process_is_passed_over(world, queue):
     held, release = threading.Event(), threading.Event()
 
     def hold(session):
-        direct_claims.claim(session, "slow", 2, NOON)
+        claim_built_in(session, "slow", 2, NOON)
         held.set()
         release.wait(10)
 

@@ -32,9 +32,13 @@ def queue(world: World, *runs: RunRecord) -> list[str]:
     return [one.id for one in made]
 
 
-def claim(world: World, limit: int, *, claimant: str = "me", **more) -> list[str]:
+def claim(
+    world: World, limit: int, *, claimant: str = "me", has_file: bool = False, **more
+) -> list[str]:
     claimed = world.database.write(
-        lambda session: direct_claims.claim(session, claimant, limit, NOON, **more)
+        lambda session: direct_claims.claim(
+            session, claimant, limit, NOON, file="metric.py", has_file=has_file, **more
+        )
     )
     return [each.id for each in claimed]
 
@@ -67,9 +71,9 @@ def test_versions_with_a_file_and_without_are_claimed_apart(world, runs):
     file = VersionFileRecord(path="metric.py", sha256="0" * 64, bytes=1)
     world.database.write(lambda session: version_files.add_files(session, own.id, [file]))
     ids = queue(world, other, runs[0], other, runs[1])
-    assert claim(world, 1, without_file="metric.py") == [ids[1]]
-    assert claim(world, 9, with_file="metric.py") == [ids[0], ids[2]]
-    assert claim(world, 9, without_file="metric.py") == [ids[3]]
+    assert claim(world, 1) == [ids[1]]
+    assert claim(world, 9, has_file=True) == [ids[0], ids[2]]
+    assert claim(world, 9) == [ids[3]]
 
 
 def test_a_named_submission_is_claimed_only_if_it_is_queued(world, runs):

@@ -7,8 +7,15 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.states import SubmissionState
 from app.storage.database.records import SettledRecord
-from app.storage.queries import direct_claims, submission_counts, submissions
-from tests.storage.make import NOON, add_grade, add_version, make_grade, make_submission
+from app.storage.queries import submission_counts, submissions
+from tests.storage.make import (
+    NOON,
+    add_grade,
+    add_version,
+    claim_built_in,
+    make_grade,
+    make_submission,
+)
 
 
 def settle(world, submission, state=SubmissionState.GRADED, **over):
@@ -173,7 +180,7 @@ def test_the_time_of_the_oldest_queued_submission(world):
     with world.database.read() as session:
         assert submission_counts.oldest_queued(session) == NOON
 
-    world.database.write(lambda s: direct_claims.claim(s, "me", 9, NOON))
+    world.database.write(lambda s: claim_built_in(s, "me", 9, NOON))
     with world.database.read() as session:
         assert submission_counts.oldest_queued(session) is None
 

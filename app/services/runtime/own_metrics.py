@@ -1,0 +1,29 @@
+"""Which competition versions have a metric.py of their own: asked once, since none changes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sqlalchemy.orm import Session
+
+from app.grading.custom_metric import METRIC_FILE
+from app.storage.queries import version_files
+
+
+class OwnMetrics:
+    """What this process knows of versions. Callable from any thread."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, bool] = {}
+
+    def among(self, session: Session, versions: Collection[int]) -> set[int]:
+        """Those of these versions that have a metric.py."""
+        new = [version for version in versions if version not in self._known]
+        if new:
+            found = version_files.versions_with(session, METRIC_FILE, new)
+            self._known |= {version: version in found for version in new}
+        return {version for version in versions if self._known[version]}
+
+    def is_known(self, version: int) -> bool:
+        """Whether `among` found the version to have a metric.py."""
+        return self._known.get(version, False)
