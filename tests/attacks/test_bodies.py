@@ -15,8 +15,8 @@ COUNT = 1000
 MOST_MB = 300
 SETTINGS = {"graders": 1, "connections": 2000, "connections_per_address": 2000}
 EMPTY_OBJECTS = b"[" + b"{}," * 87_379 + b"{}]"  # 262,141 bytes, thirty times as much when parsed
-# An eighth of it, to be parsed a thousand times: 1 MB each, so 1 GB if not in turn.
-FEWER_OBJECTS = b"[" + b"{}," * 10_921 + b"{}]"
+# A twelfth of it, to be parsed a thousand times: 0.6 MB each, so 600 MB if not in turn.
+FEWER_OBJECTS = b"[" + b"{}," * 7_281 + b"{}]"
 
 
 @pytest.fixture
