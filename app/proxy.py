@@ -10,11 +10,11 @@ import asyncio
 import contextlib
 import json
 import ssl
+from asyncio import StreamReader, StreamWriter
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-MAX_HEAD_BYTES = 64 * 1024
-CHUNK = 256 * 1024
+MAX_HEAD_BYTES, CHUNK = 64 * 1024, 256 * 1024
 CONNECT_SECONDS = 10.0
 HEAD_SECONDS = 60.0
 # Headers of one connection, headers that the proxy sets, and headers that no client may set.
@@ -78,11 +78,13 @@ async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[async
     """Listen on all these addresses."""
     secure = ssl.create_default_context() if upstream.tls else None
 
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def answer(reader: StreamReader, writer: StreamWriter) -> None:
         try:
             await _answer(upstream, secure, reader, writer)
         except NotForwarded as refusal:
             await _say(writer, refusal.code, str(refusal))
+        except (ValueError, asyncio.LimitOverrunError):
+            await _say(writer, 400, "The request is not well formed.")
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
             pass  # one of the two ends went away: there is nobody to tell
         finally:
@@ -97,10 +99,7 @@ async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[async
 
 
 async def _answer(
-    upstream: Upstream,
-    secure: ssl.SSLContext | None,
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
+    upstream: Upstream, secure: ssl.SSLContext | None, reader: StreamReader, writer: StreamWriter
 ) -> None:
     head = await _read_head(reader)
     if head is None:
@@ -117,17 +116,21 @@ async def _answer(
     sending = asyncio.create_task(_send_body(reader, back, request, length))
     try:
         # Podium may answer before it has all of a body; then the rest is of no interest.
+        answered = False
         while data := await there.read(CHUNK):
+            answered = True
             writer.write(data)
             await writer.drain()
+        if not answered and sending.done():
+            await sending  # it raises what was wrong with the body
     finally:
         sending.cancel()
-        with contextlib.suppress(asyncio.CancelledError, OSError, asyncio.IncompleteReadError):
+        with contextlib.suppress(asyncio.CancelledError, Exception):
             await sending
         back.close()
 
 
-async def _read_head(reader: asyncio.StreamReader) -> Head | None:
+async def _read_head(reader: StreamReader) -> Head | None:
     try:
         async with asyncio.timeout(HEAD_SECONDS):
             raw = await reader.readuntil(b"\r\n\r\n")
@@ -197,19 +200,21 @@ def _body_length(head: Head) -> int | None:
 
 
 async def _send_body(
-    reader: asyncio.StreamReader, back: asyncio.StreamWriter, request: bytes, length: int | None
+    reader: StreamReader, back: StreamWriter, request: bytes, length: int | None
 ) -> None:
     back.write(request)
     if length is None:
-        await _send_chunks(reader, back)
+        try:
+            await _send_chunks(reader, back)
+        except (ValueError, asyncio.LimitOverrunError):
+            back.close()  # Podium must not wait for the rest
+            raise
     else:
         await _send_bytes(reader, back, length)
     await back.drain()
 
 
-async def _send_bytes(
-    reader: asyncio.StreamReader, back: asyncio.StreamWriter, length: int
-) -> None:
+async def _send_bytes(reader: StreamReader, back: StreamWriter, length: int) -> None:
     while length:
         data = await reader.read(min(CHUNK, length))
         if not data:
@@ -220,11 +225,11 @@ async def _send_bytes(
         await back.drain()
 
 
-async def _send_chunks(reader: asyncio.StreamReader, back: asyncio.StreamWriter) -> None:
+async def _send_chunks(reader: StreamReader, back: StreamWriter) -> None:
     size = -1
     while size:
         line = await reader.readuntil(b"\r\n")
-        size = int(line.split(b";")[0], 16)
+        size = int(b"0" + line.split(b";")[0], 16)  # with a zero before it, no sign is taken
         back.write(line)
         await _send_bytes(reader, back, size)
         if size:
@@ -234,7 +239,7 @@ async def _send_chunks(reader: asyncio.StreamReader, back: asyncio.StreamWriter)
     back.write(b"\r\n")
 
 
-async def _say(writer: asyncio.StreamWriter, code: int, message: str) -> None:
+async def _say(writer: StreamWriter, code: int, message: str) -> None:
     body = json.dumps({"code": code, "message": message}).encode()
     head = (
         f"HTTP/1.1 {code} NotForwarded\r\nContent-Type: application/json\r\n"

@@ -67,6 +67,15 @@ def test_a_stranger_cannot_choose_a_slow_codec(server: PodiumServer, slowest: li
     assert slowest[0] < SECONDS
 
 
+@pytest.mark.parametrize("origin", ["http://[", "http://[::1", "http://x]", "", "null", "//", "["])
+def test_a_strangers_odd_origin_is_another_site(server: PodiumServer, origin: str) -> None:
+    with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as stranger:
+        answer = stranger.post("/login", data={"key": server.key}, headers={"Origin": origin})
+
+    assert answer.status_code == 403
+    assert "Set-Cookie" not in answer.headers
+
+
 @pytest.mark.parametrize(
     ("path", "part", "status"),
     [

@@ -7,17 +7,20 @@ import gzip
 import io
 import resource
 import shutil
+import threading
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pytest
 
 from app.domain.competition import DEEPEST, parse_competition
 from app.domain.read_leaderboard import MOST_ROWS, read_scores
 from app.domain.toml_depth import is_nested_beyond
 from app.errors import BadCompetition
-from tests.api.conftest import CSV, Podium
+from tests.api.conftest import CSV, Podium, packed
 from tests.attacks.conftest import metric
 from tests.factories import good_submission
 from tests.forkserver import run_podium
@@ -152,6 +155,23 @@ def test_an_archive_of_too_many_files_is_refused_soon(podium: Podium) -> None:
     assert status == 422, text
     assert "more than 20000 files" in text
     assert time.monotonic() - started < 30
+
+
+def test_the_same_folder_imported_at_once_is_one_version(podium: Podium) -> None:
+    for _ in range(5):
+        archive = packed(podium.folder())
+        together = threading.Barrier(4)
+
+        def send(
+            client: httpx.Client, archive: bytes = archive, together: threading.Barrier = together
+        ) -> int:
+            together.wait(30)
+            file = ("archive.tar.gz", archive, "application/gzip")
+            return client.post("/v1/competitions", files={"archive": file}).status_code
+
+        clients = [podium.client(podium.server.key) for _ in range(4)]
+        with ThreadPoolExecutor(4) as threads:
+            assert sorted(threads.map(send, clients)) == [200, 200, 200, 201]
 
 
 def test_an_archive_is_counted_unpacked(podium: Podium) -> None:

@@ -141,6 +141,10 @@ def test_large_bodies_pass_both_ways_whole_and_in_chunks(run, address, podium, t
         "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
         "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
         "GET / HTTP/1.1\r\nX: " + "a" * 100_000 + "\r\n\r\n",
+        "GET http://[ HTTP/1.1\r\n\r\n",
+        "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nabc",
+        "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc",
+        "POST /validate HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1;" + "a" * 200_000,
     ],
 )
 def test_bad_requests_are_refused_in_words(address, request_text):

@@ -140,7 +140,7 @@ def test_a_form_needs_its_token_and_a_page_of_this_podium(filled: Filled) -> Non
     assert browser.post(address, data={"token": "é"}).status_code == 403
     other = form_token(visitor(filled.server, filled.admin), address)
     assert browser.post(address, data={"token": other}).status_code == 403
-    for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"},
+    for headers in ({"Origin": "https://evil.example"}, {"Origin": "null"}, {"Origin": "http://["},
                     {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):  # fmt: skip
         refused = browser.post(address, data={"token": token}, headers=headers)
         assert refused.status_code == 403, headers

@@ -203,7 +203,12 @@ def _move_into_place(staged: Path, directory: Path) -> None:
     if renew(directory):
         return  # left by an import that stopped before writing its row; the content is the same
     directory.parent.mkdir(parents=True, exist_ok=True)
-    staged.rename(directory)
+    try:
+        staged.rename(directory)
+    except OSError:
+        if not renew(directory):
+            raise
+        return  # another import of the same content was faster
     sync_directory(directory.parent)
 
 

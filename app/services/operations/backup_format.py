@@ -9,12 +9,14 @@ blobs/ab/cdef...        the stored files, named by their SHA-256
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from gzip import BadGzipFile
 from itertools import groupby
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from app.domain.wording import first_few
 from app.errors import Invalid
@@ -28,6 +30,8 @@ FORMAT = 1
 MANIFEST, TABLES, BLOBS, BLOB_LIST = "manifest.json", "tables", "blobs", "blobs.jsonl.gz"
 PARALLEL_READS = 4  # files read at the same time
 SHOWN_PROBLEMS = 10  # in an error text
+# What reading rows may raise that Podium did not write.
+UNREADABLE = (ValueError, TypeError, LookupError, RecursionError, EOFError, BadGzipFile, zlib.error)
 Progress = Callable[[str, int, int], None]  # the step, the amount done just now, the total amount
 
 
@@ -89,8 +93,11 @@ def verified(folder: Path, progress: Progress) -> BackupManifest:
     """
     manifest = _manifest(folder)
     problems = list(_problems_of_tables(folder, manifest))
-    if not problems:  # then the list of stored files is intact
-        problems = list(_problems_of_blobs(folder, manifest, progress))
+    if not problems:  # then the list of stored files is as the manifest says
+        try:
+            problems = list(_problems_of_blobs(folder, manifest, progress))
+        except UNREADABLE as error:
+            raise BadBackup(f"{folder / BLOB_LIST} is damaged: {error}") from None
     if problems:
         raise BadBackup(
             f"The backup in {folder} was changed: {first_few(problems, SHOWN_PROBLEMS, '; ')}. "
@@ -100,18 +107,17 @@ def verified(folder: Path, progress: Progress) -> BackupManifest:
 
 
 def _manifest(folder: Path) -> BackupManifest:
-    try:
-        text = (folder / MANIFEST).read_text()
-    except (FileNotFoundError, NotADirectoryError):
+    if not (folder / MANIFEST).is_file():
         raise BadBackup(
             f"{folder} is not a backup, or it is unfinished: it has no {MANIFEST}, which is "
             "written last."
-        ) from None
+        )
     try:
+        text = (folder / MANIFEST).read_text()
         document = json.loads(text)
         is_newer = document["format"] > FORMAT
         manifest = None if is_newer else MANIFESTS.validate_json(text)
-    except (ValueError, KeyError, TypeError, ValidationError) as error:
+    except UNREADABLE as error:
         raise BadBackup(f"{folder / MANIFEST} is damaged: {error}") from None
     if manifest is None or manifest.schema not in known_revisions():
         raise BadBackup(
@@ -158,6 +164,9 @@ def _file_problems(path: Path, size: int, sha256: str) -> Iterator[str]:
         found = file_digest(path)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         yield f"{path} is missing"
+        return
+    except OSError as error:
+        yield f"{path} cannot be read: {error.strerror}"
         return
     if found != (size, sha256):
         yield f"{path} is damaged"

@@ -7,11 +7,14 @@ import tempfile
 from pathlib import Path
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import OperationalError, StatementError
 
 from app.errors import Conflict, DamagedFile
 from app.services.operations.backup_format import (
     BLOB_LIST,
+    UNREADABLE,
     BackupManifest,
+    BadBackup,
     Progress,
     TableFile,
     blob_file,
@@ -27,7 +30,7 @@ from app.storage.database import dump, migrations
 from app.storage.database.database import Database
 from app.storage.database.engine import database_url, sqlite_file
 from app.storage.database.jsonl import load_rows, read_lines
-from app.storage.database.revisions import current_revision, known_revisions
+from app.storage.database.revisions import current_revision, known_revisions, newest_revision
 from app.storage.queries.operation import secrets
 from app.units import CHUNK_BYTES
 
@@ -139,6 +142,7 @@ def _store_rows(
 ) -> None:
     def load(connection: Connection) -> None:
         _require_empty(connection, settings)  # again, in the transaction that writes
+        _require_tables(connection, folder, manifest)
         for table in manifest.tables:
             _load(connection, folder, table, manifest.rows(), progress)
 
@@ -151,9 +155,30 @@ def _store_rows(
     migrations.fill(settings.database_url, manifest.schema, load, finish)
 
 
+def _require_tables(connection: Connection, folder: Path, manifest: BackupManifest) -> None:
+    expected = dump.columns_of_tables(connection)
+    found = {table.name: set(table.columns) for table in manifest.tables}
+    if manifest.schema == newest_revision() and found != expected:
+        names = sorted(
+            name for name in {**expected, **found} if expected.get(name) != found.get(name)
+        )
+        raise BadBackup(
+            f"The backup in {folder} was changed: its tables or columns are not those of schema "
+            f"{manifest.schema}, in {', '.join(names)}. No row was restored."
+        )
+
+
 def _load(
     connection: Connection, folder: Path, table: TableFile, total: int, progress: Progress
 ) -> None:
     rows = read_lines(table_file(folder, table.name))
-    for count in load_rows(connection, table.name, table.columns, rows):
-        progress("storing rows", count, total)
+    try:
+        for count in load_rows(connection, table.name, table.columns, rows):
+            progress("storing rows", count, total)
+    except OperationalError:  # the database is away or full
+        raise
+    except (*UNREADABLE, StatementError) as error:
+        raise BadBackup(
+            f"The backup in {folder} was changed: rows of {table.name} do not fit that table "
+            f"({type(error).__name__}). No row was restored."
+        ) from None

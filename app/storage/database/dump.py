@@ -25,6 +25,8 @@ from app.storage.database.tables.operation import Secret
 # Tables without lasting data: receipts of a process's writes, and uploads that are not submitted,
 # which an agent's client sends again.
 EXCLUDED_TABLES = frozenset({"write_receipt", "held_upload"})
+NOT_OURS = EXCLUDED_TABLES | {"alembic_version"}
+QUEUE = "procrastinate_"  # begins the names of tables of the queue's library
 SIGNING_KEY = "signing-key "  # begins the names of secrets that are private parts of signing keys
 SECRET = Secret.__table__
 SUBMISSION = Submission.__table__
@@ -50,6 +52,16 @@ REQUEUE = (
 def backup_tables() -> list[Table]:
     """The tables of a backup, each after the tables that it refers to."""
     return [each for each in Base.metadata.sorted_tables if each.name not in EXCLUDED_TABLES]
+
+
+def columns_of_tables(connection: Connection) -> dict[str, set[str]]:
+    """The names of the columns of each table that a backup of this database has."""
+    found = inspect(connection).get_multi_columns()
+    return {
+        name: {each["name"] for each in columns}
+        for (_, name), columns in found.items()
+        if name not in NOT_OURS and not name.startswith(QUEUE)
+    }
 
 
 def left_out(source: Table, *, signing_keys: bool) -> ColumnElement[bool] | None:

@@ -15,6 +15,9 @@ from app.reports.document.tables import to_csv
 
 FORMAT = "format"
 CSV, JSON = "csv", "json"
+# Columns with texts that an agent wrote. A spreadsheet reads one that begins so as a formula.
+AGENTS_TEXTS = ("message", "column", "examples")
+BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
 NOT_KEPT = {"Cache-Control": "no-store"}
 Rows = Callable[[], Sequence[Row]]
 Facts = Callable[[], Mapping[str, Any]]
@@ -28,7 +31,7 @@ PAGE_FORMAT = Depends(page_format)
 
 
 def as_csv(table: Rows | None) -> Response:
-    """The table of a page, unrounded.
+    """The table of a page, unrounded. An agent's text that would be a formula begins with `'`.
 
     Raises:
         Invalid: the page has none.
@@ -36,7 +39,8 @@ def as_csv(table: Rows | None) -> Response:
     if table is None:
         raise Invalid("This page has no table here that could be given as CSV.")
     headers = {"Content-Disposition": 'attachment; filename="podium.csv"', **NOT_KEPT}
-    return Response(to_csv(table()), media_type="text/csv", headers=headers)
+    rows = [_without_formulas(row) for row in table()]
+    return Response(to_csv(rows), media_type="text/csv", headers=headers)
 
 
 def as_json(title: str, api: str, table: Rows | None, facts: Facts | None) -> Response:
@@ -53,3 +57,12 @@ def as_json(title: str, api: str, table: Rows | None, facts: Facts | None) -> Re
     if table is not None:
         document["rows"] = [dict(row) for row in table()]
     return JSONResponse(jsonable_encoder(document), headers=NOT_KEPT)
+
+
+def _without_formulas(row: Row) -> Row:
+    odd = {
+        name: f"'{row[name]}"
+        for name in AGENTS_TEXTS
+        if str(row.get(name) or "").startswith(BEGIN_FORMULAS)
+    }
+    return {**row, **odd}

@@ -29,12 +29,16 @@ def refuse_other_sites(request: Request) -> None:
     """
     site = request.headers.get("Sec-Fetch-Site", "same-origin")
     sender = request.headers.get("Origin")
-    if sender is not None and sender != "null":
-        same = urlsplit(sender).netloc == request.headers.get("Host", "")
-    else:
-        same = sender is None
+    same = sender is None or _host_of(sender) == request.headers.get("Host", "")
     if site not in ("same-origin", "none") or not same:
         raise Forbidden(FROM_ELSEWHERE)
+
+
+def _host_of(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc or None  # "null" has none
+    except ValueError:  # such as "http://["
+        return None
 
 
 def login_behind_form(request: Request, context: Ctx) -> Caller:

@@ -1,0 +1,46 @@
+"""What an agent writes reaches readers of pages as a text, in their spreadsheets too."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import httpx
+import pytest
+
+from tests.api.conftest import Podium
+from tests.factories import good_submission
+
+FORMULA = "=cmd|'/C calc'!A0"
+
+
+@pytest.mark.parametrize("begin", ["=", "+", "-", "@"])
+def test_a_note_is_no_formula_in_the_csv_of_a_page(podium: Podium, begin: str) -> None:
+    folder = podium.competition()
+    run = podium.run(folder)
+    note = begin + FORMULA
+    assert run.submit(good_submission(folder), **{"X-Podium-Message": note}).status_code == 201
+
+    (row,) = table(podium, f"/runs/{run.id}")
+    assert row["message"] == f"'{note}"
+    rows = page(podium, f"/runs/{run.id}", "json").json()["rows"]
+    assert [row["message"] for row in rows] == [note]
+
+
+def test_an_unknown_id_is_no_formula_in_the_csv_of_a_page(podium: Podium) -> None:
+    run = podium.run(podium.competition())
+    sent = run.submit(f"id,target\n{FORMULA},1\n".encode()).json()
+
+    cells = [cell for row in table(podium, f"/submissions/{sent['id']}") for cell in row.values()]
+    assert any("cmd" in cell for cell in cells)
+    assert not any(cell.startswith("=") for cell in cells)
+
+
+def page(podium: Podium, path: str, form: str) -> httpx.Response:
+    answer = podium.admin.get(path, params={"format": form}, headers={"Accept": "text/html"})
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+def table(podium: Podium, path: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(page(podium, path, "csv").text)))
