@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 MAX_HEAD_BYTES, CHUNK = 64 * 1024, 256 * 1024
-CONNECT_SECONDS = 10.0
-HEAD_SECONDS = 60.0
+MALFORMED = (ValueError, asyncio.LimitOverrunError)  # what reading an odd request raises
+CONNECT_SECONDS, HEAD_SECONDS = 10.0, 60.0
 # Headers of one connection, headers that the proxy sets, and headers that no client may set.
 DROPPED = frozenset({"connection", "proxy-connection", "proxy-authorization", "keep-alive",
                      "upgrade", "authorization", "x-podium-origin"})  # fmt: skip
@@ -83,7 +83,7 @@ async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[async
             await _answer(upstream, secure, reader, writer)
         except NotForwarded as refusal:
             await _say(writer, refusal.code, str(refusal))
-        except (ValueError, asyncio.LimitOverrunError):
+        except MALFORMED:
             await _say(writer, 400, "The request is not well formed.")
         except (OSError, asyncio.IncompleteReadError, TimeoutError):
             pass  # one of the two ends went away: there is nobody to tell
@@ -125,7 +125,7 @@ async def _answer(
             await sending  # it raises what was wrong with the body
     finally:
         sending.cancel()
-        with contextlib.suppress(asyncio.CancelledError, Exception):
+        with contextlib.suppress(asyncio.CancelledError, OSError, EOFError, *MALFORMED):
             await sending
         back.close()
 
@@ -206,7 +206,7 @@ async def _send_body(
     if length is None:
         try:
             await _send_chunks(reader, back)
-        except (ValueError, asyncio.LimitOverrunError):
+        except MALFORMED:
             back.close()  # Podium must not wait for the rest
             raise
     else:
