@@ -111,10 +111,7 @@ def test_a_file_that_hangs_at_the_next_start_keeps_others_waiting_for_a_bounded_
     server: Server, tmp_path: Path
 ) -> None:
     context = server.context
-    slow = write_competition(
-        tmp_path / "slow",
-        metric_py=SLOW_METRIC,
-    )
+    slow = write_competition(tmp_path / "slow", metric_py=SLOW_METRIC)
     run = add_run(context.database, import_folder(context, slow).version, "slow")
     suspect, other = Server(context, slow, run).submit(), server.submit()
     now = datetime.now(UTC)

@@ -66,7 +66,8 @@ class SubmissionClaims:
             most, most_of_own = half - (len(busy) - of_own), half - of_own
             others = claim(session, instance, min(limit, most), now, has_file=False)
             own = claim(session, instance, min(limit, most_of_own), now, has_file=True)
-            return self._known(session, others + own)
+            self._find_own_metrics(session, others + own)
+            return others + own
 
         return self._context.database.write(claim_both) or None
 
@@ -76,7 +77,8 @@ class SubmissionClaims:
 
         def claim_it(session: Session) -> list[ClaimRecord]:
             claimed = direct_claims.claim_named(session, instance, [submission_id], now)
-            return self._known(session, claimed)
+            self._find_own_metrics(session, claimed)
+            return claimed
 
         return self._context.database.write(claim_it)
 
@@ -123,13 +125,12 @@ class SubmissionClaims:
         if not self._are_others:
             gradings_in_progress.end(self._context.settings, claimed.id)
 
-    def _known(self, session: Session, claimed: list[ClaimRecord]) -> list[ClaimRecord]:
-        """The same claims, when it is known which of them are graded by a metric.py."""
+    def _find_own_metrics(self, session: Session, claimed: list[ClaimRecord]) -> None:
+        """Find which of these are graded by a metric.py: they have turns of their own."""
         self._context.own_metrics.among(session, {one.version_id for one in claimed})
-        return claimed
 
     def _has_own_metric(self, claimed: ClaimRecord) -> bool:
-        return self._context.own_metrics.is_known(claimed.version_id)
+        return self._context.own_metrics.known_to_have(claimed.version_id)
 
 
 def _count(writing: Future[SubmissionState | None]) -> None:

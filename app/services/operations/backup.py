@@ -19,6 +19,7 @@ from app.services.operations.backup_format import (
     FORMAT,
     MANIFEST,
     TABLES,
+    UNREADABLE,
     BackupManifest,
     Progress,
     TableFile,
@@ -115,7 +116,7 @@ def _write_rows(
             rows = rows_of(connection, table, without=left_out)
             try:
                 file = write_lines(table_file(folder, table.name), rows)
-            except (LookupError, TypeError, ValueError) as error:  # of the column's type
+            except UNREADABLE as error:
                 raise ChangedRow(f"A row of {table.name} cannot be read ({error})") from None
             tables.append(TableFile(table.name, kinds_of(table), file))
             progress("reading tables", 1, len(tables_to_copy))
@@ -130,11 +131,7 @@ def _write_rows(
 
 
 class _ByteCounter:
-    """Iterates over files and adds up their bytes.
-
-    Raises:
-        ChangedRow: a row names a file by what is no digest, or its size is no number.
-    """
+    """Iterates over files and adds up their bytes."""
 
     def __init__(self, files: Iterable[tuple[str, int]]) -> None:
         self.total = 0
@@ -142,18 +139,24 @@ class _ByteCounter:
 
     def __iter__(self) -> Iterator[tuple[str, int]]:
         for sha256, size in self._files:
-            try:
-                path_of(sha256)
-                self.total += size
-            except (TypeError, ValueError):
-                raise ChangedRow(
-                    f"A row names a file of {size!r} bytes by {sha256!r}, which is no SHA-256"
-                ) from None
+            self.total += size
             yield sha256, size
 
 
 def _distinct(files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    return (file for file, _ in groupby(files))
+    """Each of the files once.
+
+    Raises:
+        ChangedRow: a row names a file by what is no digest, or its size is no whole number.
+    """
+    for (sha256, size), _ in groupby(files):
+        try:
+            path_of(sha256)
+        except (TypeError, ValueError):
+            raise ChangedRow(f"A row names a file by {sha256!r}, which is no SHA-256") from None
+        if not isinstance(size, int):
+            raise ChangedRow(f"A row says that the file {sha256} has {size!r} bytes")
+        yield sha256, size
 
 
 def _copy_files(

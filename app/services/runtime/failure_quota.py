@@ -53,7 +53,7 @@ class FailureQuota:
         """Whether `refuse` may refuse a file of the run. A minute old at most."""
         if not run.feedback.shows_state:
             return False
-        if self._own_metrics.is_known(run.version_id):
+        if self._own_metrics.known_to_have(run.version_id):
             return True
         with self._lock:
             if self._clear_until.get(run.id, 0.0) > time.monotonic():

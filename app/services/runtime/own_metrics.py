@@ -24,6 +24,6 @@ class OwnMetrics:
             self._known |= {version: version in found for version in new}
         return {version for version in versions if self._known[version]}
 
-    def is_known(self, version: int) -> bool:
-        """Whether `among` found the version to have a metric.py."""
+    def known_to_have(self, version: int) -> bool:
+        """Whether the version has a metric.py, as far as `among` was asked about it."""
         return self._known.get(version, False)

@@ -257,8 +257,11 @@ def test_a_lost_file_makes_no_backup(complete: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("UPDATE version_file SET sha256 = '../secrets'", "file of .* bytes by '../secrets'"),
-        ("UPDATE version_file SET bytes = 'many'", "file of 'many' bytes"),
+        (
+            "UPDATE version_file SET sha256 = '../secrets'",
+            "file by '../secrets', which is no SHA-256",
+        ),
+        ("UPDATE version_file SET bytes = 'many'", "has 'many' bytes"),
         ("UPDATE competition_version SET imported_at = 'soon'", "row of competition_version"),
         ("UPDATE competition_version SET files = '{'", "row of competition_version"),
     ],

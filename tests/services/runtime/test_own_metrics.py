@@ -15,9 +15,9 @@ def test_versions_with_a_metric_py_are_told_from_others(world: World) -> None:
     world.database.write(lambda session: version_files.add_files(session, own, [file]))
     metrics = OwnMetrics()
 
-    assert not metrics.is_known(own)  # nobody has asked yet
+    assert not metrics.known_to_have(own)  # nobody has asked yet
     with world.database.read() as session:
         assert metrics.among(session, {own, other}) == {own}
         assert metrics.among(session, {other}) == set()
-    assert metrics.is_known(own)
-    assert not metrics.is_known(other)
+    assert metrics.known_to_have(own)
+    assert not metrics.known_to_have(other)
