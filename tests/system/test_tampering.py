@@ -127,6 +127,16 @@ def test_a_submission_whose_file_has_no_digest_is_named(copy: Path, seeded: Seed
     assert "has another file" in receipt.problem
 
 
+def test_a_file_of_a_version_without_digest_is_named_and_not_to_be_copied(copy: Path) -> None:
+    changed = "UPDATE version_file SET sha256 = '00' WHERE path = 'competition.toml'"
+    assert change(copy, changed) >= 1
+
+    found = [one for one in damage(copy) if "no SHA-256" in one.problem]
+
+    assert {one.kind for one in found} == {"blob", "version"}
+    assert all(one.remedy.startswith("Somebody changed the database") for one in found)
+
+
 def test_a_removed_receipt_is_named_by_its_entry_of_the_log(copy: Path) -> None:
     [(number,)] = rows(copy, "SELECT number FROM receipt ORDER BY number LIMIT 1")
     assert change(copy, "DELETE FROM receipt WHERE number = ?", number) == 1

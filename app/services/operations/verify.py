@@ -21,7 +21,7 @@ from app.services.runtime.version_files import directory_of
 from app.settings import Settings
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import DiskBlobs
-from app.storage.blobs.store import BlobStore
+from app.storage.blobs.store import BlobStore, path_of
 from app.storage.blobs.verify import verify_file
 from app.storage.database import dump
 from app.storage.database.database import Database
@@ -147,6 +147,7 @@ def _sample(targets: Iterator[_Target], size: int) -> list[_Target]:
 def _comparison(store: BlobStore) -> Callable[[_Target], tuple[_Target, str | None]]:
     def compare(target: _Target) -> tuple[_Target, str | None]:
         try:
+            path_of(target.sha256)
             if target.path is not None:
                 verify_file(target.path, target.sha256)
             elif isinstance(store, DiskBlobs):
@@ -156,7 +157,7 @@ def _comparison(store: BlobStore) -> Callable[[_Target], tuple[_Target, str | No
                     store.fetch(target.sha256, Path(directory) / "blob")
         except DamagedFile as error:
             return target, str(error)
-        except ValueError:  # a blob has no such name
+        except ValueError:  # of path_of
             return target, NO_DIGEST
         return target, None
 
@@ -169,7 +170,8 @@ def _damage(session: Session, store: BlobStore, target: _Target, problem: str) -
     needed_by = [f"submission {one}" for one in sent]
     needed_by += [f"{slug}, version {number}, {path}" for slug, number, path in files]
     if problem == NO_DIGEST:
-        return Damage("blob", target.sha256, problem, needed_by, CHANGED_RECORD)
+        kind, name = ("version", str(target.path)) if target.path else ("blob", target.sha256)
+        return Damage(kind, name, problem, needed_by, CHANGED_RECORD)
     remedies = []
     if files:
         remedies.append(
