@@ -21,7 +21,7 @@ from app.services.runtime.context import Context
 from app.services.runtime.turns import Turns
 from app.storage.database.batch import WriteBatch
 from app.storage.database.records import ClaimRecord
-from app.storage.queries import claims, direct_claims
+from app.storage.queries import claims, direct_claims, submission_counts
 
 MOST_OF_RUN = 16  # claimed at a time
 
@@ -63,6 +63,8 @@ class SubmissionClaims:
         claim = partial(direct_claims.claim, file=METRIC_FILE, most_of_run=MOST_OF_RUN, held=held)
 
         def claim_both(session: Session) -> list[ClaimRecord]:
+            if submission_counts.oldest_queued(session) is None:  # cheaper than to ask for turns
+                return []
             most, most_of_own = half - (len(busy) - of_own), half - of_own
             others = claim(session, instance, min(limit, most), now, has_file=False)
             own = claim(session, instance, min(limit, most_of_own), now, has_file=True)

@@ -23,7 +23,7 @@ from app.errors import TooManyFailures
 from app.services.runtime.own_metrics import OwnMetrics
 from app.storage.database.database import Database
 from app.storage.database.records import RunRecord
-from app.storage.queries import failures
+from app.storage.queries import failures, submission_counts
 
 KNOWN_RUNS = 4096
 VALID_SECONDS = 60.0  # then it is read again whether a run without failures has one
@@ -106,7 +106,7 @@ class FailureQuota:
     def of_run(self, session: Session, run: RunRecord, now: datetime) -> FailuresOfRun:
         """The failures of a run as its own key may know them at the time `now`."""
         # In this order: what is settled between two queries counts twice rather than not at all.
-        waiting = failures.count_open(session, run.id)
+        waiting = submission_counts.open_of_runs(session, [run.id])[run.id]
         total = failures.by_run(session, [run.id]).get(run.id, 0)
         if not run.feedback.hides_time or self._step <= 0:
             return FailuresOfRun(total, waiting)

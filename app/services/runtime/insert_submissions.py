@@ -18,7 +18,7 @@ from app.services.runtime.run_limits import (
     refuse_over_quota,
 )
 from app.storage.database.records import RunRecord, SubmissionRecord
-from app.storage.queries import direct_claims, runs, submissions
+from app.storage.queries import runs, submission_counts, submissions
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _defer(session: Session, new: list[SubmissionRecord]) -> None:
     """Queue jobs for submissions, each behind those of its run that are not settled yet."""
     if not new:
         return
-    behind = direct_claims.count_open(session, {one.run_id for one in new})
+    behind = submission_counts.open_of_runs(session, {one.run_id for one in new})
     wanted = []
     for one in new:
         wanted.append((one.id, one.bytes, behind[one.run_id]))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 
 from sqlalchemy import ColumnElement, Select, bindparam, exists, func, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.states import OPEN, SubmissionState
+from app.domain.states import SubmissionState
 from app.storage.database import notify
 from app.storage.database.models import Run, Submission, VersionFile
 from app.storage.database.records import ClaimRecord
@@ -116,13 +115,3 @@ def claim_named(
         session.execute(CLAIM, values)
         notify.publish(session, {row["run_id"] for row in claimed})
     return [ClaimRecord(**row, claimed_by=claimant) for row in claimed]
-
-
-def count_open(session: Session, run_ids: Collection[str]) -> Counter[str]:
-    """The number of submissions of each of these runs that are not settled."""
-    query = (
-        select(TABLE.c.run_id, func.count().label("number"))
-        .where(TABLE.c.state.in_(sorted(OPEN)), TABLE.c.run_id.in_(sorted(run_ids)))
-        .group_by(TABLE.c.run_id)
-    )
-    return Counter({row.run_id: row.number for row in session.execute(query)})

@@ -9,10 +9,10 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session
 
-from app.domain.states import OPEN, SubmissionState
+from app.domain.states import SubmissionState
 from app.storage.database.models import IS_FAILED, Submission
 from app.storage.database.tables.operation import Fault
 from app.storage.queries.operation.faults import BY_FILE
@@ -26,6 +26,11 @@ IS_BY_FILE = (
 )
 # The state as it stands in the condition of the index, so that the index is used.
 IS_FAILURE = (IS_FAILED, IS_BY_FILE)
+BY_RUN = (
+    select(TABLE.c.run_id, func.count())
+    .where(*IS_FAILURE, TABLE.c.run_id.in_(bindparam("run_ids", expanding=True)))
+    .group_by(TABLE.c.run_id)
+)
 
 
 class RecentOutcome(NamedTuple):
@@ -47,20 +52,8 @@ def by_run(session: Session, run_ids: Collection[str]) -> dict[str, int]:
 
     An index has the failed submissions alone: it costs the same whatever else a run has.
     """
-    query = (
-        select(TABLE.c.run_id, func.count())
-        .where(*IS_FAILURE, TABLE.c.run_id.in_(sorted(run_ids)))
-        .group_by(TABLE.c.run_id)
-    )
-    return {run_id: int(count) for run_id, count in session.execute(query)}
-
-
-def count_open(session: Session, run_id: str) -> int:
-    """The number of the run's submissions that are not settled."""
-    query = select(func.count()).where(
-        TABLE.c.run_id == run_id, TABLE.c.settled_at.is_(None), TABLE.c.state.in_(sorted(OPEN))
-    )
-    return int(session.execute(query).scalar_one())
+    rows = session.execute(BY_RUN, {"run_ids": sorted(run_ids)})
+    return {run_id: int(count) for run_id, count in rows}
 
 
 def settled_since(session: Session, run_id: str, since: datetime) -> list[RecentOutcome]:

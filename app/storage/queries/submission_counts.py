@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import and_, bindparam, case, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.domain.states import COUNTED, SubmissionState
+from app.domain.states import COUNTED, OPEN, SubmissionState
 from app.storage.database.models import Run, Submission
 from app.storage.queries.ids import first_id
 from app.storage.queries.submissions import IS_QUEUED, OF_RUN, PREFIX
@@ -28,11 +29,26 @@ LATEST_SINCE = (
     .limit(1)
     .offset(bindparam("later"))
 )
+UNCOUNTED_SINCE = select(TABLE.c.received_at, TABLE.c.settled_at).where(
+    OF_RUN, TABLE.c.settled_at > bindparam("since"), ~IS_COUNTED
+)
 LAST_ROWS = (
     select(TABLE, Run.__table__)
     .join(Run.__table__, Run.__table__.c.id == TABLE.c.run_id)
     .order_by(TABLE.c.id.desc())
     .limit(1)
+)
+# Computed first, so that no database reads all that a run has ever sent to find what is open.
+ALL_OPEN = (
+    select(TABLE.c.run_id)
+    .where(TABLE.c.state.in_(sorted(OPEN)))
+    .cte("all_open")
+    .prefix_with("MATERIALIZED")
+)
+OPEN_OF_RUNS = (
+    select(ALL_OPEN.c.run_id, func.count().label("number"))
+    .where(ALL_OPEN.c.run_id.in_(bindparam("run_ids", expanding=True)))
+    .group_by(ALL_OPEN.c.run_id)
 )
 OLDEST_QUEUED = select(TABLE.c.received_at).where(IS_QUEUED).order_by(TABLE.c.id).limit(1)
 
@@ -106,6 +122,12 @@ def count_open(session: Session, bounds: Sequence[int]) -> dict[tuple[Submission
     return {(state, int(size)): int(count) for state, size, count in session.execute(query)}
 
 
+def open_of_runs(session: Session, run_ids: Collection[str]) -> Counter[str]:
+    """The number of submissions of each of these runs that are not settled."""
+    rows = session.execute(OPEN_OF_RUNS, {"run_ids": sorted(run_ids)})
+    return Counter({row.run_id: row.number for row in rows})
+
+
 def oldest_queued(session: Session) -> datetime | None:
     """The time when the oldest queued submission was received."""
     return session.execute(OLDEST_QUEUED).scalar_one_or_none()
@@ -121,10 +143,8 @@ def uncounted_since(
     session: Session, run_id: str, since: datetime
 ) -> list[tuple[datetime, datetime]]:
     """When rejected and failed submissions, settled after `since`, were received and settled."""
-    query = select(TABLE.c.received_at, TABLE.c.settled_at).where(
-        TABLE.c.run_id == run_id, TABLE.c.settled_at > since, ~IS_COUNTED
-    )
-    return [(row.received_at, row.settled_at) for row in session.execute(query)]
+    rows = session.execute(UNCOUNTED_SINCE, {"run_id": run_id, "since": since})
+    return [(row.received_at, row.settled_at) for row in rows]
 
 
 def read_last_rows(session: Session) -> None:

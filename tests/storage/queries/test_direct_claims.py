@@ -90,14 +90,3 @@ def test_a_named_submission_is_claimed_only_if_it_is_queued(world, runs):
     with world.database.read() as session:
         found, _ = submissions.get_submission(session, one)
     assert found.state is SubmissionState.QUEUED
-
-
-def test_open_submissions_are_counted_by_run(world, runs):
-    first, second, third = runs
-    queue(world, first, first, second)
-    claim(world, 1)
-    with world.database.read() as session:
-        assert direct_claims.count_open(session, [first.id, second.id, third.id]) == {
-            first.id: 2,
-            second.id: 1,
-        }
