@@ -103,8 +103,19 @@ def submission_meta(request: Request) -> SubmissionMeta:
     key = request.headers.get("Idempotency-Key")
     if key is not None and len(key) > LONGEST_KEY:
         raise Invalid(f"header.Idempotency-Key: it has more than {LONGEST_KEY} characters.")
-    message = request.headers.get("X-Podium-Message", "")
+    message = _as_utf_8(request.headers.get("X-Podium-Message", ""))
     return SubmissionMeta(_checked("header.X-Podium-Message", message), key)
+
+
+def _as_utf_8(header: str) -> str:
+    """The text of a header that people wrote: HTTP leaves its charset open, clients send UTF-8.
+
+    Starlette reads headers as Latin-1. What is no UTF-8 is left so.
+    """
+    try:
+        return header.encode("latin-1").decode("utf-8")
+    except UnicodeDecodeError:
+        return header
 
 
 def _checked(where: str, message: str) -> str:

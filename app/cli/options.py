@@ -2,9 +2,37 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from app.regular_file import open_regular
+
+
+def regular(file: Path | None) -> Path | None:
+    """The file of an option or argument, once it is known that reading it does not wait for ever.
+
+    Raises:
+        BadParameter: it is no regular file, as a named pipe or a device, or cannot be opened.
+    """
+    if file is not None:
+        try:
+            open_regular(file).close()
+        except OSError as error:
+            raise typer.BadParameter(
+                f"{file} cannot be read: {error.strerror}. Name a file: no folder, no named pipe "
+                "and no device."
+            ) from None
+    return file
+
+
+def all_regular(files: list[Path]) -> list[Path]:
+    """`regular`, for an argument of several files."""
+    for file in files:
+        regular(file)
+    return files
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="print JSON on standard output")]
 Url = Annotated[

@@ -109,7 +109,7 @@ def find_sample(prepared: Path) -> Path | None:
     """The sample submission, under any of its names, in public/ or private/."""
     for folder in ("public", "private"):
         for file in sorted((prepared / folder).glob("*.csv")):
-            if _SAMPLE_NAME.fullmatch(file.name):
+            if _SAMPLE_NAME.fullmatch(file.name) and file.is_file():
                 return file
     return None
 
@@ -148,6 +148,8 @@ def _link_tree(source: Path, target: Path, *, skip: str) -> None:
         for name in files:
             if within == target and name in (skip, SAMPLE, DESCRIPTION):
                 continue
+            if not (Path(directory) / name).is_file():
+                raise BadCompetition([problem(name, "", "is no plain file")])
             share(Path(directory) / name, within / name)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from app.errors import Invalid
 from app.importers.json_text import Pairs, parse_json, storable
+from app.regular_file import read_regular
 
 LIST = "submission.jsonl"
 MOST_LINES = 100_000
@@ -82,9 +83,16 @@ def read_submission_folder(folder: Path, first_seed: int = 0) -> SubmissionFolde
     return found
 
 
+def _read(path: Path) -> bytes:
+    try:
+        return read_regular(path)
+    except OSError as error:
+        raise Invalid(f"{path} cannot be read: {error.strerror}.") from None
+
+
 def _lines(path: Path) -> list[tuple[int, dict[str, Any]]]:
     found: list[tuple[int, dict[str, Any]]] = []
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+    for number, line in enumerate(_read(path).splitlines(), start=1):
         if not line.strip():
             continue
         if len(found) == MOST_LINES:

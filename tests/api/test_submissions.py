@@ -143,6 +143,30 @@ def test_multipart_is_taken_as_well(podium: Podium, tiny: Path, good: bytes) -> 
     assert "'file'" in wrong.json()["detail"]
 
 
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ("fünf Bäume, 二", "fünf Bäume, 二"),
+        ("é".encode("latin-1"), "é"),
+        ("é" * 500, "é" * 500),
+    ],
+    ids=["UTF-8", "Latin-1", "500 characters"],
+)
+def test_a_note_in_the_header_is_utf_8(
+    podium: Podium, tiny: Path, good: bytes, sent: str | bytes, stored: str
+) -> None:
+    run = podium.run(tiny)
+    note = sent if isinstance(sent, bytes) else sent.encode()
+    headers = {b"X-Podium-Message": note, b"Content-Type": b"text/csv"}
+
+    answer = run.client.post(f"/v1/runs/{run.id}/submissions", content=good, headers=headers)
+
+    assert answer.status_code == 202, answer.text
+    assert answer.json()["message"] == stored
+    path = answer.headers["Location"]
+    assert run.client.get(path).json()["message"] == stored
+
+
 def test_the_part_message_of_a_form_is_the_note(podium: Podium, tiny: Path, good: bytes) -> None:
     run = podium.run(tiny)
     path = f"/v1/runs/{run.id}/submissions"

@@ -62,7 +62,7 @@ def test_an_agent_reads_its_task_and_submits(podium, tiny, file, tmp_path):  # t
         path = client.download(tiny.name, "train.csv", tmp_path / "train.csv", seen.append)
         assert client.description(tiny.name).startswith("# Tiny")
         assert client.validate(run.id, file)["valid"] is True
-        first = client.submit(run.id, file, message="a note", wait=30)
+        first = client.submit(run.id, file, message="Bäume, 二", wait=30)
         assert client.submit(run.id, file)["id"] == first["id"]
         assert [one["id"] for one in client.submissions(run.id)] == [first["id"]]
         assert client.select(run.id, first["id"])["selected"] == first["id"]
@@ -71,6 +71,7 @@ def test_an_agent_reads_its_task_and_submits(podium, tiny, file, tmp_path):  # t
 
     assert path.read_bytes() == (tiny / "public/train.csv").read_bytes()
     assert seen == [path.stat().st_size]
+    assert first["message"] == "Bäume, 二"
     assert first["grade"]["score"] is None
     assert first["grade"]["public_score"] is not None
     assert refused.value.problem["type"] == "/problems/forbidden"

@@ -7,12 +7,17 @@ from typing import Annotated
 
 import typer
 
+from app.cli.options import regular
+
 HELP = "the name of a competition, or the path of its folder"
 
 
 def grade(
     competition: Annotated[str, typer.Argument(help=HELP)],
-    file: Annotated[Path, typer.Argument(help="the submission", exists=True, dir_okay=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(help="the submission", exists=True, dir_okay=False, callback=regular),
+    ],
 ) -> None:
     """Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 failed.
 

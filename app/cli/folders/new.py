@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.cli.options import AsJson
+from app.cli.options import AsJson, regular
 from app.errors import Invalid
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def new(
     ] = True,
     leaderboard: Annotated[
         Path | None,
-        typer.Option(help="a leaderboard.csv for it", exists=True, dir_okay=False),
+        typer.Option(
+            help="a leaderboard.csv for it", exists=True, dir_okay=False, callback=regular
+        ),
     ] = None,
     into: Annotated[Path, typer.Option(help="where the folder is made")] = Path(),
     as_json: AsJson = False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.context import podium
-from app.cli.options import AsJson
+from app.cli.options import AsJson, all_regular
 from app.cli.output import err, out, print_json
 from app.errors import Conflict, Invalid
 
@@ -21,7 +21,8 @@ Folders = Annotated[
     list[Path], typer.Argument(help="competition folders", exists=True, file_okay=False)
 ]
 Archives = Annotated[
-    list[Path], typer.Argument(help=".zip or .tar.gz files", exists=True, dir_okay=False)
+    list[Path],
+    typer.Argument(help=".zip or .tar.gz files", exists=True, dir_okay=False, callback=all_regular),
 ]
 
 

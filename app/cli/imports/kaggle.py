@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import AsJson
+from app.cli.options import AsJson, regular
 from app.errors import Invalid
 
 Slugs = Annotated[list[str], typer.Argument(help="Kaggle's slugs of competitions")]
@@ -37,7 +37,9 @@ def leaderboard(
     slug: Annotated[str, typer.Argument(help="the competition")],
     file: Annotated[
         Path | None,
-        typer.Argument(help="Kaggle's zip or CSV, or any CSV with `score`", exists=True),
+        typer.Argument(
+            help="Kaggle's zip or CSV, or any CSV with `score`", exists=True, callback=regular
+        ),
     ] = None,
     kaggle: Annotated[bool, typer.Option("--kaggle", help="download Kaggle's leaderboard")] = False,
     source: From = "",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from app.cli.context import podium
-from app.cli.options import AsJson
+from app.cli.options import AsJson, regular
 from app.cli.output import out, print_json, print_note
 from app.domain.wording import first_lines
 
@@ -25,7 +25,9 @@ Experiment = Annotated[str, typer.Argument(help="the experiment's name; made if 
 
 def import_grading_report(
     experiment: Experiment,
-    file: Annotated[Path, typer.Argument(help="a grading_report.json", exists=True)],
+    file: Annotated[
+        Path, typer.Argument(help="a grading_report.json", exists=True, callback=regular)
+    ],
     seed: Annotated[int, typer.Option(help="the seed of these results")] = 0,
     repeats: Annotated[
         bool, typer.Option("--repeats", help="a competition that occurs again gets the next seed")
@@ -47,7 +49,9 @@ def import_grading_report(
 
 
 def import_run_groups(
-    table: Annotated[Path, typer.Argument(help="run_group_experiments.csv", exists=True)],
+    table: Annotated[
+        Path, typer.Argument(help="run_group_experiments.csv", exists=True, callback=regular)
+    ],
     runs: Annotated[Path, typer.Argument(help="the directory of run groups", exists=True)],
     experiment: Annotated[list[str], typer.Option(help="only these experiments")] = [],  # noqa: B006
     as_json: AsJson = False,
@@ -73,7 +77,10 @@ def import_run_groups(
 def import_mlagentbench_results(
     experiment: Experiment,
     file: Annotated[
-        Path, typer.Argument(help="the JSON file of MLAgentBench's evaluation", exists=True)
+        Path,
+        typer.Argument(
+            help="the JSON file of MLAgentBench's evaluation", exists=True, callback=regular
+        ),
     ],
     competition: Annotated[str, typer.Option(help="the competition of the file's task")],
     seed: Annotated[int, typer.Option(help="the seed of the first run")] = 0,

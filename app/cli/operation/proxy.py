@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.errors import CannotStart, Invalid
-from app.proxy import Upstream, serve, upstream_of
+from app.proxy.forward import serve
+from app.proxy.request_head import Upstream, upstream_of
 
 DEFAULT_ADDRESS = "127.0.0.1:80"
 

@@ -17,6 +17,7 @@ from app.receipts.check import (
     check_inclusion,
     check_receipt,
 )
+from app.regular_file import open_regular
 
 LARGEST_FILE = 100_000_000
 
@@ -135,8 +136,13 @@ def _text(file: Path) -> str:
 
 def _bytes(file: Path) -> bytes:
     try:
-        if file.stat().st_size > LARGEST_FILE:
-            raise Invalid(f"{file} is larger than {LARGEST_FILE} bytes: it is no receipt.")
-        return file.read_bytes()
+        with open_regular(file) as opened:
+            data = opened.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise NotFound(f"{file}: no such file or directory.") from None
     except OSError as error:
-        raise NotFound(f"{file}: {(error.strerror or str(error)).lower()}.") from None
+        reason = (error.strerror or str(error)).lower()
+        raise Invalid(f"{file} cannot be read: {reason}. Name a file.") from None
+    if len(data) > LARGEST_FILE:
+        raise Invalid(f"{file} is larger than {LARGEST_FILE} bytes: it is no receipt.")
+    return data

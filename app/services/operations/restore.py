@@ -29,8 +29,14 @@ from app.storage.blobs.store import BlobStore
 from app.storage.database import dump, migrations
 from app.storage.database.database import Database
 from app.storage.database.engine import database_url, sqlite_file
+from app.storage.database.foreign_keys import (
+    ForeignKey,
+    first_broken,
+    foreign_keys,
+    refused_row,
+)
 from app.storage.database.jsonl import load_rows, read_lines
-from app.storage.database.revisions import current_revision, known_revisions, newest_revision
+from app.storage.database.revisions import current_revision, known_revisions
 from app.storage.queries.operation import secrets
 from app.units import CHUNK_BYTES
 
@@ -143,8 +149,13 @@ def _store_rows(
     def load(connection: Connection) -> None:
         _require_empty(connection, settings)  # again, in the transaction that writes
         _require_tables(connection, folder, manifest)
+        keys = foreign_keys(connection)  # asked now: PostgreSQL answers nothing after a refusal
         for table in manifest.tables:
-            _load(connection, folder, table, manifest.rows(), progress)
+            _load(connection, folder, table, manifest.rows(), progress, keys)
+        # PostgreSQL refused such a row already; SQLite does not look while a schema is migrated.
+        broken = first_broken(connection, keys) if connection.dialect.name == "sqlite" else None
+        if broken:
+            raise _refers_to_nothing(folder, broken)
 
     def finish(connection: Connection) -> None:
         dump.requeue_unfinished(connection)
@@ -156,9 +167,11 @@ def _store_rows(
 
 
 def _require_tables(connection: Connection, folder: Path, manifest: BackupManifest) -> None:
+    # The database has the schema of the backup now, and each Podium backed up all of its tables
+    # but the same two.
     expected = dump.columns_of_tables(connection)
     found = {table.name: set(table.columns) for table in manifest.tables}
-    if manifest.schema == newest_revision() and found != expected:
+    if found != expected:
         names = sorted(
             name for name in {**expected, **found} if expected.get(name) != found.get(name)
         )
@@ -169,7 +182,12 @@ def _require_tables(connection: Connection, folder: Path, manifest: BackupManife
 
 
 def _load(
-    connection: Connection, folder: Path, table: TableFile, total: int, progress: Progress
+    connection: Connection,
+    folder: Path,
+    table: TableFile,
+    total: int,
+    progress: Progress,
+    keys: list[ForeignKey],
 ) -> None:
     rows = read_lines(table_file(folder, table.name))
     try:
@@ -178,7 +196,21 @@ def _load(
     except OperationalError:  # the database is away or full
         raise
     except (*UNREADABLE, StatementError) as error:
+        again = (
+            dict(zip(table.columns, row, strict=False))
+            for row in read_lines(table_file(folder, table.name))
+        )
+        broken = refused_row(error, keys, again)
+        if broken:
+            raise _refers_to_nothing(folder, broken) from None
         raise BadBackup(
             f"The backup in {folder} was changed: rows of {table.name} do not fit that table "
             f"({type(error).__name__}). No row was restored."
         ) from None
+
+
+def _refers_to_nothing(folder: Path, broken: str) -> BadBackup:
+    return BadBackup(
+        f"The backup in {folder} was changed: {broken}. No row was restored: use another copy of "
+        "it, or another backup."
+    )

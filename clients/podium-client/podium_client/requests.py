@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import httpx
+
 from podium_client.errors import PodiumAway, PodiumError, PodiumRefused
 
 TRY_AGAIN = frozenset({429, 502, 503, 504})
@@ -136,6 +138,11 @@ def text_of(answer: Answer) -> str:
         problem = None
     fallback = {"detail": answer.text[:200]}
     raise PodiumRefused(answer.status_code, problem if isinstance(problem, dict) else fallback)
+
+
+def headers_of(call: Call) -> httpx.Headers:
+    """The headers of a request. Notes are in any language, and httpx alone takes only ASCII."""
+    return httpx.Headers(call.headers, encoding="utf-8")
 
 
 def part(text: str) -> str:

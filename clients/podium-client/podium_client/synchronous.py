@@ -215,11 +215,11 @@ class Podium:
         return r.text_of(self._retried(lambda: self._send(call)))
 
     def _send(self, call: Call) -> r.Answer:
-        more: dict[str, Any] = {"params": call.parameters, "headers": call.headers}
+        more: dict[str, Any] = {"params": call.parameters, "headers": r.headers_of(call)}
         if call.file is None:
             response = self._client.request(call.method, call.path, json=call.body, **more)
             return r.Answer(response.status_code, response.text, response.headers)
-        more["headers"] = {**call.headers, "Content-Length": str(call.file.stat().st_size)}
+        more["headers"]["Content-Length"] = str(call.file.stat().st_size)
         with call.file.open("rb") as opened:
             chunks = iter(lambda: opened.read(r.CHUNK), b"")
             response = self._client.request(call.method, call.path, content=chunks, **more)

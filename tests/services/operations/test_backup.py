@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -20,47 +19,10 @@ from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
 from app.services.operations.backup_format import BadBackup, verified
 from app.services.operations.restore import NotEmpty, restore
 from app.services.runtime.context import lock_data_directory
-from app.settings import Settings
 from app.storage.database import migrations
-from app.storage.database.database import Database
-from app.storage.queries import competitions
-from tests.factories import write_competition
-from tests.forkserver import PodiumProcess, run_podium
+from tests.forkserver import PodiumProcess
 from tests.server import PodiumServer
-
-
-@pytest.fixture(scope="module")
-def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A backup of a Podium with one competition, and the competition's answers in it."""
-    home = tmp_path_factory.mktemp("whole")
-    folder = write_competition(home / "folders" / "tiny")
-    origin = PodiumServer(home / "origin")
-    command(origin, "import", "folder", str(folder))
-    said = command(origin, "backup", str(home / "backup"))
-    assert "6 files" in said
-    assert "6 files" in command(origin, "restore", "--check", str(home / "backup"))
-    assert (home / "backup").stat().st_mode & 0o077 == 0
-    return home / "backup"
-
-
-def command(server: PodiumServer, *arguments: str) -> str:
-    return run_podium(
-        arguments,
-        env=server.environment, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-
-
-@pytest.fixture
-def copy(complete: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(complete, tmp_path / "backup"))
-
-
-def settings(data: Path) -> Settings:
-    return Settings(data_dir=data, database_url="", blobs_url="")
-
-
-def silent(step: str, done: int, total: int) -> None:
-    assert 0 <= done <= total, step
+from tests.services.operations.conftest import change_manifest, settings, silent
 
 
 def refusal(tmp_path: Path, backup: Path) -> str:
@@ -129,11 +91,6 @@ def test_an_incomplete_backup_is_refused_by_file_and_writes_nothing(
     assert words in said
 
 
-def change_manifest(backup: Path, **to: Any) -> None:
-    file = backup / "manifest.json"
-    file.write_text(json.dumps({**json.loads(file.read_text()), **to}))
-
-
 @pytest.mark.parametrize("newer", [{"schema": "9999"}, {"format": 2, "tables": "otherwise"}])
 def test_a_backup_by_a_newer_podium_is_refused(
     copy: Path, tmp_path: Path, newer: dict[str, Any]
@@ -141,33 +98,6 @@ def test_a_backup_by_a_newer_podium_is_refused(
     change_manifest(copy, podium="9.9.9", **newer)
 
     assert "was made by Podium 9.9.9" in refusal(tmp_path, copy)
-
-
-@pytest.mark.parametrize("is_migrated", [False, True])
-def test_a_backup_by_an_older_podium_is_brought_up_to_date(
-    copy: Path, tmp_path: Path, is_migrated: bool
-) -> None:
-    """A backup of an older revision: without tables that later migrations made."""
-    manifest = json.loads((copy / "manifest.json").read_text())
-    later = ("grading_environment", "sample_score")
-    tables = [table for table in manifest["tables"] if table["name"] not in later]
-    for name in later:
-        (copy / f"tables/{name}.jsonl.gz").unlink()
-    change_manifest(copy, schema="0005", tables=tables)
-    new = settings(tmp_path / "new")
-    if is_migrated:
-        new.data_dir.mkdir()
-        migrations.upgrade(new.database_url)
-
-    restore(new, copy, silent)
-
-    database = Database(new.database_url)
-    with database.read() as session:
-        latest = competitions.current_version(session, "tiny")
-    assert latest is not None
-    assert latest.number == 1
-    assert not migrations.differences(database)
-    database.close()
 
 
 def test_a_damaged_file_that_the_new_place_had_before_is_replaced(

@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.grading_reports import random_report, suites
-from tests.system.test_result_commands import Commands, podium  # noqa: F401
+from tests.system.commands.conftest import Commands
 
 DEV = ("--suite", "mle-bench-dev")
 
 
 @pytest.fixture
-def names(podium: Commands) -> list[str]:  # noqa: F811
+def names(podium: Commands) -> list[str]:
     """Two experiments with results of two seeds."""
     found = ["first", "second"]
     for number, name in enumerate(found):
@@ -28,7 +28,7 @@ def names(podium: Commands) -> list[str]:  # noqa: F811
     return found
 
 
-def test_columns_of_a_board(podium: Commands, names: list[str]) -> None:  # noqa: F811
+def test_columns_of_a_board(podium: Commands, names: list[str]) -> None:
     text = podium("report", *names, *DEV, "--columns", "all.runs95,experiment").stdout
     assert text.startswith("| All: run again, 95 % | Experiment |\n")
     one = podium("report", names[0], *DEV, "--columns", "experiment,seeds").stdout
@@ -46,7 +46,7 @@ def test_columns_of_a_board(podium: Commands, names: list[str]) -> None:  # noqa
 
 
 def test_the_place_of_a_document_changes_none_of_its_bytes(
-    podium: Commands, names: list[str]  # noqa: F811
+    podium: Commands, names: list[str]
 ) -> None:  # fmt: skip
     for form in ("latex", "markdown", "csv", "parquet", "json"):
         words = ("report", *names, *DEV, "--format", form)
@@ -58,7 +58,7 @@ def test_the_place_of_a_document_changes_none_of_its_bytes(
             assert podium(*words).stdout == first.read_text()
 
 
-def test_every_form_has_the_same_origin(podium: Commands, names: list[str]) -> None:  # noqa: F811
+def test_every_form_has_the_same_origin(podium: Commands, names: list[str]) -> None:
     words = ("report", *names, *DEV)
     line = podium(*words).stdout.splitlines()[-1].removeprefix("- ")
     assert line.endswith(f"query: podium report {' '.join(names)} --suite mle-bench-dev")
@@ -83,7 +83,7 @@ def test_every_form_has_the_same_origin(podium: Commands, names: list[str]) -> N
 
 
 def test_a_row_of_latex_never_begins_with_what_ends_the_one_before(
-    podium: Commands, names: list[str]  # noqa: F811
+    podium: Commands, names: list[str]
 ) -> None:  # fmt: skip
     for name, agent in zip(names, ("[2pt] agent", "* agent"), strict=True):
         podium("experiments", "amend", name, "--agent", agent, "--reason", "a test")
@@ -93,7 +93,7 @@ def test_a_row_of_latex_never_begins_with_what_ends_the_one_before(
 
 
 def test_agents_that_mislead_are_refused_by_commands(
-    podium: Commands, names: list[str]  # noqa: F811
+    podium: Commands, names: list[str]
 ) -> None:  # fmt: skip
     for text in ("a\u202eb", " m "):
         words = ("experiments", "create", "one", "--agent", "a", "--model", text)

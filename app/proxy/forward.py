@@ -1,0 +1,142 @@
+"""Forward requests: each gets a connection of its own to Podium, whose bytes are passed on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import ssl
+from asyncio import StreamReader, StreamWriter
+
+from app.proxy.request_head import (
+    Head,
+    NotForwarded,
+    Upstream,
+    body_length,
+    parsed,
+    rewritten,
+)
+
+MAX_HEAD_BYTES, CHUNK = 64 * 1024, 256 * 1024
+MALFORMED = (ValueError, asyncio.LimitOverrunError)  # what reading an odd request raises
+CONNECT_SECONDS, HEAD_SECONDS = 10.0, 60.0
+
+
+async def serve(upstream: Upstream, listen: list[tuple[str, int]]) -> list[asyncio.Server]:
+    """Listen on all these addresses."""
+    secure = ssl.create_default_context() if upstream.tls else None
+
+    async def answer(reader: StreamReader, writer: StreamWriter) -> None:
+        try:
+            await _answer(upstream, secure, reader, writer)
+        except NotForwarded as refusal:
+            await _say(writer, refusal.code, str(refusal))
+        except MALFORMED:
+            await _say(writer, 400, "The request is not well formed.")
+        except (OSError, asyncio.IncompleteReadError, TimeoutError):
+            pass  # one of the two ends went away: there is nobody to tell
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    return [
+        await asyncio.start_server(answer, host, port, limit=MAX_HEAD_BYTES)
+        for host, port in listen
+    ]
+
+
+async def _answer(
+    upstream: Upstream, secure: ssl.SSLContext | None, reader: StreamReader, writer: StreamWriter
+) -> None:
+    head = await _read_head(reader)
+    if head is None:
+        return
+    request = rewritten(head, upstream, writer.get_extra_info("sockname")[1])
+    length = body_length(head)
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            there, back = await asyncio.open_connection(
+                upstream.host, upstream.port, ssl=secure, limit=CHUNK
+            )
+    except (OSError, TimeoutError) as error:
+        raise NotForwarded(502, f"Podium at {upstream.name} cannot be reached: {error}.") from None
+    sending = asyncio.create_task(_send_body(reader, back, request, length))
+    try:
+        # Podium may answer before it has all of a body; then the rest is of no interest.
+        answered = False
+        while data := await there.read(CHUNK):
+            answered = True
+            writer.write(data)
+            await writer.drain()
+        if not answered and sending.done():
+            await sending  # it raises what was wrong with the body
+    finally:
+        sending.cancel()
+        with contextlib.suppress(asyncio.CancelledError, OSError, EOFError, *MALFORMED):
+            await sending
+        back.close()
+
+
+async def _read_head(reader: StreamReader) -> Head | None:
+    try:
+        async with asyncio.timeout(HEAD_SECONDS):
+            raw = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError as error:
+        if error.partial:
+            raise NotForwarded(400, "The request ended in its headers.") from None
+        return None
+    except asyncio.LimitOverrunError:
+        raise NotForwarded(431, "The request's headers are too long.") from None
+    return parsed(raw)
+
+
+async def _send_body(
+    reader: StreamReader, back: StreamWriter, request: bytes, length: int | None
+) -> None:
+    back.write(request)
+    if length is None:
+        try:
+            await _send_chunks(reader, back)
+        except MALFORMED:
+            back.close()  # Podium must not wait for the rest
+            raise
+    else:
+        await _send_bytes(reader, back, length)
+    await back.drain()
+
+
+async def _send_bytes(reader: StreamReader, back: StreamWriter, length: int) -> None:
+    while length:
+        data = await reader.read(min(CHUNK, length))
+        if not data:
+            back.close()  # a cut upload must not look like a slow one
+            return
+        length -= len(data)
+        back.write(data)
+        await back.drain()
+
+
+async def _send_chunks(reader: StreamReader, back: StreamWriter) -> None:
+    size = -1
+    while size:
+        line = await reader.readuntil(b"\r\n")
+        size = int(b"0" + line.split(b";")[0], 16)  # with a zero before it, no sign is taken
+        back.write(line)
+        await _send_bytes(reader, back, size)
+        if size:
+            back.write(await reader.readexactly(2))
+    while (line := await reader.readuntil(b"\r\n")) != b"\r\n":
+        back.write(line)
+    back.write(b"\r\n")
+
+
+async def _say(writer: StreamWriter, code: int, message: str) -> None:
+    body = json.dumps({"code": code, "message": message}).encode()
+    head = (
+        f"HTTP/1.1 {code} NotForwarded\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    writer.write(head.encode() + body)
+    with contextlib.suppress(OSError):
+        await writer.drain()

@@ -1,0 +1,135 @@
+"""The head of a request: where it may lead, and how it is written anew for Podium; no streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+# Headers of one connection, headers that the proxy sets, and headers that no client may set.
+DROPPED = frozenset({"connection", "proxy-connection", "proxy-authorization", "keep-alive",
+                     "upgrade", "authorization", "x-podium-origin"})  # fmt: skip
+
+
+class NotForwarded(Exception):
+    """A request that is not passed on."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Upstream:
+    """Where requests go, and the key they go with."""
+
+    host: str
+    port: int
+    tls: bool
+    base: str  # a path that stands before every path, or nothing
+    key: str
+
+    @property
+    def name(self) -> str:
+        """Host and port as a Host header has them."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
+
+
+@dataclass(frozen=True)
+class Head:
+    """A request's first line and headers."""
+
+    method: str
+    target: str
+    headers: tuple[tuple[str, str], ...]
+
+    def values(self, name: str) -> list[str]:
+        """All values of a header."""
+        return [value for key, value in self.headers if key.lower() == name]
+
+
+def upstream_of(url: str, key: str) -> Upstream:
+    """Read the address of a Podium.
+
+    Raises:
+        ValueError: it is no http or https address.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{url!r} is not an address such as http://podium:7777")
+    tls = parts.scheme == "https"
+    port = parts.port or (443 if tls else 80)
+    return Upstream(parts.hostname, port, tls, parts.path.rstrip("/"), key)
+
+
+def parsed(raw: bytes) -> Head:
+    """The head that these bytes are, up to the empty line.
+
+    Raises:
+        NotForwarded: they are no head of HTTP/1.1.
+    """
+    first, *lines = raw[:-4].decode("latin-1").split("\r\n")
+    words = first.split(" ")
+    if len(words) != 3 or not words[2].startswith("HTTP/1."):
+        raise NotForwarded(400, "This is not an HTTP/1.1 request.")
+    headers = []
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon or not name or name != name.strip() or "\n" in line or "\r" in line:
+            raise NotForwarded(400, "A header of the request is not well formed.")
+        headers.append((name, value.strip()))
+    return Head(words[0], words[1], tuple(headers))
+
+
+def rewritten(head: Head, upstream: Upstream, port: int) -> bytes:
+    """The request for Podium: its key, its host, and where the client thinks it is.
+
+    Raises:
+        NotForwarded: it leads elsewhere.
+    """
+    path, host = head.target, (head.values("host") or [""])[0]
+    if path.lower().startswith(("http://", "https://")):
+        parts = urlsplit(path)
+        host = parts.netloc
+        if not _is_ours(parts.hostname or "", host, upstream, port):
+            raise NotForwarded(
+                421,
+                f"This leads to Podium at {upstream.name} and not to {host[:200]}. Set HTTP_PROXY "
+                f"for the kaggle command alone, or NO_PROXY={(parts.hostname or '')[:200]}.",
+            )
+        path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    if not path.startswith("/"):
+        raise NotForwarded(405, "This leads to Podium and nowhere else: it makes no tunnels.")
+    lines = [f"{head.method} {upstream.base}{path} HTTP/1.1"]
+    lines += [f"{n}: {v}" for n, v in head.headers if n.lower() not in {*DROPPED, "host"}]
+    lines += [f"Host: {upstream.name}", f"Authorization: Bearer {upstream.key}"]
+    lines += [f"X-Podium-Origin: http://{host}", "Connection: close"]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def _is_ours(name: str, netloc: str, upstream: Upstream, port: int) -> bool:
+    """Whether a client whose proxy this is asks for Kaggle's address here, or for Podium's own."""
+    local = netloc.rpartition("@")[2].lower()
+    return local == upstream.name.lower() or (
+        name in ("localhost", "127.0.0.1", "::1")
+        and local.removeprefix(f"[{name}]" if ":" in name else name) in ("", ":80", f":{port}")
+    )
+
+
+def body_length(head: Head) -> int | None:
+    """The body's length; None where it comes in chunks.
+
+    Raises:
+        NotForwarded: the head does not say it clearly.
+    """
+    lengths, codings = set(head.values("content-length")), head.values("transfer-encoding")
+    if codings:
+        if lengths or [coding.lower() for coding in codings] != ["chunked"]:
+            raise NotForwarded(400, "The request does not say clearly where its body ends.")
+        return None
+    if not lengths:
+        return 0
+    (length, *others) = lengths
+    if others or not (length.isascii() and length.isdigit() and len(length) < 16):
+        raise NotForwarded(400, "Content-Length is not one number.")
+    return int(length)

@@ -1,0 +1,37 @@
+"""Open a file that somebody named, without waiting for what is no file."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """The file, open for reading.
+
+    Raises:
+        IsADirectoryError: it is a folder.
+        OSError: it is no regular file (a named pipe, a device), or cannot be opened.
+    """
+    # Without O_NONBLOCK, a named pipe in place of a file is waited for until somebody writes to it.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a directory", str(path))
+    raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+
+
+def read_regular(path: Path) -> bytes:
+    """The bytes of a regular file.
+
+    Raises:
+        OSError: as `open_regular`.
+    """
+    with open_regular(path) as file:
+        return file.read()
