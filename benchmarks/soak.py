@@ -59,7 +59,7 @@ def main(*arguments: str) -> None:
 
 async def soak(server: Server, window: float, windows: int) -> None:
     """Load the server for so many windows."""
-    load = Load(server, make_runs(server), window)
+    load = Load(server, server.runs[:RUNS], window)
     print(
         f"soak: {windows} windows of {window / 60:g} minutes; {RUNS} runs, {SENDERS} senders, "
         f"{WAITERS} who wait, {VALIDATORS} validators, {READERS} readers, {FOLLOWERS} streams"
@@ -87,19 +87,6 @@ async def soak(server: Server, window: float, windows: int) -> None:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
     compare(load, windows)
-
-
-def make_runs(server: Server) -> list[tuple[str, str]]:
-    """Further runs of the server's experiment; ids and keys."""
-    runs = [(server.run, server.run_key)]
-    bearer = {"Authorization": f"Bearer {server.key}"}
-    for seed in range(1, RUNS):
-        body = {"experiment": "bench", "competition": "benchmark", "seed": seed}
-        made = httpx.post(
-            f"http://127.0.0.1:{server.port}/v1/runs", json=body, headers=bearer, trust_env=False
-        )
-        runs.append((made.raise_for_status().json()["id"], made.json()["key"]))
-    return runs
 
 
 async def repeat(
@@ -190,14 +177,17 @@ def print_window(load: Load, number: int) -> None:
 
 
 def compare(load: Load, windows: int) -> None:
-    """The last window against the second."""
+    """The last two windows against the second and third: of an hour, minutes 5 to 15."""
     for kind in KINDS:
-        second, last = (load.latencies[number, kind] for number in (1, windows - 1))
-        if windows > 2 and min(len(second), len(last)) > 1:
-            ratio = p99_of(last) / p99_of(second)
+        early, late = (
+            load.latencies[number, kind] + load.latencies[number + 1, kind]
+            for number in (1, windows - 2)
+        )
+        if windows > 4 and min(len(early), len(late)) > 1:
+            ratio = p99_of(late) / p99_of(early)
             print(
-                f"{kind}: last window / second: p50 {median(last) / median(second):.2f}, "
-                f"p99 {ratio:.2f}"
+                f"{kind}: last two windows / second and third: "
+                f"p50 {median(late) / median(early):.2f}, p99 {ratio:.2f}"
             )
     print(f"errors: {len(load.errors)}" + (f", the first: {load.errors[0]}" if load.errors else ""))
 
