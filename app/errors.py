@@ -182,7 +182,7 @@ class TooManyFailures(QuotaExceeded):
 
 
 class MisdirectedRequest(PodiumError):
-    """Podium is no proxy for this host.
+    """Podium is not a proxy for this host.
 
     The client's HTTP_PROXY leads to Podium, which forwards nothing. Set the variable for Kaggle's
     command alone, or name the host in NO_PROXY.

@@ -12,7 +12,7 @@ def file_digest(path: Path) -> tuple[int, str]:
     """The number of bytes of a file, and their SHA-256 in hexadecimal digits.
 
     Raises:
-        OSError: it is no regular file, or cannot be read.
+        OSError: it is not a regular file, or cannot be read.
     """
     with open_regular(path) as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()

@@ -23,7 +23,7 @@ log = logging.getLogger("podium.storage")
 
 PREFIX = "PODIUM_"
 ENV_FILE = ".env"
-# Variables of clients, of the documentation's examples and of the tests. They are no settings.
+# Variables of clients, of the documentation's examples and of the tests. They are not settings.
 OF_CLIENTS = frozenset({"PODIUM_URL", "PODIUM_KEY", "PODIUM_RUN", "PODIUM_BIN"})
 # PODIUM_TEST_*: of the tests. The others: Kubernetes and Docker set them where a service is called
 # podium.
@@ -149,4 +149,4 @@ def _refuse_unknown_names() -> None:
         near = get_close_matches(wanted, known, 1)
         hint = f"did you mean {near[0]}?" if near else "docs/operations.md lists the settings."
         place = "" if name in os.environ else f" in {Path(ENV_FILE).absolute()}"
-        raise BadSettings(f"{name}{place} is no setting of Podium: {hint}")
+        raise BadSettings(f"{name}{place} is not a setting of Podium: {hint}")

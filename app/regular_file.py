@@ -1,4 +1,4 @@
-"""Open a file that somebody named, without waiting for what is no file."""
+"""Open a file that somebody named, without waiting for what is not a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def open_regular(path: Path) -> BufferedReader:
 
     Raises:
         IsADirectoryError: it is a folder.
-        OSError: it is no regular file (a named pipe, a device), or cannot be opened.
+        OSError: it is not a regular file (a named pipe, a device), or cannot be opened.
     """
     # Without O_NONBLOCK, a named pipe in place of a file is waited for until somebody writes to it.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

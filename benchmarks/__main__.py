@@ -1,7 +1,7 @@
 """`python -m benchmarks [NAME ...]`: the named ones of those below, or all of them.
 
-`families` and `times` may be followed by the competitions to measure, `uncertainty` by metrics,
-`soak` by `--minutes N`,
+`families` and `times` may be followed by the competitions to measure (`times` by `--step SECONDS`
+before them), `uncertainty` by metrics, `soak` by `--minutes N`,
 `history` by `--experiments N --seeds N --submissions N --beside DIR`,
 `metric_py` by the directory of another version;
 `mutations` (see its docstring) by a number of files, a seed and a directory for the files at fault;

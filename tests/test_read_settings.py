@@ -57,7 +57,7 @@ def test_all_wrong_values_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_nearest_name_of_an_unknown_one_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PODIUM_PROT", "1")
 
-    assert refusal() == "PODIUM_PROT is no setting of Podium: did you mean PODIUM_PORT?"
+    assert refusal() == "PODIUM_PROT is not a setting of Podium: did you mean PODIUM_PORT?"
 
 
 def test_a_name_like_no_other_points_to_the_list(monkeypatch: pytest.MonkeyPatch) -> None:

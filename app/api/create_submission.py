@@ -44,7 +44,7 @@ PARAMETERS = [
                      "per file", maxLength=LONGEST_KEY),
     header_parameter("prefer", "`wait=N`: answer when it is settled, or after N seconds (at most "
                      "60)"),
-    header_parameter("X-Podium-Message", "a note to store, in UTF-8 (what is no UTF-8 is read as "
+    header_parameter("X-Podium-Message", "a note to store, in UTF-8 (other bytes are read as "
                      "Latin-1)", maxLength=LONGEST_MESSAGE),
 ]  # fmt: skip
 

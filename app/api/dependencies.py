@@ -92,7 +92,7 @@ AlsoHarness = Annotated[Caller, Depends(any_caller)]
 
 
 def caller(found: AlsoHarness) -> Caller:
-    """The holder of the request's key, who is no harness."""
+    """The holder of the request's key, who is not a harness."""
     require_no_harness(found)
     return found
 

@@ -108,9 +108,9 @@ def submission_meta(request: Request) -> SubmissionMeta:
 
 
 def _as_utf_8(header: str) -> str:
-    """The text of a header that people wrote: HTTP leaves its charset open, clients send UTF-8.
+    """The text of a header that people wrote. Clients send UTF-8; Starlette reads Latin-1.
 
-    Starlette reads headers as Latin-1. What is no UTF-8 is left so.
+    Bytes that are not UTF-8 stay Latin-1.
     """
     try:
         return header.encode("latin-1").decode("utf-8")

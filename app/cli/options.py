@@ -14,7 +14,7 @@ def regular(file: Path | None) -> Path | None:
     """The file of an option or argument, once it is known that reading it does not wait for ever.
 
     Raises:
-        BadParameter: it is no regular file, as a named pipe or a device, or cannot be opened.
+        BadParameter: it is not a regular file, as a named pipe or a device, or cannot be opened.
     """
     if file is not None:
         try:

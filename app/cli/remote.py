@@ -30,7 +30,7 @@ class Remote:
                 base_url=url, headers={"Authorization": f"Bearer {key}"}, timeout=SECONDS
             )
         except (httpx.InvalidURL, ValueError, UnicodeError) as error:
-            raise Invalid(f"{url!r} (--url, PODIUM_URL) is no address: {error}.") from None
+            raise Invalid(f"{url!r} (--url, PODIUM_URL) is not an address: {error}.") from None
 
     def __enter__(self) -> Remote:
         return self
@@ -120,7 +120,7 @@ def remote(url: str, key: str) -> Remote | None:
     if not key:
         raise Unauthorized(f"A key is needed for {url}: --key, or the variable PODIUM_KEY.")
     if not url.startswith(("http://", "https://")):
-        raise Invalid(f"{url!r} (--url, PODIUM_URL) is no address: write http://host:port.")
+        raise Invalid(f"{url!r} (--url, PODIUM_URL) is not an address: write http://host:port.")
     return Remote(url, key)
 
 

@@ -27,7 +27,7 @@ def _is_pattern(pattern: str) -> str:
         re.compile(pattern)
         pc.match_substring_regex(pa.array([""]), pattern)
     except (re.error, pa.ArrowInvalid) as error:
-        raise ValueError(f"{pattern!r} is no regular expression: {error}") from None
+        raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
     return pattern
 
 

@@ -65,7 +65,7 @@ class ZipDownload:
         For a partial archive there is no request: its first ranged request detects a replacement.
 
         Raises:
-            Invalid: it is no zip archive.
+            Invalid: it is not a zip archive.
             DownloadChanged, DownloadGone, NoRanges, Forbidden, Unavailable: as `HttpRanges.stream`.
         """
         if self._partial.identity is None:
@@ -76,7 +76,7 @@ class ZipDownload:
             with zipfile.ZipFile(_Window(self)) as archive:
                 self.members, end = archive.infolist(), archive.start_dir
         except zipfile.BadZipFile:
-            raise Invalid("What Kaggle gives is no zip archive, so it has no list.") from None
+            raise Invalid("What Kaggle sent is not a zip archive, so it has no list.") from None
         self._partial.sync()
         starts = [*sorted({member.header_offset for member in self.members}), end]
         following = dict(itertools.pairwise(starts))

@@ -108,7 +108,7 @@ class GraderProcess:
             TimeoutError: it took longer than `seconds`, and still runs: kill the grader.
             SendFailed: the job did not start. Kill the grader.
             GraderDied: the grader ended before it answered.
-            ProtocolError: the message is no reply to this job. Kill the grader.
+            ProtocolError: the message is not a reply to this job. Kill the grader.
         """
         deadline = time.monotonic() + seconds
         request = Request(

@@ -17,7 +17,7 @@ def answers_as_submission(data: bytes, competition: Competition) -> bytes:
     The values of ignored rows may be invalid, so those of the first scored row replace them.
 
     Raises:
-        BadCompetition: the answers file is no CSV or lacks a column.
+        BadCompetition: the answers file is not CSV or lacks a column.
     """
     form = competition.form
     file = f"private/{competition.answers.file}"

@@ -192,7 +192,7 @@ def read_ids(data: bytes, form: SubmissionForm, file: str = SAMPLE_FILE) -> Publ
     Where the position of a row is its id, only the rows are counted.
 
     Raises:
-        BadCompetition: it is no CSV, lacks an id column, or an id is empty or repeated.
+        BadCompetition: it is not CSV, lacks an id column, or an id is empty or repeated.
     """
     names = form.id or tuple(form.columns)[:1]
     table = FastReader(dict.fromkeys(names, pa.string()), aliases=form.aliases).read(data)

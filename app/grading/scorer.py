@@ -41,7 +41,7 @@ class Scorer:
         """The score of a checked submission on one part of the answers.
 
         Raises:
-            MetricFault: the metric raised, or returned something that is no finite number.
+            MetricFault: the metric raised, or returned something that is not a finite number.
         """
         if self.takes_frames:
             return self.score_rows(part, checked.frame(part.rows))

@@ -23,15 +23,15 @@ class BadEvaluation(Invalid):
 
 def refuse_constant(name: str) -> Any:
     """Reject NaN and the infinities, which JSON does not have."""
-    raise ValueError(f"{name} is no number; a run without a score has {NO_SCORE:g}")
+    raise ValueError(f"{name} is not a number; a run without a score has {NO_SCORE:g}")
 
 
 def check_place(place: str) -> None:
-    """Reject a key that is no path of a trace file."""
+    """Reject a key that is not a path of a trace file."""
     if not place.strip() or len(place) > MOST_PLACE or not place.isprintable():
         shown = place[:60].encode("ascii", "backslashreplace").decode()
         raise bad_evaluation(
-            shown, f"it is no path of a trace file, of at most {MOST_PLACE} characters"
+            shown, f"it is not a path of a trace file, of at most {MOST_PLACE} characters"
         )
 
 
@@ -91,7 +91,7 @@ def _short(value: Any) -> str:
 
 def bad_evaluation(place: str, reason: str) -> BadEvaluation:
     """The error for an invalid file, with the place and the reason."""
-    where = f"at {place}: " if place else ""
+    where = f" at {place}" if place else ""
     return BadEvaluation(
-        f"The results of MLAgentBench are refused {where}{reason}.", place=place, reason=reason
+        f"The results of MLAgentBench are refused{where}: {reason}.", place=place, reason=reason
     )

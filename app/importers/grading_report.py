@@ -80,7 +80,7 @@ def read_report(data: bytes) -> GradingReport:
     """Read a grading report and recompute its results.
 
     Raises:
-        BadReport: the file is no grading report; `place` is the place of the first error.
+        BadReport: the file is not a grading report; `place` is the place of the first error.
     """
     document = parse_json(data, _bad, pairs=_once)
     items, where, totals = _find_items(document)

@@ -159,7 +159,7 @@ class _Reader:
         if stated is None or stated == NO_SCORE:
             return None
         if stated == 0 and not self._higher_is_better:
-            note = "0 where lower is better is no measurement: taken as no score"
+            note = "0 where lower is better is not a measurement: taken as no score"
             self.note(place, "final_score", stated, None, note)
             return None
         self._reject_negative(f"{place}.final_score", stated)

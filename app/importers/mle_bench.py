@@ -149,7 +149,7 @@ def _link_tree(source: Path, target: Path, *, skip: str) -> None:
             if within == target and name in (skip, SAMPLE, DESCRIPTION):
                 continue
             if not (Path(directory) / name).is_file():
-                raise BadCompetition([problem(name, "", "is no plain file")])
+                raise BadCompetition([problem(name, "", "is not a plain file")])
             share(Path(directory) / name, within / name)
 
 

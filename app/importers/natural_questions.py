@@ -15,7 +15,7 @@ def answers_csv(data: bytes) -> bytes:
     first annotation counts, as in MLE-bench.
 
     Raises:
-        ValueError: a line is no example with an annotation.
+        ValueError: a line is not an example with an annotation.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -29,7 +29,7 @@ def answers_csv(data: bytes) -> bytes:
             rows = {"long": _long(annotation), "short": _short(annotation)}
             key = str(example["example_id"])
         except (ValueError, KeyError, IndexError, TypeError):
-            raise ValueError(f"line {number} is no example with an annotation") from None
+            raise ValueError(f"line {number} is not an example with an annotation") from None
         for kind, accepted in rows.items():
             writer.writerow([f"{key}_{kind}", accepted[0] if accepted else "", "|".join(accepted)])
     return out.getvalue().encode()

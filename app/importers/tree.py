@@ -64,7 +64,7 @@ def list_files(source: Path, *, max_files: int) -> list[SourceFile]:
     """Every file of a competition folder, sorted by path.
 
     Raises:
-        BadCompetition: a file is at no known place or is no plain file; the error lists all.
+        BadCompetition: a file is at no known place or is not a plain file; the error lists all.
     """
     entries: list[SourceFile] = []
     problems: list[dict[str, str]] = []
@@ -181,7 +181,7 @@ def _open_regular(entry: SourceFile) -> IO[bytes]:
         raise BadCompetition([problem(entry.path, "", "is a symbolic link")]) from None
     if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
         stream.close()
-        raise BadCompetition([problem(entry.path, "", "is no plain file")])
+        raise BadCompetition([problem(entry.path, "", "is not a plain file")])
     return stream
 
 
@@ -189,5 +189,5 @@ def _read(stream: IO[bytes], entry: SourceFile) -> bytes:
     try:
         return stream.read(CHUNK_BYTES)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        message = f"is no complete gzip file ({error})"
+        message = f"is not a complete gzip file ({error})"
         raise BadCompetition([problem(entry.path, "", message)]) from None

@@ -20,7 +20,7 @@ def grey_levels(file: IO[bytes]) -> npt.NDArray[np.uint8]:
     """The rows of an image's pixels, from 0 (black) to 255 (white); colours by ITU-R 601-2.
 
     Raises:
-        PIL.UnidentifiedImageError, OSError: it is no image, or it is damaged.
+        PIL.UnidentifiedImageError, OSError: it is not an image, or it is damaged.
     """
     with Image.open(file) as image:
         return np.asarray(image.convert("L"))

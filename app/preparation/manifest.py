@@ -132,7 +132,7 @@ def read_manifest(folder: Path) -> Manifest | None:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        message = f"is no manifest of `podium prepare` ({place or 'all of it'}: {first['msg']})"
+        message = f"is not a manifest of `podium prepare` ({place or 'all of it'}: {first['msg']})"
         raise BadCompetition([{"file": FILE, "key": "", "message": message}]) from None
     if manifest.root != root_digest(manifest.files):
         message = "its root digest is not that of the files that it lists: it was changed"
@@ -183,7 +183,7 @@ def _change(path: Path, entry: os.stat_result, listed: ListedFile) -> str:
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, os.stat_result]]:
-    """All that is no directory below a folder, but for the manifest. No link is followed."""
+    """All that is not a directory below a folder, but for the manifest. No link is followed."""
     for directory, folders, files in os.walk(folder):
         links = [name for name in folders if Path(directory, name).is_symlink()]
         for name in (*files, *links):

@@ -71,7 +71,7 @@ def _times(values: pd.Series[str]) -> pd.Series[float]:
     if found.isna().any():
         row = int(np.flatnonzero(found.isna())[0])
         raise Invalid(
-            f"The column {values.name!r} is no time in row {row + 1} ({values.iloc[row]!r}): "
+            f"The column {values.name!r} is not a time in row {row + 1} ({values.iloc[row]!r}): "
             "write numbers or dates as 2024-08-01T12:00:00."
         )
     return found.astype(float)

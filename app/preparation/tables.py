@@ -21,7 +21,7 @@ def read_table(file: Path) -> pd.DataFrame:
     A missing value is the empty text.
 
     Raises:
-        Invalid: the file is no table, has no rows, or its columns have no names of their own.
+        Invalid: the file is not a table, has no rows, or its columns have no names of their own.
     """
     if not file.is_file():
         raise Invalid(f"{file} is not a file: --data takes a CSV or Parquet file.")
@@ -46,7 +46,7 @@ def header(file: Path) -> list[str]:
     """The names of the columns.
 
     Raises:
-        Invalid: the file is no table.
+        Invalid: the file is not a table.
     """
     try:
         if file.suffix.lower() in PARQUET:

@@ -12,7 +12,7 @@ from app.metrics import METRICS
 
 MAX_NUMERIC_CLASSES = 20  # whole numbers with more values are quantities
 MAX_CLASSES = 1000
-ROWS_PER_CLASS = 5  # on average; a text that seldom repeats is no class
+ROWS_PER_CLASS = 5  # on average; a text that seldom repeats is not a class
 BOOLEANS = {"true": "1", "false": "0"}
 NO_NUMBERS = ("nan", "na", "n/a", "null", "inf", "+inf", "-inf")  # how tables write no value
 RARE = 0.8  # the share of the largest class from which accuracy says little

@@ -52,7 +52,7 @@ def upstream_of(url: str, key: str) -> Upstream:
     """Read the address of a Podium.
 
     Raises:
-        ValueError: it is no http or https address.
+        ValueError: it is not an http or https address.
     """
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -66,7 +66,7 @@ def parsed(raw: bytes) -> Head:
     """The head that these bytes are, up to the empty line.
 
     Raises:
-        NotForwarded: they are no head of HTTP/1.1.
+        NotForwarded: they are not a head of HTTP/1.1.
     """
     first, *lines = raw[:-4].decode("latin-1").split("\r\n")
     words = first.split(" ")

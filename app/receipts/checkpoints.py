@@ -49,7 +49,7 @@ def read_checkpoint(note: str, signers: Iterable[Signer], revoked: Iterable[byte
         if str(found.size) != size or not 0 <= found.size <= MOST_ENTRIES or len(found.root) != 32:
             raise ValueError
     except (ValueError, binascii.Error):
-        raise BadProof("The signed text is no checkpoint: expected origin, size, root.") from None
+        raise BadProof("The signed text is not a checkpoint of origin, size, root.") from None
     return found
 
 

@@ -1,6 +1,6 @@
 """Detached signatures as `ssh-keygen -Y sign` makes them: OpenSSH's PROTOCOL.sshsig, version 1.
 
-A signature names a namespace, so that one made for another purpose is no signature of a receipt.
+A signature names a namespace, so that one made for another purpose is not a signature of a receipt.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def read_public(text: str) -> bytes:
     """The raw key of a base64 text that `public_line` wrote.
 
     Raises:
-        BadReceipt: it is no Ed25519 key.
+        BadReceipt: it is not an Ed25519 key.
     """
     try:
         fields = _Fields(base64.b64decode(text, validate=True))

@@ -89,7 +89,7 @@ def read_statement(data: bytes) -> dict[str, Any]:
     """The statement of a receipt's bytes.
 
     Raises:
-        BadReceipt: it is no in-toto Statement v1 with a predicate of Podium's.
+        BadReceipt: it is not an in-toto Statement v1 with a predicate of Podium's.
     """
     types = [kind.predicate_type for kind in ReceiptKind]
     try:
@@ -99,7 +99,7 @@ def read_statement(data: bytes) -> dict[str, Any]:
         time_created(document)
     except (KeyError, TypeError, ValueError, RecursionError):
         raise BadReceipt(
-            f"The file is no receipt: expected an in-toto Statement v1 whose predicateType is "
+            f"The file is not a receipt: expected an in-toto Statement v1 whose predicateType is "
             f"one of {', '.join(types)}."
         ) from None
     found: dict[str, Any] = document

@@ -126,7 +126,7 @@ def _columns(values: Any) -> Any:
 
 
 def _bounded(values: FloatArray) -> FloatArray:
-    # An infinite loss times a weight of 0 would be no number.
+    # An infinite loss times a weight of 0 would not be a number.
     bounded: FloatArray = _columns(np.minimum(values, LARGEST))
     return bounded
 

@@ -70,7 +70,7 @@ def authenticate(session: Session, key: str | None) -> Caller:
 
     Every request with a key comes here. Logins of browsers (`authenticate_login`) and signed URLs
     (`require_live_key`) name a key instead; `_live` decides for all three whether it is valid.
-    Only PODIUM_METRICS_KEY, which is no key of the database, is compared elsewhere.
+    Only PODIUM_METRICS_KEY, which is not a key of the database, is compared elsewhere.
 
     A function that calls it has to start the clock of `waiting_run` when its session is over.
 

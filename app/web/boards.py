@@ -51,7 +51,7 @@ def board_reader(request: Request, context: Ctx, key: Key, suite: SuiteName) -> 
     """The researcher who reads a board; None for anybody else at a public board.
 
     Raises:
-        Unauthorized, Forbidden: the board is not public, and the caller is no researcher.
+        Unauthorized, Forbidden: the board is not public, and the caller is not a researcher.
     """
     try:
         found = any_caller(request, context, key)

@@ -18,7 +18,7 @@ from app.web.rendering.forms import refuse_other_sites
 
 router = APIRouter(include_in_schema=False)
 HOME = "/"
-LONGEST = 100_000  # the form says of a text that is no key that it is none
+LONGEST = 100_000  # bytes of a form; of a shorter one the form itself says that the key is wrong
 # Two names of 200 letters in an address have 4,800 characters; servers take some 64,000.
 Next = Annotated[str, Query(max_length=LONGEST)]
 

@@ -40,7 +40,7 @@ class Family:
     size: Literal["exact", "estimate", "assumed", "smaller"]
     make: Callable[[np.random.Generator, int], Data]
     reference: Callable[[pd.DataFrame, pd.DataFrame], float]
-    # Where answers are no CSV there: to bytes of ours, to a file of theirs, and reading that.
+    # Where answers are not CSV there: to bytes of ours, to a file of theirs, and reading that.
     convert: Callable[[Data], bytes] | None = None
     write_original: Callable[[Data, Path], None] | None = None
     read_original: Callable[[Path], Any] | None = None

@@ -22,7 +22,7 @@ def peers_way(checkout: Path, slug: str, place: Place) -> Callable[[], float]:
     """The work of `mlebench grade-sample` in a warm process: read both files, grade, rank.
 
     Raises:
-        FileNotFoundError: the folder is no checkout of MLE-bench with this competition.
+        FileNotFoundError: the folder is not a checkout of MLE-bench with this competition.
         ValueError: the leaderboard is a Git LFS pointer.
     """
     folder = checkout / "mlebench" / "competitions" / slug

@@ -113,11 +113,11 @@ def test_a_run_of_that_seed_is_not_overwritten(podium: Podium, task: Path) -> No
     [
         (evaluation(**{key(2): {"final_score": "0.5", "score": []}}), "is not a number"),
         (evaluation(**{key(2): entry(key(2), final_score=-0.7)}), "negated"),
-        (json.dumps(evaluation()).replace("120.5", "NaN").encode(), "NaN is no number"),
+        (json.dumps(evaluation()).replace("120.5", "NaN").encode(), "NaN is not a number"),
         (json.dumps(evaluation()).replace("0.3", "1e999").encode(), "too large"),
         (b"{", "line 1"),
         ([], "not an object"),
-        (evaluation(**{"": entry("")}), "no path"),
+        (evaluation(**{"": entry("")}), "not a path"),
     ],
 )
 def test_malformed_files_change_nothing(

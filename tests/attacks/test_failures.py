@@ -39,7 +39,7 @@ def score(answers, submission):
 HOW = {
     "an exception": 'raise ValueError("too large")',
     "no number": "return float('nan')",
-    "an exception that is no Exception": "raise KeyboardInterrupt",
+    "an exception that is not an Exception": "raise KeyboardInterrupt",
     "the end of its process": "os._exit(0)",
     "the time limit": "time.sleep(60)",
 }

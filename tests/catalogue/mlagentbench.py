@@ -202,7 +202,7 @@ def fathomnet(osd: str = "both") -> Task:
     ranked = [
         chance.sample(row, min(3, len(row))) + chance.sample(range(1, 291), 20) for row in truth
     ]
-    ranked[0] = [truth[0][0], truth[0][0], *ranked[0]]  # a repeat, which is no second hit
+    ranked[0] = [truth[0][0], truth[0][0], *ranked[0]]  # a repeat, which is not a second hit
     ranked[1] = []
     certain = [round(chance.random(), 1) for _ in ids]
     precision = sum(map(_average_precision, truth, ranked)) / 30

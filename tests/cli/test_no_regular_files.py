@@ -29,7 +29,7 @@ COMMANDS = [
 
 @pytest.fixture(params=["pipe", "device", "folder"])
 def no_file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A path that is there and is no regular file."""
+    """A path that exists and is not a regular file."""
     place = tmp_path / "odd"
     if request.param == "device":
         return Path("/dev/zero")

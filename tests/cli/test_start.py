@@ -127,7 +127,7 @@ def test_keys_and_lists_load_no_numbers_and_start_no_grader(
     modules, started = watched(tmp_path, *words)
 
     assert modules & HEAVY == set()
-    # platform.architecture(), which a library calls, runs `file`: that is no grader
+    # platform.architecture(), which a library calls, runs `file`: that is not a grader
     assert [one for one in started if "app.graders" in one] == []
 
 

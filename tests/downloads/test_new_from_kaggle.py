@@ -147,7 +147,7 @@ ONE_OF_TWO = {"train_a.csv": TRAIN, "train_b.csv": "a\n1\n", "sample_submission.
          "asks for several columns: target, hue. Name the one to predict by --target"),
         (FILES, ["--target", "prize"], "--target: there is no column 'prize'; the columns are Id"),
         (FILES, ["--table", "images.bin", "--target", "y"], "cannot be read as a table"),
-        ({"train.csv.zip": b"no archive"}, [], "train.csv.zip of Kaggle's archive is no zip"),
+        ({"train.csv.zip": b"no archive"}, [], "train.csv.zip of Kaggle's archive is not a zip"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_made_is_a_sentence(
@@ -190,7 +190,7 @@ def test_words_that_do_not_fit_each_other_are_told_before_anything_is_asked(
         (["x", "--data", "a.csv", "--from-kaggle", "y"], "Name a file with --data, or a"),
         (["--data", "a.csv", "--target", "y"], "With --data name the competition and --target"),
         (["there", "--from-kaggle", WINE], "exists already"),
-        (["x", "--from-kaggle", "../x"], "'../x' is no name of a competition on Kaggle"),
+        (["x", "--from-kaggle", "../x"], "'../x' is not the name of a competition on Kaggle"),
     ):
         assert sentence in said(new(kaggle, *words))
     assert not any("Download" in line for line in kaggle.requests())

@@ -444,7 +444,7 @@ def test_a_damaged_packed_file_is_a_mistake(tiny, data):
     file, _, message = problem_of(tiny)
 
     assert file == "public/bad.csv.gz"
-    assert "is no complete gzip file" in message
+    assert "is not a complete gzip file" in message
 
 
 def test_a_file_both_plain_and_packed_is_a_contradiction(tiny):
@@ -503,7 +503,7 @@ def test_a_file_that_becomes_a_pipe_meanwhile_is_not_waited_for(tiny):
             (tiny / "public/train.csv").unlink()
             os.mkfifo(tiny / "public/train.csv")
 
-    assert problem_of(tiny, progress=swap) == ("public/train.csv", "", "is no plain file")
+    assert problem_of(tiny, progress=swap) == ("public/train.csv", "", "is not a plain file")
 
 
 def test_a_leaderboard_makes_a_full_board(tiny):

@@ -186,7 +186,7 @@ def test_wrong_types_are_refused_with_their_place(over, place):
 @pytest.mark.parametrize("field", ["final_score", "total_time"])
 def test_numbers_that_are_none_are_refused(number, field):
     text = json.dumps({PLACE: entry(**{field: 12345})}).replace("12345", number)
-    said = "the number is too large" if "1e" in number else f"{number} is no number"
+    said = "the number is too large" if "1e" in number else f"{number} is not a number"
     assert said in refused(data=text.encode()).detail
 
 
@@ -202,9 +202,9 @@ def test_numbers_that_are_none_are_refused(number, field):
         (b'{"a/trace.json": 3}', "the results of a run are an object"),
         (b'{"a/trace.json": {"score": []}}', "final_score: it is not there"),
         (b'{"a/trace.json": {"final_score": 1}}', "score: it is not there"),
-        (b'{"": {}}', "no path"),
-        (b'{"a\\u0000b": {}}', "no path"),
-        (b'{"\\ud800": {}}', "no path"),
+        (b'{"": {}}', "not a path"),
+        (b'{"a\\u0000b": {}}', "not a path"),
+        (b'{"\\ud800": {}}', "not a path"),
         (b'{"a": {"final_score": 1, "score": [1]}, "a": {"final_score": 2, "score": [2]}}',
          "twice, with different values"),
         (b'{"a/b": {"final_score": 1, "score": [1]}, "a//b": {"final_score": 1, "score": [1]}}',

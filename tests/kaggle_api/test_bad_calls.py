@@ -216,7 +216,7 @@ def test_nothing_is_forwarded_anywhere(podium, tiny):
                 answer = client.recv(4096)
             assert answer.split(b" ", 2)[1] == b"421", line
             problem = json.loads(answer.partition(b"\r\n\r\n")[2])
-            assert f"no proxy for {host}" in problem["detail"]
+            assert f"not a proxy for {host}" in problem["detail"]
             assert podium.client().get(problem["type"]).status_code == 200
         with pytest.raises(TimeoutError):
             elsewhere.accept()

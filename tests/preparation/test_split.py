@@ -54,7 +54,7 @@ def test_the_latest_times_are_chosen_and_one_time_stays_together(style):
 @pytest.mark.parametrize(
     ("how", "by", "words"),
     [
-        ("time", pd.Series(["2024-01-01", "soon"], name="t"), "no time in row 2 \\('soon'\\)"),
+        ("time", pd.Series(["2024-01-01", "soon"], name="t"), "not a time in row 2 \\('soon'\\)"),
         ("time", pd.Series(["5"] * 2, name="t"), "too few times"),
         ("time", pd.Series(["2024-01-02"] * 2, name="t"), "split by: '2024-01-02' is the first"),
         ("stratified", pd.Series(["a", "b"], name="y"), "class 'a' and 1 others have only one row"),

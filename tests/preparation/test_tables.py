@@ -1,4 +1,4 @@
-"""Tables: cells stay as they are, and files that are no table are refused in words."""
+"""Tables: cells stay as they are, and files that are not tables are refused in words."""
 
 import gzip
 

@@ -122,7 +122,7 @@ def test_a_submission_whose_file_has_no_digest_is_named(copy: Path, seeded: Seed
     blob, receipt = damage(copy)
 
     assert (blob.kind, blob.path) == ("blob", "00")
-    assert "no SHA-256" in blob.problem
+    assert "not a SHA-256" in blob.problem
     assert f"submission {seeded.submission}" in blob.needed_by
     assert "has another file" in receipt.problem
 
@@ -131,7 +131,7 @@ def test_a_file_of_a_version_without_digest_is_named_and_not_to_be_copied(copy: 
     changed = "UPDATE version_file SET sha256 = '00' WHERE path = 'competition.toml'"
     assert change(copy, changed) >= 1
 
-    found = [one for one in damage(copy) if "no SHA-256" in one.problem]
+    found = [one for one in damage(copy) if "not a SHA-256" in one.problem]
 
     assert {one.kind for one in found} == {"blob", "version"}
     assert all(one.remedy.startswith("Somebody changed the database") for one in found)

@@ -82,7 +82,7 @@ def write_task(task: HarborTask, folder: Path, download: Download) -> None:
     """
     host = urlsplit(task.url).hostname
     if host is None:
-        raise Invalid(f"{task.url!r} is no address of a Podium: write https://podium.example.")
+        raise Invalid(f"{task.url!r} is not the address of a Podium: write https://podium.example.")
     if folder.exists():
         raise Conflict(f"{folder} exists. Name a directory that does not, or remove it.")
     partial = folder.with_name(f"{folder.name}.partial")

@@ -110,7 +110,7 @@ def _check_log(
         proof = None
     if not isinstance(proof, dict):
         raise Invalid(
-            f"{file} is no proof: save the answer of /v1/log/proofs/inclusion or of "
+            f"{file} is not a proof: save the answer of /v1/log/proofs/inclusion or of "
             "/v1/log/proofs/consistency."
         )
     if "from" in proof:
@@ -131,7 +131,7 @@ def _text(file: Path) -> str:
     try:
         return _bytes(file).decode()
     except UnicodeDecodeError:
-        raise Invalid(f"{file} is no text.") from None
+        raise Invalid(f"{file} is not a text file.") from None
 
 
 def _bytes(file: Path) -> bytes:
@@ -144,5 +144,5 @@ def _bytes(file: Path) -> bytes:
         reason = (error.strerror or str(error)).lower()
         raise Invalid(f"{file} cannot be read: {reason}. Name a file.") from None
     if len(data) > LARGEST_FILE:
-        raise Invalid(f"{file} is larger than {LARGEST_FILE} bytes: it is no receipt.")
+        raise Invalid(f"{file} is larger than {LARGEST_FILE} bytes: it is not a receipt.")
     return data

@@ -87,7 +87,7 @@ def words_of_query(words: Sequence[str]) -> list[str]:
     found: list[str] = []
     left = iter(words)
     for word in left:
-        if word == "--":  # what follows is no option
+        if word == "--":  # what follows is not an option
             return [*found, word, *left]
         if word in LEFT_OUT:
             next(left, None)

@@ -145,7 +145,7 @@ def labels_from_cells(
 
 
 def is_missing_label(cell: str) -> bool:
-    """Whether a cell that is no declared label means a missing label."""
+    """Whether a cell that is not a declared label means a missing label."""
     text = cell.strip().lower()
     return text in MISSING or text == "nan"
 

@@ -62,7 +62,7 @@ def lists_from_arrow(
 
 
 def _whole_numbers(column: ListColumn, tokens: pa.StringArray) -> pa.Int64Array | None:
-    """The tokens as numbers; None when one is no number or is out of range."""
+    """The tokens as numbers; None when one is not a number or is out of range."""
     if not pc.all(pc.ascii_is_decimal(tokens), min_count=0).as_py():
         return None
     if (pc.max(pc.binary_length(tokens)).as_py() or 0) > _MOST_DIGITS:

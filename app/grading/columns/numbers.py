@@ -58,8 +58,8 @@ _NOT_WHOLE = ViolationKind(
 )
 _BAD_BOOLEAN = ViolationKind(
     ViolationCode.BAD_FORMAT,
-    "value is no boolean as this column spells them",
-    "values are no booleans as this column spells them",
+    "value is not a boolean as this column spells them",
+    "values are not booleans as this column spells them",
 )
 
 

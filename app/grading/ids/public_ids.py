@@ -126,7 +126,7 @@ class PublicIds:
         return all(s.equals(c) for s, c in zip(submitted, self._chunked, strict=True))
 
     def _looked_up(self, submitted: pa.ChunkedArray) -> IntArray | None:
-        """Positions from a table of whole numbers; None where the ids are no whole numbers."""
+        """Positions from a table of whole numbers; None where the ids are not whole numbers."""
         if self._table is None:
             self._table = _index_by_number(self.columns[0])
         first, table = self._table
@@ -160,7 +160,7 @@ def show_id(key: str) -> str:
 
 
 def _index_by_number(ids: pa.StringArray) -> tuple[int, IntArray]:
-    """The smallest id, and the row or -1 of each number from there; empty if ids are no numbers."""
+    """The smallest id, and the row or -1 of each number from there; empty if not numbers."""
     nothing = (0, np.empty(0, dtype=np.int64))
     numbers = _whole_numbers(ids)
     if numbers is None:

@@ -44,7 +44,7 @@ def read_text_table(
 ) -> TextTable | None:
     """Read the id and prediction columns of a CSV text; with `keep_unknown`, all columns.
 
-    Returns None when the text is no CSV at all. At most `most_lines` rows and blank lines are read.
+    Returns None when the text is not CSV. At most `most_lines` rows and blank lines are read.
     """
     reader = records(text)
     blank_before = 0

@@ -67,8 +67,8 @@ def kaggle_table(
     """
     if not SLUG.fullmatch(wanted.slug):
         raise Invalid(
-            f"{wanted.slug!r} is no name of a competition on Kaggle: it is the last part of the "
-            "address https://www.kaggle.com/competitions/NAME."
+            f"{wanted.slug!r} is not the name of a competition on Kaggle: it is the last part of "
+            "the address https://www.kaggle.com/competitions/NAME."
         )
     ranges = connection(source, wanted.slug, report)
     try:
@@ -112,7 +112,7 @@ def _copied(raw: RawFiles, name: str, folder: Path) -> Path:
         try:
             tables = [one for one in raw.names(within=name) if TABLE.search(one.lower())]
         except zipfile.BadZipFile:
-            raise Invalid(f"{name} of Kaggle's archive is no zip archive.") from None
+            raise Invalid(f"{name} of Kaggle's archive is not a zip archive.") from None
         tables = [one for one in tables if is_table(one)]
         if len(tables) != 1:
             raise Invalid(

@@ -116,7 +116,7 @@ def require_new(folder: Path) -> None:
 
     Raises:
         Conflict: the folder exists already.
-        Invalid: its name is no name of a competition.
+        Invalid: its name is not allowed.
     """
     _require_slug(folder.name)
     if folder.exists():
@@ -220,7 +220,7 @@ def _readme(
 def _require_slug(slug: str) -> None:
     if not SLUG.fullmatch(slug):
         raise Invalid(
-            f"{slug!r} is no name of a competition: letters, digits and hyphens, at most 100."
+            f"{slug!r} is not the name of a competition: letters, digits and hyphens, at most 100."
         )
 
 

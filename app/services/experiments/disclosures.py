@@ -89,7 +89,7 @@ def disclosures_of(
     The kinds have the same names for both. Validations belong to no submission.
 
     Raises:
-        Forbidden: the caller is no researcher.
+        Forbidden: the caller is not a researcher.
     """
     require_researcher(caller)
     with context.database.read() as session:

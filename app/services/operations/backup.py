@@ -147,13 +147,13 @@ def _distinct(files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     """Each of the files once.
 
     Raises:
-        ChangedRow: a row names a file by what is no digest, or its size is no whole number.
+        ChangedRow: the digest of a file is not one, or its size is not a whole number.
     """
     for (sha256, size), _ in groupby(files):
         try:
             path_of(sha256)
         except (TypeError, ValueError):
-            raise ChangedRow(f"A row names a file by {sha256!r}, which is no SHA-256") from None
+            raise ChangedRow(f"A row names a file by {sha256!r}, which is not a SHA-256") from None
         if not isinstance(size, int):
             raise ChangedRow(f"A row says that the file {sha256} has {size!r} bytes")
         yield sha256, size

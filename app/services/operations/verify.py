@@ -33,7 +33,7 @@ PARALLEL_READS = 4
 SAVE_SECONDS = 2.0
 STATEMENT_SECONDS = 3600.0
 NAMED = 5  # submissions and files of versions in one remedy
-NO_DIGEST = "the database names the file by what is no SHA-256: the row was changed"
+NO_DIGEST = "the database names the file by something that is not a SHA-256: the row was changed"
 CHANGED_RECORD = (
     "Somebody changed the database. Restore a backup from before (`podium restore`) into a new "
     "PODIUM_DATA_DIR and compare the two; do not go on with this one."

@@ -72,7 +72,7 @@ def add_known_leak(
 
     Raises:
         NotFound: the competition does not exist.
-        Invalid: it is no SHA-256 in hex.
+        Invalid: it is not a SHA-256 in hex.
         Conflict: the file is listed already.
     """
     if not _SHA256.fullmatch(sha256):

@@ -27,7 +27,7 @@ log = logging.getLogger("podium.reviews")
 class VersionFacts:
     """A version's facts. `bound` is None for a metric.py, whose best score is not known.
 
-    `sample_digest` names the predictions of the sample submission; None if it is no valid file.
+    `sample_digest` names the predictions of the sample submission; None if it is not a valid file.
     """
 
     higher_is_better: bool

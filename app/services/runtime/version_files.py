@@ -114,7 +114,7 @@ class VersionFiles:
     def repair(self, version: VersionRecord, directory: Path, staged: Iterable[StagedFile]) -> None:
         """Replace damaged and missing files of a version by the same bytes, staged again.
 
-        A staged file with other bytes is passed over: notes about the source are no content.
+        A staged file with other bytes is passed over: notes about the source are not content.
 
         Raises:
             StorageFull, StoreAway: some files may be replaced already.

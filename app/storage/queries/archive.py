@@ -157,7 +157,7 @@ def competitions_left_out(
 ) -> dict[str, set[str]]:
     """The archived competitions at which each of these experiments (None: all) has results.
 
-    Archived as in `names_of`. Archived runs are no results, nor are those made after `as_of`.
+    Archived as in `names_of`. Archived runs are not results, nor are those made after `as_of`.
     """
     made = {RUN: RUN.c.created_at, IMPORTED: IMPORTED.c.imported_at}
     parts = []

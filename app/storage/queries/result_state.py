@@ -34,7 +34,7 @@ WAITING = (SubmissionState.QUEUED, SubmissionState.GRADING)
 class ExperimentState:
     """The state an experiment's results were read from; equal states have equal results.
 
-    `live` runs are open, or closed with a submission that is not settled: they are no part of it.
+    `live` runs are open, or closed with a submission that is not settled: they are not part of it.
     """
 
     closed: tuple[tuple[str | None, int], ...] = ()  # runs, by the failure that was noted

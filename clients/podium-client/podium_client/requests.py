@@ -113,14 +113,14 @@ def document_of(answer: Answer) -> Document:
 
     Raises:
         PodiumRefused: the status is not one of success.
-        PodiumError: the answer is no JSON object.
+        PodiumError: the answer is not a JSON object.
     """
     try:
         found = json.loads(text_of(answer))
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise PodiumError("This is not the address of a Podium: its answer is no JSON object.")
+        raise PodiumError("This is not the address of a Podium: its answer is not a JSON object.")
     return found
 
 

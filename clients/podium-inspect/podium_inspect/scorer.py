@@ -36,7 +36,7 @@ def podium_scorer(
     raises, so that the sample has an error and no score; Podium is asked for `wait` seconds before.
 
     The file is kept in the sample's store, so `inspect score` can grade it again without a sandbox.
-    The key is no argument, because Inspect writes arguments into its logs.
+    The key is not an argument, because Inspect writes arguments into its logs.
 
     Args:
         submission: the file in the sample's sandbox.

@@ -139,7 +139,7 @@ def _document(text: str) -> Document:
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise PodiumError("PODIUM_URL is not the address of a Podium: its answer is no JSON.")
+        raise PodiumError("PODIUM_URL is not the address of a Podium: its answer is not JSON.")
     return found
 
 

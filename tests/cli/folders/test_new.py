@@ -247,9 +247,9 @@ def test_the_command_makes_and_checks_a_folder(
     ("name", "target", "more", "words"),
     [
         ("x", "prize", {}, "--target: there is no column 'prize'; the columns are key, city"),
-        ("x y", "price", {}, "'x y' is no name of a competition"),
+        ("x y", "price", {}, "'x y' is not the name of a competition"),
         ("there", "price", {}, "exists already"),
-        ("x", "price", {"how": "time", "by": "key"}, "is no time in row 1"),
+        ("x", "price", {"how": "time", "by": "key"}, "is not a time in row 1"),
         ("x", "price", {"id": "city"}, "the column 'city' repeats a value"),
         ("x", "holes", {}, "is empty in 53 rows"),
         ("x", "key", {"id": "key"}, "--id and --target both name 'key'"),

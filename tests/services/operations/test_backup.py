@@ -189,7 +189,7 @@ def test_a_lost_file_makes_no_backup(complete: Path, tmp_path: Path) -> None:
     [
         (
             "UPDATE version_file SET sha256 = '../secrets'",
-            "file by '../secrets', which is no SHA-256",
+            "file by '../secrets', which is not a SHA-256",
         ),
         ("UPDATE version_file SET bytes = 'many'", "has 'many' bytes"),
         ("UPDATE competition_version SET imported_at = 'soon'", "row of competition_version"),

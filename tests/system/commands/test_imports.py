@@ -119,7 +119,7 @@ def test_a_malformed_evaluation_makes_no_experiment(podium: Commands) -> None:
     file = podium.home / "results.json"
     file.write_text('{"logs/a/trace.json": {"final_score": NaN, "score": []}}')
     words = ("import", "mlagentbench-results", "new", file, "--competition", vectorization)
-    assert "NaN is no number" in podium(*words, status=1).stderr
+    assert "NaN is not a number" in podium(*words, status=1).stderr
     assert "no experiment" in podium("report", "new", status=1).stderr
 
 

@@ -1,4 +1,4 @@
-"""Answers to what is no request for the application: problem documents without a route."""
+"""Answers to what is not a request for the application: problem documents without a route."""
 
 from __future__ import annotations
 
@@ -61,6 +61,6 @@ def no_proxy(host: str) -> Refusal:
     """The refusal of a request for another host, by a client whose proxy this is."""
     return Refusal(
         HTTPStatus.MISDIRECTED_REQUEST,
-        f"Podium is no proxy for {host} and has not forwarded the request. Set HTTP_PROXY for the "
-        f"kaggle command alone, or NO_PROXY={host.rpartition(':')[0]}.",
+        f"Podium is not a proxy for {host} and has not forwarded the request. Set HTTP_PROXY for "
+        f"the kaggle command alone, or NO_PROXY={host.rpartition(':')[0]}.",
     )
