@@ -9,12 +9,16 @@ from io import BufferedReader
 from pathlib import Path
 
 
+class NotRegularFile(OSError):
+    """It is a folder, a named pipe or a device."""
+
+
 def open_regular(path: Path) -> BufferedReader:
     """The file, open for reading.
 
     Raises:
-        IsADirectoryError: it is a folder.
-        OSError: it is not a regular file (a named pipe, a device), or cannot be opened.
+        NotRegularFile: it is a folder, a named pipe or a device.
+        OSError: it cannot be opened.
     """
     # Without O_NONBLOCK, a named pipe in place of a file is waited for until somebody writes to it.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -23,8 +27,8 @@ def open_regular(path: Path) -> BufferedReader:
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, "it is a directory", str(path))
-    raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        raise NotRegularFile(errno.EISDIR, "it is a directory", str(path))
+    raise NotRegularFile(errno.EINVAL, "it is not a regular file", str(path))
 
 
 def read_regular(path: Path) -> bytes:

@@ -1,4 +1,6 @@
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -91,6 +93,15 @@ def test_a_file_that_is_not_there_is_our_fault(pool, tmp_path, tiny):
     fault = pool.grade(tiny, tmp_path / "nowhere.csv").result(30)
     assert fault.kind == "storage"
     assert "nowhere" not in fault.place
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_not_a_regular_file_is_not_waited_for(
+    pool, tmp_path, tiny, make: Callable[[Path], None]
+) -> None:
+    file = tmp_path / "s.csv"
+    make(file)
+    assert pool.grade(tiny, file).result(30).kind == "storage"
 
 
 @pytest.mark.parametrize("kind", ["number", "integer", "probability", "boolean", "label"])

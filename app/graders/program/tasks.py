@@ -17,6 +17,7 @@ from app.graders.program.version_loader import LoadedForm, LoadedVersion
 from app.grading.check import check, read_ids
 from app.grading.grade import grade
 from app.grading.graded import Graded
+from app.regular_file import NotRegularFile, read_regular
 from app.resampling.estimate import estimate
 from app.resampling.uncertainty import Uncertainty
 
@@ -84,12 +85,14 @@ def read_file(file: Path, sha256: str) -> bytes:
     """The file's bytes. Damage by a disk must not look like an agent's mistake.
 
     Raises:
-        DamagedFile: it is missing, or its SHA-256 is not `sha256` (if given).
+        DamagedFile: it is missing or not a regular file, or its SHA-256 is not `sha256` (if given).
     """
     try:
-        data = file.read_bytes()
+        data = read_regular(file)
     except FileNotFoundError:
         raise DamagedFile(f"the stored file {sha256[:16]} is not there") from None
+    except NotRegularFile:
+        raise DamagedFile(f"the stored file {sha256[:16]} is not a regular file") from None
     if sha256 and hashlib.sha256(data).hexdigest() != sha256:
         raise DamagedFile(f"the stored file {sha256[:16]} has other bytes than were stored")
     return data

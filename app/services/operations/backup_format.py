@@ -162,7 +162,7 @@ def _problems_of_blobs(folder: Path, manifest: BackupManifest, progress: Progres
 def _file_problems(path: Path, size: int, sha256: str) -> Iterator[str]:
     try:
         found = file_digest(path)
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+    except (FileNotFoundError, NotADirectoryError):
         yield f"{path} is missing"
         return
     except OSError as error:
