@@ -1,8 +1,9 @@
-"""Names that look like others."""
+"""Names that look like others, and what is asked for by thousands of names."""
 
 from __future__ import annotations
 
 import httpx
+import psutil
 import pytest
 
 from tests.api.conftest import Podium
@@ -38,3 +39,16 @@ def test_names_of_all_scripts_are_taken(podium: Podium, name: str) -> None:
 def test_agents_and_models_have_the_usual_blanks(podium: Podium, field: str) -> None:
     for text in ("a\u00a0b", "a\u3164", "a\ufe0f"):
         assert made(podium, **{field: text}).status_code == 422
+
+
+def test_few_of_thousands_of_unknown_parameters_are_looked_at(podium: Podium) -> None:
+    """To look for names that are near to 6,000 unknown ones took seconds, without a key."""
+    query = "&".join(f"limi{number}=1" for number in range(6000))
+    server = psutil.Process(podium.server.process.pid)
+    before = server.cpu_times().user
+
+    answer = podium.client().get(f"/v1/log/entries?{query}")
+
+    assert answer.status_code == 422
+    assert answer.json()["detail"].count("did you mean limit?") == 5
+    assert server.cpu_times().user - before < 1.0
