@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from app.settings import Settings
 
 ALL = 10**9  # rows of a list: no limit
+ONLY_HERE = " PODIUM_URL is set, but this command works on a data directory only."
 
 
 @contextlib.contextmanager
@@ -66,4 +68,5 @@ def require_podium(settings: Settings) -> None:
             f"There is no Podium in the data directory {settings.data_dir} (PODIUM_DATA_DIR): it "
             "has no database. Go to the directory where Podium serves, or set PODIUM_DATA_DIR; "
             "`podium serve` and `podium import` make a new one."
+            + (ONLY_HERE if os.environ.get("PODIUM_URL") else "")
         )

@@ -3,15 +3,44 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import Any
 
 import typer
 from rich.console import Console
 
+# What steers a terminal: control characters, marks that turn the direction of a text or show
+# nothing, and halves of characters. Lines and tabs are text.
+STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def visible(text: str) -> str:
+    r"""The text with each character that would steer a terminal written as an escape.
+
+    Names, notes and errors may have been written by anybody.
+
+    >>> visible("a\x1b[2J b\u202ec")
+    'a\\x1b[2J b\\u202ec'
+    """
+    return STEERING.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+class VisibleConsole(Console):
+    """A console that prints texts as they are, and lets none of them steer the terminal."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print objects; in texts, what would steer a terminal is an escape."""
+        shown = (visible(one) if isinstance(one, str) else one for one in objects)
+        super().print(*shown, **options)
+
+
 # Lines are wrapped to the width of a terminal only: `grep` and logs need them in one piece.
-out = Console(soft_wrap=not sys.stdout.isatty())
-err = Console(stderr=True, soft_wrap=not sys.stderr.isatty())
+out = VisibleConsole(soft_wrap=not sys.stdout.isatty())
+err = VisibleConsole(stderr=True, soft_wrap=not sys.stderr.isatty())
 
 
 def print_line(text: str) -> None:
@@ -30,5 +59,6 @@ def print_json(document: Any) -> None:
 
 
 def json_text(document: Any) -> str:
-    """A JSON document as commands print it."""
-    return json.dumps(document, indent=2, default=str, ensure_ascii=False)
+    """A JSON document as commands print it; nothing in it steers a terminal."""
+    text = json.dumps(document, indent=2, default=str, ensure_ascii=False)
+    return STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)

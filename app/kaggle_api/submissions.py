@@ -47,7 +47,7 @@ def start_upload(
 ) -> dict[str, Any]:
     """Give an address for the file; refuse at once a file that could not be stored."""
     run, _ = run_at(context, caller, fields.slug())
-    size, name = fields.integer("contentLength"), fields.text("fileName")
+    size, name = fields.integer("contentLength"), _one_line(fields.text("fileName"))
     if name.lower().endswith(COMPRESSED):
         raise BadRequest(f"{name!r} cannot be read here: submit the plain CSV file.")
     if size > context.settings.max_upload_bytes:
@@ -171,9 +171,14 @@ def _submission_meta(
     content = state.tokens.open(UPLOAD, fields.required("blobFileTokens"))
     if content["run"] != run.id:
         raise NotFound("This file was uploaded for another run.")
-    message = fields.text("submissionDescription")
+    message = _one_line(fields.text("submissionDescription"))
     nonce = str(content["nonce"])
     return SubmissionMeta(message, f"kaggle-{nonce}", content["name"] or None), nonce
+
+
+def _one_line(text: str) -> str:
+    """A text that an agent wrote, without the control characters that no header can have either."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _sent_before(context: Context, run: RunRecord, meta: SubmissionMeta) -> str | None:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from app.receipts.errors import BadReceipt
 from app.receipts.sshsig import RECEIPT_NAMESPACE, public_line, read_public
 
+KEY_TYPE = re.compile(r"(?:ssh|sk-ssh|ecdsa|sk-ecdsa)-[a-z0-9@.-]+")
 TIME = "%Y%m%d%H%M%SZ"
 OPTION = re.compile(r'([a-z-]+)="([^"]*)"')
 LINE = re.compile(r'(\S+)\s+(?:((?:[a-z-]+="[^"]*",?)+)\s+)?ssh-ed25519\s+(\S+)(?:\s.*)?')
@@ -46,7 +47,7 @@ def read_allowed_signers(text: str) -> list[Signer]:
         BadReceipt: a line with an Ed25519 key cannot be read.
     """
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):  # as OpenSSH: no other character ends one
         if "ssh-ed25519" not in line or line.lstrip().startswith("#"):
             continue
         match = LINE.fullmatch(line.strip())
@@ -61,9 +62,24 @@ def read_allowed_signers(text: str) -> list[Signer]:
 
 
 def read_revoked(text: str) -> set[bytes]:
-    """The keys of a file of revoked public keys, one line for each."""
-    lines = (line.split() for line in text.splitlines())
-    return {read_public(words[1]) for words in lines if words[:1] == ["ssh-ed25519"]}
+    """The keys of a file of revoked public keys, one line for each. Other types are left out.
+
+    Raises:
+        BadReceipt: a line is no public key. A key that is not read would not be refused.
+    """
+    found = set()
+    for number, line in enumerate(text.split("\n"), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        if len(words) < 2 or not KEY_TYPE.fullmatch(words[0]):
+            raise BadReceipt(
+                f"Line {number} of the revoked keys is no public key: {line[:80]!r}. Podium serves "
+                "them at /.well-known/podium/revoked_keys."
+            )
+        if words[0] == "ssh-ed25519":
+            found.add(read_public(words[1]))
+    return found
 
 
 def _line(signer: Signer) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import json
 from collections.abc import Collection, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 
 from app.receipts import dsse, ed25519, merkle, sshsig
 from app.receipts.allowed_signers import Signer
-from app.receipts.checkpoints import Checkpoint, read_checkpoint
+from app.receipts.checkpoints import MOST_ENTRIES, Checkpoint, read_checkpoint
 from app.receipts.errors import BadProof, BadReceipt
 from app.receipts.statements import read_statement, time_created
 
@@ -95,14 +94,13 @@ def check_inclusion(proof: dict[str, Any], data: bytes, trust: Trust) -> Checkpo
         BadProof: it does not show that the log has the receipt.
     """
     found = read_checkpoint(_text(proof, "checkpoint"), trust.signers, trust.revoked)
-    leaf = _text(proof, "leaf")
+    leaf, number, hashes = _text(proof, "leaf"), _number(proof, "index"), _hashes(proof)
     try:
         named = json.loads(leaf)["sha256"]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, RecursionError):
         raise BadProof("The leaf of the proof has no sha256.") from None
     if named != hashlib.sha256(data).hexdigest():
-        raise BadProof(f"The entry {proof.get('index')} of the log is not of this receipt.")
-    number, hashes = _number(proof, "index"), _hashes(proof)
+        raise BadProof(f"The entry {number} of the log is not of this receipt.")
     hashed = merkle.leaf_hash(leaf.encode())
     if not merkle.is_included(hashed, number, found.size, hashes, found.root):
         raise BadProof(
@@ -112,14 +110,23 @@ def check_inclusion(proof: dict[str, Any], data: bytes, trust: Trust) -> Checkpo
     return found
 
 
+def kept_checkpoint(older: str, trust: Trust) -> Checkpoint:
+    """A checkpoint that somebody kept.
+
+    Raises:
+        BadProof: no allowed key signed it.
+    """
+    # Whoever kept it knows when: a key that was stolen since does not make it worse.
+    return read_checkpoint(older, trust.signers, ())
+
+
 def check_consistency(proof: dict[str, Any], older: str, trust: Trust) -> Checkpoint:
     """Check the answer of `/v1/log/proofs/consistency` against a checkpoint that was kept.
 
     Raises:
         BadProof: the log does not begin with what the older checkpoint had.
     """
-    # Whoever kept the older one knows when: a key that was stolen since does not make it worse.
-    old = read_checkpoint(older, trust.signers, ())
+    old = kept_checkpoint(older, trust)
     new = read_checkpoint(_text(proof, "checkpoint"), trust.signers, trust.revoked)
     if old.origin != new.origin:
         raise BadProof(f"The checkpoints are of two logs: {old.origin} and {new.origin}.")
@@ -136,20 +143,58 @@ def check_consistency(proof: dict[str, Any], older: str, trust: Trust) -> Checkp
     return new
 
 
+def check_one_log(included: Checkpoint, others: Sequence[Checkpoint]) -> None:
+    """Check that the log that has a receipt is the log of the other checkpoints.
+
+    A signer who shows two people two logs proves to each of them what that one asks for. Only
+    checkpoints of one size can be compared, so one of the others has to have the size of this one.
+
+    Raises:
+        BadProof: they are of different logs, or none of them has this size.
+    """
+    for other in others:
+        if other.origin != included.origin:
+            raise BadProof(
+                f"The checkpoints are of two logs: {included.origin} and {other.origin}."
+            )
+        if other.size == included.size and other.root != included.root:
+            raise BadProof(
+                f"The log of {included.size} entries that has the receipt is not the one of the "
+                "other checkpoint of as many entries: its signer shows two logs."
+            )
+    if all(other.size != included.size for other in others):
+        sizes = " and ".join(str(other.size) for other in others)
+        raise BadProof(
+            f"The proof of the receipt is of {included.size} entries, the other checkpoints are of "
+            f"{sizes}, so nothing shows that they are of one log. Fetch the proof of the receipt "
+            f"again: /v1/log/proofs/inclusion?receipt=ID&size={others[-1].size}."
+        )
+
+
 def _text(proof: dict[str, Any], name: str) -> str:
     if not isinstance(value := proof.get(name), str):
         raise BadProof(f"The proof has no {name}.")
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # JSON can name half of a character
+        raise BadProof(f"The {name} of the proof has characters that are no text.") from None
     return value
 
 
 def _number(proof: dict[str, Any], name: str) -> int:
     if not isinstance(value := proof.get(name), int) or isinstance(value, bool):
         raise BadProof(f"The proof has no {name}.")
+    if not 0 <= value <= MOST_ENTRIES:
+        raise BadProof(f"The {name} of the proof is no number of an entry.")
     return value
 
 
 def _hashes(proof: dict[str, Any]) -> list[bytes]:
+    given = proof.get("proof")
     try:
-        return [base64.b64decode(one, validate=True) for one in proof["proof"]]
-    except (KeyError, TypeError, ValueError, binascii.Error):
-        raise BadProof("The proof has no list of hashes in base64.") from None
+        found = [base64.b64decode(one, validate=True) for one in given or ()]
+    except (TypeError, ValueError):
+        found = [b""]
+    if not isinstance(given, list) or any(len(one) != merkle.HASH_BYTES for one in found):
+        raise BadProof("The proof has no list of SHA-256 hashes in base64.")
+    return found

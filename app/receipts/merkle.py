@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 Node = Callable[[int, int], bytes]
 EMPTY_ROOT = hashlib.sha256(b"").digest()
+HASH_BYTES = 32
 
 
 def leaf_hash(data: bytes) -> bytes:

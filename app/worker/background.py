@@ -6,6 +6,7 @@ Nothing depends on their errors: the server goes on, and the next turn tries aga
 from __future__ import annotations
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Hashable
@@ -19,6 +20,7 @@ from app.services.runtime.context import Context
 from app.units import HOUR
 
 RECEIPT_SECONDS = 10.0  # between checks for closed runs without a receipt
+ALL_RECEIPTS_SECONDS = 600.0  # the same of runs that were closed long ago
 REVIEW_SECONDS = 2.0  # between checks for newly graded submissions
 RESULT_SECONDS = 5.0  # between checks for changed results
 RESULT_SHARE = 0.01  # of a processor, at most, for these checks
@@ -48,9 +50,12 @@ def run_garbage_collector(context: Context, stopping: threading.Event) -> None:
 
 def run_late_receipts(context: Context, stopping: threading.Event) -> None:
     """Issue receipts of closed runs whose grade came after the close, until `stopping` is set."""
+    looked_at = -math.inf
     while not stopping.wait(RECEIPT_SECONDS):
+        looks_at_all = time.monotonic() - looked_at >= ALL_RECEIPTS_SECONDS
+        looked_at = time.monotonic() if looks_at_all else looked_at
         try:
-            count = issue_late(context)
+            count = issue_late(context, looks_at_all=looks_at_all)
         except Exception:
             receipt_log.exception("cannot issue receipts")
         else:

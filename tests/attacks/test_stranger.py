@@ -109,6 +109,32 @@ def test_what_is_no_http_is_told_as_a_problem(server: PodiumServer) -> None:
     assert json.loads(body)["title"] == "Bad Request"
 
 
+@pytest.mark.parametrize("has_key", [True, False])
+@pytest.mark.parametrize(
+    "rest",
+    [
+        b"Transfer-Encoding: identity\r\n\r\nid,target\n",
+        b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\n\r\n-1\r\nabc\r\n",
+        b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\nabc",
+        b"Transfer-Encoding: chunked\r\n\r\n2\r\nid\r\n0\r\nContent-Length: 0\r\n\r\n",
+        b"Transfer-Encoding: chunked\r\n\r\n2\r\nidX0\r\n\r\n",
+    ],
+)
+def test_a_body_that_is_no_http_is_told_as_a_problem(
+    server: PodiumServer, rest: bytes, has_key: bool
+) -> None:
+    key = f"Authorization: Bearer {server.key}\r\n" if has_key else ""
+    head = f"POST /v1/runs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n{key}"
+
+    answer = send_until_refused(server, iter([head.encode() + rest]))
+
+    status = int(answer[9:12] or 0)
+    assert status in ((400,) if has_key else (400, 401)), answer
+    assert b"application/problem+json" in answer
+    assert answer.count(b"HTTP/1.1 ") == 1
+
+
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"TLS/1.3"])
 @pytest.mark.parametrize("body", [b"", b"id,target\n"])
 def test_another_protocol_is_refused_in_words(

@@ -233,6 +233,60 @@ def test_an_entry_that_is_changed_with_its_hashes_has_no_signed_root(copy: Path)
     assert "checkpoint of 2 entries" not in named
 
 
+def test_another_end_of_a_run_is_named(copy: Path, seeded: Seeded) -> None:
+    """The rows that were signed are as they were, and results count others."""
+    change(copy, "UPDATE submission SET state = 'rejected' WHERE id = ?", seeded.submission)
+    [found] = damage(copy)
+    assert "no graded submission" in found.problem
+    change(copy, "UPDATE submission SET state = 'graded' WHERE id = ?", seeded.submission)
+
+    for table in ("submission", "grade"):
+        names = [name for _, name, *_ in rows(copy, f"PRAGMA table_info({table})")]
+        own = "submission_id" if table == "grade" else "id"
+        other = {own: "'sub_z'", "idempotency_key": "NULL", "score": "0.0", "medal": "'gold'"}
+        if table == "grade":
+            other["id"] = "(SELECT max(id) + 1 FROM grade)"
+        chosen = ", ".join(other.get(name, f'"{name}"') for name in names)
+        insert = f"INSERT INTO {table} SELECT {chosen} FROM {table} WHERE {own} = ?"
+        assert change(copy, insert, seeded.submission) == 1
+    [found] = damage(copy)
+    assert "sub_z" in found.problem
+    assert seeded.runs[0] in found.problem
+
+
+ADD_KEY = (
+    "INSERT INTO signing_key (id, name, public_key, valid_after) SELECT 'sig_z', name, public_key, "
+    "valid_after FROM signing_key WHERE id = (SELECT min(id) FROM signing_key)"
+)
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE signing_key SET revoked_at = NULL, reason = NULL", "it was revoked"),
+        ("UPDATE signing_key SET reason = 'a slip' WHERE reason IS NOT NULL", "it was revoked"),
+        ("UPDATE signing_key SET valid_before = NULL WHERE id = (SELECT min(id) FROM signing_key)",
+         "it was retired"),
+        (ADD_KEY, "row was added"),
+    ],
+)  # fmt: skip
+def test_a_changed_signing_key_is_named(copy: Path, statement: str, said: str) -> None:
+    commands = ["rotate"], ["rotate"], ["revoke", "KEY", "--reason", "stolen"]
+    for words in commands:
+        present = rows(copy, "SELECT max(id) FROM signing_key")[0][0]
+        done = run_podium(
+            ["receipts", "keys", *(present if word == "KEY" else word for word in words)],
+            env={"PODIUM_DATA_DIR": str(copy), "PATH": "/usr/bin"},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert damage(copy) == []
+
+    assert change(copy, statement)
+
+    assert any(said in one.problem for one in damage(copy))
+
+
 def test_the_command_names_it_and_fails(copy: Path, seeded: Seeded) -> None:
     change(copy, "UPDATE grade SET score = 0.99 WHERE submission_id = ?", seeded.submission)
     found = run_podium(

@@ -34,9 +34,11 @@ EXPECTED: Mapping[str, str] = MappingProxyType(
 
 
 def in_words(error: Mapping[str, Any]) -> str:
-    """The message of one of Pydantic's errors; for a pattern, what is expected in words."""
+    """The message of one of Pydantic's errors; of a pattern or an object, what is expected."""
     if error["type"] == "string_pattern_mismatch":
         words = EXPECTED.get(error["ctx"]["pattern"])
         if words:
             return f"expected {words}"
+    if error["type"] == "model_attributes_type":  # as curl sends JSON without the header
+        return "expected a JSON object, with the header 'Content-Type: application/json'"
     return str(error["msg"])

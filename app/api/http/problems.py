@@ -122,10 +122,23 @@ async def _http_exception(request: Request, error: Exception) -> JSONResponse:
     return _answer(
         document(
             request, slug=phrase.lower().replace(" ", "-"), title=phrase,
-            status=error.status_code, detail=str(error.detail),
+            status=error.status_code, detail=_in_words(request, error, phrase),
         ),
         dict(error.headers or {}),
     )  # fmt: skip
+
+
+def _in_words(request: Request, error: HTTPException, phrase: str) -> str:
+    """The detail of an error; of those that say nothing but the phrase of their status, more."""
+    if error.detail != phrase:
+        return str(error.detail)
+    match error.status_code:
+        case HTTPStatus.NOT_FOUND:
+            return f"There is no address {request.url.path[:200]!r} here: /docs lists all."
+        case HTTPStatus.METHOD_NOT_ALLOWED:
+            allowed = (error.headers or {}).get("Allow", "")
+            return f"This address takes {allowed or 'other methods'}, not {request.method}."
+    return phrase
 
 
 async def _invalid_request(request: Request, error: Exception) -> JSONResponse:

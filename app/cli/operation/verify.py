@@ -11,6 +11,7 @@ import typer
 from app.cli.context import require_podium
 from app.cli.options import AsJson
 from app.cli.output import err, out, print_json
+from app.errors import Invalid
 from app.units import MEGABYTE
 
 STATE = "verify.json"  # in the data directory, while a comparison is interrupted
@@ -56,12 +57,21 @@ def verify(
     grades that were signed. Servers may go on meanwhile. Changes nothing.
     """
     if receipt is not None or log:
+        if sample is not None or resume:
+            raise Invalid(
+                "--sample and --resume are for the Podium here, without RECEIPT and --log."
+            )
         from app.cli.receipts.check import Asked, check, print_checked
 
         asked = Asked(receipt, signature, allowed_signers, revoked, log or [], checkpoint)
         found = check(asked)
         print_json(found) if as_json else print_checked(found)
         return
+    if signature or allowed_signers or revoked or checkpoint:
+        raise Invalid(
+            "--signature, --allowed-signers, --revoked and --checkpoint are for a receipt or an "
+            "answer about the log: podium verify RECEIPT ..., or podium verify --log FILE ..."
+        )
     from app.cli.progress import step_progress
     from app.services.operations.verify import verify as compare_files
     from app.services.operations.verify_progress import VerifyProgress, saved

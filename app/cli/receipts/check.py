@@ -15,8 +15,12 @@ from app.receipts.check import (
     Trust,
     check_consistency,
     check_inclusion,
+    check_one_log,
     check_receipt,
+    kept_checkpoint,
 )
+from app.receipts.checkpoints import Checkpoint
+from app.receipts.errors import BadReceipt
 from app.regular_file import open_regular
 
 LARGEST_FILE = 100_000_000
@@ -54,10 +58,8 @@ def check(asked: Asked) -> dict[str, Any]:
         signature = asked.signature or asked.receipt.with_name(f"{asked.receipt.name}.sig")
         text = _text(signature) if asked.signature or signature.exists() else None
         checked = check_receipt(_bytes(asked.receipt), text, trust)
-        found |= _about(checked)
-    for file in asked.log:
-        found |= _check_log(file, checked, asked.checkpoint, trust)
-    return found
+        found |= _told(checked)
+    return found | _check_logs(asked, checked, trust)
 
 
 def print_checked(found: dict[str, Any]) -> None:
@@ -65,6 +67,15 @@ def print_checked(found: dict[str, Any]) -> None:
     for name, value in found.items():
         if value is not None:
             out.print(f"{name}: {value}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _told(checked: CheckedReceipt) -> dict[str, Any]:
+    try:
+        return _about(checked)
+    except (AttributeError, IndexError, KeyError, TypeError):
+        raise BadReceipt(
+            f"{checked.signer} signed this file, but it lacks what a receipt of Podium says."
+        ) from None
 
 
 def _about(checked: CheckedReceipt) -> dict[str, Any]:
@@ -101,9 +112,44 @@ def _about(checked: CheckedReceipt) -> dict[str, Any]:
     return found
 
 
-def _check_log(
-    file: Path, receipt: CheckedReceipt | None, checkpoint: Path | None, trust: Trust
-) -> dict[str, Any]:
+def _check_logs(asked: Asked, receipt: CheckedReceipt | None, trust: Trust) -> dict[str, Any]:
+    kept = None if asked.checkpoint is None else _text(asked.checkpoint)
+    if kept is not None and not asked.log:
+        raise Invalid("--checkpoint FILE is compared with answers about the log: --log FILE.")
+    found: dict[str, Any] = {}
+    included: list[Checkpoint] = []
+    others = [] if kept is None else [kept_checkpoint(kept, trust)]
+    for file in asked.log:
+        proof = _proof(file)
+        if "from" not in proof:
+            if receipt is None:
+                raise Invalid(
+                    f"{file} is about an entry: name the receipt too, podium verify RECEIPT ..."
+                )
+            one = check_inclusion(proof, receipt.data, trust)
+            included.append(one)
+            found["in the log"] = f"entry {proof['index']} of {one.size}, log {one.origin}"
+        elif kept is None:
+            raise Invalid(
+                f"{file} shows that the log only grew since a checkpoint: name the one that you "
+                "kept, --checkpoint FILE."
+            )
+        else:
+            others.append(check_consistency(proof, kept, trust))
+            found["log"] = f"{others[-1].size} entries, and begins with those of {asked.checkpoint}"
+    if receipt is not None and asked.log and not included:
+        raise Invalid(
+            "No file of --log is about the receipt: name the answer of "
+            "/v1/log/proofs/inclusion?receipt=ID too."
+        )
+    for one in included if others else ():
+        check_one_log(one, others)
+    if kept is not None and "log" not in found:
+        found["log"] = f"that of {asked.checkpoint}"
+    return found
+
+
+def _proof(file: Path) -> dict[str, Any]:
     try:
         proof = json.loads(_bytes(file))
     except (ValueError, RecursionError):
@@ -113,18 +159,7 @@ def _check_log(
             f"{file} is not a proof: save the answer of /v1/log/proofs/inclusion or of "
             "/v1/log/proofs/consistency."
         )
-    if "from" in proof:
-        if checkpoint is None:
-            raise Invalid(
-                f"{file} shows that the log only grew since a checkpoint: name the one that you "
-                "kept, --checkpoint FILE."
-            )
-        new = check_consistency(proof, _text(checkpoint), trust)
-        return {"log": f"{new.size} entries, and begins with those of {checkpoint}"}
-    if receipt is None:
-        raise Invalid(f"{file} is about an entry: name the receipt too, podium verify RECEIPT ...")
-    found = check_inclusion(proof, receipt.data, trust)
-    return {"in the log": f"entry {proof['index']} of {found.size}, log {found.origin}"}
+    return proof
 
 
 def _text(file: Path) -> str:

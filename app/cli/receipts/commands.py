@@ -12,7 +12,7 @@ import typer
 from app.cli.context import ALL, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json
+from app.cli.output import print_json, print_note
 from app.cli.receipts.keys import app as keys
 from app.cli.remote import Document, Refused, Remote, remote
 from app.cli.tables import moment, print_table
@@ -120,7 +120,7 @@ def _issue_there(there: Remote, experiment: str, suite: str, padding: Padding) -
             try:
                 there.post(f"/v1/runs/{run['id']}/receipts", {})
             except Refused as reason:
-                typer.echo(reason.detail, err=True)
+                print_note(reason.detail)
     body: Document = {"padding": padding.value, **({"suite": suite} if suite else {})}
     return there.post(f"/v1/experiments/{name}/receipts", body)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-import typer
-
 from app.cli.context import ALL, podium
+from app.cli.output import print_note
 from app.cli.progress import step_progress
 from app.domain.result_choices import Padding
 from app.domain.states import Role
@@ -32,7 +31,7 @@ def issue_all(experiment: str, suite: str | None, padding: Padding) -> ReceiptRe
                 try:
                     issue_for_run(context, run.id)
                 except NoReceipt as reason:
-                    typer.echo(reason.detail, err=True)
+                    print_note(reason.detail)
                 progress("signing", 1, len(found_runs))
         found, _ = issue_for_experiment(context, experiment, suite=suite, padding=padding)
     return found

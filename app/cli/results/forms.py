@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.markdown import Markdown
 
-from app.cli.output import json_text, out
+from app.cli.output import json_text, out, visible
 from app.cli.results.options import Form
 from app.errors import Invalid
 from app.reports.document.latex import to_latex
@@ -46,7 +46,7 @@ def print_report(
     if parquet is not None:
         parquet.write_bytes(to_parquet(shown.rows, _origin(shown).line()))
     if chosen is None and to is None and out.is_terminal:
-        out.print(Markdown(shown.markdown()))
+        out.print(Markdown(visible(shown.markdown())))
     elif chosen is Form.PARQUET:
         _write_bytes(to_parquet(shown.chosen_rows(), _origin(shown).line()), to)
     else:
@@ -98,7 +98,7 @@ def words_of_query(words: Sequence[str]) -> list[str]:
 
 def _write_text(text: str, to: Path | None) -> None:
     if to is None:
-        sys.stdout.write(text)
+        sys.stdout.write(visible(text) if out.is_terminal else text)
     else:
         to.write_text(text, "utf-8")
 

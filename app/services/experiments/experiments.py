@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,8 +16,14 @@ from app.services.runtime.pages import one_more, page_of
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import experiments
 
-# Control and format characters (direction marks, zero widths), and line and paragraph separators.
-INVISIBLE = ("Cc", "Cf", "Zl", "Zp")
+# Control and format characters (direction marks, zero widths), separators of lines and paragraphs,
+# and what has no letter: halves of characters, private ones, and those that Unicode does not have.
+INVISIBLE = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn")
+# Letters and marks that show nothing (Unicode: Default_Ignorable_Code_Point), and Braille's blank.
+SHOW_NOTHING = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0"
+    "\U0001d159\U000e0100-\U000e01ef]"
+)
 LONGEST_NAME = 200  # no address takes a longer one
 
 
@@ -91,6 +98,8 @@ def refuse_confusing_name(name: str) -> None:
     if len(name) > LONGEST_NAME:
         raise Invalid(f"name: it has {len(name)} letters, and may have {LONGEST_NAME}.")
     refuse_misleading_text("name", name)
+    if "  " in name:
+        raise Invalid("name: it has two blanks in a row, which a page shows as one.")
     if unicodedata.normalize("NFC", name) != name:
         raise Invalid("name: use the composed form of its letters (Unicode NFC).")
 
@@ -99,13 +108,17 @@ def refuse_misleading_text(field: str, text: str) -> None:
     """Reject text that would display misleadingly.
 
     Raises:
-        Invalid: it begins or ends with a blank, or has an invisible character.
+        Invalid: it begins or ends with a blank, or has an invisible character or another blank
+            than the usual one.
     """
     if not text or text != text.strip():
         raise Invalid(f"{field}: it is empty, or begins or ends with a blank.")
-    hidden = next((each for each in text if unicodedata.category(each) in INVISIBLE), None)
-    if hidden is not None:
-        raise Invalid(f"{field}: it has the invisible character U+{ord(hidden):04X}.")
+    for each in text:
+        category = unicodedata.category(each)
+        if category in INVISIBLE or SHOW_NOTHING.match(each):
+            raise Invalid(f"{field}: it has the invisible character U+{ord(each):04X}.")
+        if category == "Zs" and each != " ":
+            raise Invalid(f"{field}: it has the blank U+{ord(each):04X}; use the usual one.")
 
 
 def find(context: Context, name: str) -> ExperimentRecord:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from sqlalchemy.orm import Session
 
 from app.grading_version import grading_version
@@ -10,26 +13,64 @@ from app.receipts.statements import Facts, ReceiptKind, statement
 from app.services.public_log.append import RECEIPT_ENTRY, add_entry, locked_key, new_nonce
 from app.services.runtime.context import Context
 from app.storage.queries.ids import new_id
-from app.storage.queries.trust import receipts, signing_keys
+from app.storage.queries.trust import log, receipts, signing_keys
 from app.storage.queries.trust.receipts import ReceiptRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The subject of receipts: a run, or with `run_id` None a whole experiment."""
+
+    kind: ReceiptKind
+    experiment: str
+    run_id: str | None = None
+
+    def last(self, session: Session) -> ReceiptRecord | None:
+        """Its latest receipt."""
+        if self.run_id is not None:
+            return receipts.last_of_run(session, self.run_id)
+        return receipts.last_of_experiment(session, self.experiment, self.kind)
+
+
+Read = Callable[[Session], tuple[Facts, str | None]]  # the facts, and the id of a submission
+
+
+def issue_present(context: Context, about: Subject, read: Read) -> tuple[ReceiptRecord, bool]:
+    """Sign the facts that `read` finds; also whether the receipt is new.
+
+    If another receipt was issued while they were read, they are read again: the last receipt never
+    states what was true before the one that it supersedes.
+    """
+    while True:
+        with context.database.read() as session:
+            seen = about.last(session)
+            facts, submission_id = read(session)
+
+        def sign(
+            session: Session, *, seen: ReceiptRecord | None = seen, facts: Facts = facts,
+            submission_id: str | None = submission_id,
+        ) -> tuple[ReceiptRecord, bool] | None:  # fmt: skip
+            log.lock(session)
+            last = about.last(session)
+            if last is not None and (seen is None or seen.id != last.id):
+                return None
+            return issue(context, session, facts, about, submission_id)
+
+        signed = context.database.write(sign)
+        if signed is not None:
+            return signed
 
 
 def issue(
     context: Context,
     session: Session,
     facts: Facts,
-    *,
-    experiment: str,
-    run_id: str | None = None,
+    about: Subject,
     submission_id: str | None = None,
 ) -> tuple[ReceiptRecord, bool]:
     """Sign facts, in a write; also whether the receipt is new."""
     key = locked_key(context, session)
-    last = (
-        receipts.last_of_experiment(session, experiment, facts.kind)
-        if run_id is None
-        else receipts.last_of_run(session, run_id)
-    )
+    last = about.last(session)
     if last is not None and last.facts == facts.digest and not _is_revoked(session, last):
         return last, False
     receipt_id, at = new_id("rcp"), key.moment()
@@ -46,8 +87,8 @@ def issue(
     new = ReceiptRecord(
         id=receipt_id,
         kind=facts.kind,
-        experiment=experiment,
-        run_id=run_id,
+        experiment=about.experiment,
+        run_id=about.run_id,
         submission_id=submission_id,
         facts=facts.digest,
         statement=data.decode(),

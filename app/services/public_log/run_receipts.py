@@ -12,7 +12,7 @@ from app.domain.states import RunState, SubmissionState
 from app.errors import Conflict, PodiumError
 from app.receipts.statements import Facts, ReceiptKind, score_text, utc
 from app.services.public_log.competition_facts import competition_facts
-from app.services.public_log.issue import issue
+from app.services.public_log.issue import Subject, issue_present
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import (
@@ -51,12 +51,11 @@ def issue_for_run(context: Context, run_id: str) -> tuple[ReceiptRecord, bool]:
         NoReceipt: the run is open, is being graded, or has no grades of Podium's.
     """
     with context.database.read() as session:
-        run = existing_run(session, run_id)
-        facts, final = run_facts(context, session, run)
-    return context.database.write(
-        lambda session: issue(
-            context, session, facts, experiment=run.experiment, run_id=run_id, submission_id=final
-        )
+        experiment = existing_run(session, run_id).experiment
+    return issue_present(
+        context,
+        Subject(ReceiptKind.GRADE, experiment, run_id),
+        lambda session: run_facts(context, session, existing_run(session, run_id)),
     )
 
 
@@ -68,15 +67,19 @@ def issue_at_close(context: Context, run_id: str) -> None:
         log.info("no receipt yet", extra={"run": run_id, "why": reason.detail})
 
 
-def issue_late(context: Context) -> int:
+def issue_late(context: Context, *, looks_at_all: bool = False) -> int:
     """Issue receipts of lately closed runs without one, and of regraded ones. How many are new.
 
     The grade of a run that has no receipt came after its close. The receipt of a regraded run
-    supersedes the one before.
+    supersedes the one before. With `looks_at_all` runs count whose grade came days after the close,
+    as after a time without workers.
     """
     since = datetime.now(UTC) - LATELY
     with context.database.read() as session:
         waiting = receipts.closed_without(session, since, MOST_AT_ONCE)
+        if looks_at_all:
+            late = receipts.graded_late_without(session, MOST_AT_ONCE)
+            waiting += [each for each in late if each not in waiting]
         waiting += receipts.regraded_since(session, since, MOST_AT_ONCE)
     count = 0
     for run_id in waiting:

@@ -16,6 +16,7 @@ from app.receipts.errors import BadProof, BadReceipt
 from app.receipts.statements import ReceiptKind, score_text, utc
 from app.services.public_log.append import RECEIPT_ENTRY
 from app.services.public_log.signers import signer_of
+from app.services.receipts.check_rows import check_keys, final_problems
 from app.storage.database.records import GradeRecord
 from app.storage.queries import competitions, grades, submissions
 from app.storage.queries.regrades import outcomes
@@ -32,6 +33,7 @@ def check_trust(session: Session) -> Iterator[Finding]:
     """Everything that is wrong with the log, the receipts, and the grades that they state."""
     keys = {key.id: key for key in signing_keys.all_keys(session)}
     yield from _check_log(session, keys)
+    yield from check_keys(session, keys)
     # Before the receipts are read: servers may issue more meanwhile.
     missing = set(log.numbers_of(session, RECEIPT_ENTRY))
     for receipt in receipts.all_receipts(session):
@@ -42,6 +44,7 @@ def check_trust(session: Session) -> Iterator[Finding]:
             yield name, problem
         elif receipt.kind is ReceiptKind.GRADE:
             yield from ((name, each) for each in _grade_problems(session, receipt))
+            yield from ((name, each) for each in final_problems(session, receipt))
     for number in sorted(missing):
         yield f"log entry {number}", "its receipt is missing: the row was removed"
 

@@ -12,7 +12,7 @@ from app.receipts.departures import suite_document
 from app.receipts.statements import Facts, ReceiptKind, score_text, utc
 from app.services.experiments import experiments
 from app.services.public_log.freezes import freeze_of
-from app.services.public_log.issue import issue
+from app.services.public_log.issue import Subject, issue_present
 from app.services.public_log.run_receipts import outcome_of
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord
@@ -35,10 +35,12 @@ def issue_for_experiment(
     """
     experiment = experiments.find(context, name)
     slugs = None if suite is None else context.catalogue.suite(suite)
-    with context.database.read() as session:
+
+    def read(session: Session) -> tuple[Facts, None]:
         body, subjects = _body(context, session, experiment, suite, slugs, padding)
-    facts = Facts(ReceiptKind.EXPERIMENT, subjects, body)
-    return context.database.write(lambda session: issue(context, session, facts, experiment=name))
+        return Facts(ReceiptKind.EXPERIMENT, subjects, body), None
+
+    return issue_present(context, Subject(ReceiptKind.EXPERIMENT, name), read)
 
 
 def _body(

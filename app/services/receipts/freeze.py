@@ -14,7 +14,7 @@ from app.receipts.departures import FrozenPlan
 from app.receipts.statements import Facts, ReceiptKind
 from app.services.experiments import experiments
 from app.services.public_log.freezes import Freeze, freeze_of
-from app.services.public_log.issue import issue, last_freeze
+from app.services.public_log.issue import Subject, issue, last_freeze
 from app.services.runtime.context import Context
 from app.storage.queries import competitions, results, runs
 from app.storage.queries.trust import log
@@ -83,7 +83,7 @@ def freeze(context: Context, name: str, new: NewFreeze) -> tuple[ReceiptRecord, 
             )
         if known is None:
             _refuse_started(session, name)
-        return issue(context, session, facts, experiment=name)
+        return issue(context, session, facts, Subject(ReceiptKind.FREEZE, name))
 
     return context.database.write(record)
 

@@ -17,7 +17,7 @@ FORMAT = "format"
 CSV, JSON = "csv", "json"
 # Columns with texts that an agent wrote. A spreadsheet reads one that begins so as a formula.
 AGENTS_TEXTS = ("message", "column", "examples")
-BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NOT_KEPT = {"Cache-Control": "no-store"}
 Rows = Callable[[], Sequence[Row]]
 Facts = Callable[[], Mapping[str, Any]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from podium_client.requests import Document, part
@@ -30,6 +31,7 @@ class EventStream:
     last_id: str | None = None
     pause: float = 2.0  # seconds before the next connection, as the server names them
     _field: dict[str, str] = field(default_factory=dict)
+    _line: str = ""  # the beginning of a line that has not ended yet
 
     @property
     def path(self) -> str:
@@ -39,9 +41,19 @@ class EventStream:
     @property
     def headers(self) -> dict[str, str]:
         """The headers of a connection that continues after the last event."""
-        self._field = {}  # an event that was cut off comes again
+        self._field, self._line = {}, ""  # an event that was cut off comes again
         accept = {"Accept": "text/event-stream"}
         return accept if self.last_id is None else {**accept, "Last-Event-ID": self.last_id}
+
+    def events_in(self, text: str) -> Iterator[Event]:
+        """The events that end in the next piece of the stream's text.
+
+        A line ends with a newline. httpx's lines end at other characters too, which texts may have.
+        """
+        *lines, self._line = (self._line + text).split("\n")
+        for line in lines:
+            if (event := self.read(line.removesuffix("\r"))) is not None:
+                yield event
 
     def read(self, line: str) -> Event | None:
         """The event that this line ends, if it ends one."""

@@ -21,9 +21,8 @@ def follow(client: httpx.Client, stream: EventStream, wait: float) -> Iterator[E
                 if response.status_code == ENDED:
                     return
                 if response.is_success:
-                    for line in response.iter_lines():
-                        if (event := stream.read(line)) is not None:
-                            yield event
+                    for text in response.iter_text():
+                        yield from stream.events_in(text)
                         retry = Retry(wait)
                     answer = None
                 else:
@@ -45,8 +44,8 @@ async def follow_async(
                 if response.status_code == ENDED:
                     return
                 if response.is_success:
-                    async for line in response.aiter_lines():
-                        if (event := stream.read(line)) is not None:
+                    async for text in response.aiter_text():
+                        for event in stream.events_in(text):
                             yield event
                         retry = Retry(wait)
                     answer = None

@@ -60,11 +60,13 @@ def place_of(url: str | None, key: str | None) -> Place:
         PodiumError: one of them is missing.
     """
     chosen = (url or os.environ.get("PODIUM_URL", "")).rstrip("/")
-    secret = key or os.environ.get("PODIUM_KEY", "")
+    secret = (key or os.environ.get("PODIUM_KEY", "")).strip()  # a file ends with a newline
     if not chosen.startswith(("http://", "https://")):
         raise PodiumError("Give the address of a Podium, or set PODIUM_URL, as http://podium:7777.")
     if not secret:
         raise PodiumError("Give a key, or set PODIUM_KEY.")
+    if not (secret.isascii() and secret.isprintable() and " " not in secret):
+        raise PodiumError("The key has characters that no key has: give what follows 'Bearer'.")
     return Place(chosen, secret)
 
 
@@ -146,7 +148,13 @@ def headers_of(call: Call) -> httpx.Headers:
 
 
 def part(text: str) -> str:
-    """A text as one part of a path."""
+    """A text as one part of a path.
+
+    Raises:
+        PodiumError: it is empty.
+    """
+    if not text:
+        raise PodiumError("The name or id of what is asked for is empty.")
     return quote(text, safe="")
 
 
@@ -158,7 +166,13 @@ def csv_call(path: str, file: Path, query: Document, headers: dict[str, str]) ->
 def submission_call(
     run: str, file: Path, message: str, idempotency_key: str | None, wait: int
 ) -> Call:
-    """Send a submission. Without a key, the digest of the file is the Idempotency-Key."""
+    """Send a submission. Without a key, the digest of the file is the Idempotency-Key.
+
+    Raises:
+        PodiumError: the message has several lines.
+    """
+    if len(message.splitlines()) > 1 or message.endswith(("\n", "\r")):
+        raise PodiumError("The message is a note of one line: it has a line break.")
     headers = {
         "Idempotency-Key": idempotency_key or digest(file),
         "Prefer": f"wait={wait}",
@@ -188,7 +202,13 @@ def file_path(competition: str, name: str) -> str:
 
 
 def partial_of(target: Path) -> Path:
-    """The file of a download that is not complete."""
+    """The file of a download that is not complete.
+
+    Raises:
+        PodiumError: the target is a folder.
+    """
+    if target.is_dir():
+        raise PodiumError(f"{target} is a folder: name a file in it.")
     return target.with_name(f"{target.name}.partial")
 
 

@@ -175,10 +175,17 @@ class BoundedConnection(SingleRequestConnection):
         raise ValueError(refusal.detail)
 
     def _refuse(self, refusal: Refusal) -> None:
-        """Answer with a problem document and close, unless a response is under way."""
+        """Answer with a problem document and close, unless a response is under way.
+
+        A request whose body breaks off is answered here if the application has not begun to.
+        """
         if self._is_responding():
-            self.abort()
-        elif not self.transport.is_closing():
+            if self.phase is not Phase.BODY or self.cycle.response_started:
+                self.abort()
+                return
+            self.cycle.disconnected = True  # the application sees that the client has gone
+            self.cycle.message_event.set()
+        if not self.transport.is_closing():
             self.transport.write(refusal.answer())
             self.transport.close()
 

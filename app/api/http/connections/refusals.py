@@ -6,6 +6,26 @@ import json
 from http import HTTPStatus
 from typing import NamedTuple
 
+from app.errors import PodiumError
+
+
+class RequestHeaderFieldsTooLarge(PodiumError):
+    """The request line and headers, or the trailers, are larger than Podium reads.
+
+    Send fewer or shorter headers, and long lists in a body.
+    """
+
+    status = 431
+
+
+class RequestTimeout(PodiumError):
+    """The head of a request, or the next piece of its body, came too late.
+
+    PODIUM_HEAD_SECONDS and PODIUM_IDLE_SECONDS say how long Podium waits. Send the request again.
+    """
+
+    status = 408
+
 
 class Refusal(NamedTuple):
     """Why a connection is refused."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import exists, func, insert, or_, select
+from sqlalchemy import ColumnElement, exists, func, insert, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RegradeState, RunState, SubmissionState
@@ -132,6 +132,20 @@ def closed_without(session: Session, since: datetime, limit: int) -> list[str]:
 
     Imported runs are left out, and those with reported scores only: Podium graded nothing of them.
     """
+    return _closed_without(session, RUN.c.closed_at > since, limit)
+
+
+def graded_late_without(session: Session, limit: int) -> list[str]:
+    """The same of runs that were ever closed, if a submission was settled after the close.
+
+    It looks at all runs without a receipt, which may be many in a Podium that is older than them.
+    """
+    later = SUBMISSION.c.settled_at > RUN.c.closed_at
+    is_late = exists().where(SUBMISSION.c.run_id == RUN.c.id, later)
+    return _closed_without(session, is_late, limit)
+
+
+def _closed_without(session: Session, condition: ColumnElement[bool], limit: int) -> list[str]:
     own = SUBMISSION.c.run_id == RUN.c.id
     waits = exists().where(own, SUBMISSION.c.state.not_in(sorted(SETTLED)))
     is_reported = exists().where(REPORTED.c.run_id == RUN.c.id)
@@ -139,7 +153,7 @@ def closed_without(session: Session, since: datetime, limit: int) -> list[str]:
         select(RUN.c.id)
         .join(TABLE, TABLE.c.run_id == RUN.c.id, isouter=True)
         .join(IMPORTED_RUN, IMPORTED_RUN.c.run_id == RUN.c.id, isouter=True)
-        .where(RUN.c.closed_at > since, RUN.c.state == RunState.CLOSED)
+        .where(condition, RUN.c.state == RunState.CLOSED)
         .where(TABLE.c.id.is_(None), IMPORTED_RUN.c.run_id.is_(None))
         .where(~waits, or_(exists().where(own), ~is_reported))
         .order_by(RUN.c.closed_at.desc())

@@ -1,0 +1,223 @@
+"""Proofs that show nothing: forged, forked, cut or not well formed. None is taken, in words."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.receipts import ed25519, merkle, sshsig
+from app.receipts.allowed_signers import Signer, allowed_signers, read_allowed_signers, read_revoked
+from app.receipts.check import Trust, check_consistency, check_inclusion
+from app.receipts.checkpoints import Checkpoint, signed_checkpoint
+from app.receipts.errors import BadProof, BadReceipt
+from app.receipts.statements import Facts, ReceiptKind, statement
+from app.services.public_log.append import leaf_text
+from tests.forkserver import run_podium
+
+PRIVATE = bytes(range(32))
+NAME = "podium.example"
+AT = datetime(2026, 11, 22, 12, tzinfo=UTC)
+SIGNER = Signer(NAME, ed25519.public_key(PRIVATE), AT - timedelta(hours=1))
+TRUST = Trust([SIGNER])
+FACTS: dict[str, Any] = {"experiment": {"name": "an-experiment"}, "plan": {}}
+RECEIPT = statement(
+    Facts(ReceiptKind.FREEZE, (("suite", "ab" * 32),), FACTS),
+    receipt_id="rcp_1", signer=NAME, version="podium 1", at=AT, nonce="00", supersedes=None,
+)  # fmt: skip
+OWN = leaf_text("receipt", RECEIPT, AT)
+OTHERS = [leaf_text("receipt", str(number).encode(), AT) for number in range(8)]
+
+
+class Log:
+    """A log with these leaves, as its signer shows it."""
+
+    def __init__(self, leaves: list[str]) -> None:
+        self.leaves = leaves
+        self._hashes = [merkle.leaf_hash(leaf.encode()) for leaf in leaves]
+
+    def _node(self, level: int, place: int) -> bytes:
+        if level == 0:
+            return self._hashes[place]
+        left, right = (self._node(level - 1, 2 * place + side) for side in (0, 1))
+        return merkle.node_hash(left, right)
+
+    def checkpoint(self, size: int) -> str:
+        root = merkle.root(self._node, size)
+        return signed_checkpoint(Checkpoint(NAME, size, root), PRIVATE)
+
+    def inclusion(self, index: int, size: int) -> dict[str, Any]:
+        proof = merkle.inclusion_proof(self._node, index, size)
+        return {
+            "index": index, "leaf": self.leaves[index], "proof": encoded(proof),
+            "checkpoint": self.checkpoint(size),
+        }  # fmt: skip
+
+    def consistency(self, start: int, size: int) -> dict[str, Any]:
+        proof = merkle.consistency_proof(self._node, start, size)
+        return {"from": start, "proof": encoded(proof), "checkpoint": self.checkpoint(size)}
+
+
+WITH, WITHOUT = Log([*OTHERS[:3], OWN, *OTHERS[4:]]), Log(OTHERS)
+
+
+def encoded(hashes: list[bytes]) -> list[str]:
+    return [base64.b64encode(one).decode() for one in hashes]
+
+
+HALF = "\ud800"  # json reads it, and no file has it
+SIGNATURE = WITH.checkpoint(8).splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"leaf": json.dumps({**json.loads(OWN), "x": HALF}, ensure_ascii=False)},
+        {"checkpoint": WITH.checkpoint(8).replace("\n8\n", f"\n8{HALF}\n")},
+        {"checkpoint": WITH.checkpoint(8).replace(SIGNATURE, f"— {NAME} ü")},
+        {"checkpoint": WITH.checkpoint(8).replace(SIGNATURE, "")}, {"checkpoint": ""},
+        {"leaf": "[" * 100_000}, {"leaf": "[]"}, {"leaf": "{}"}, {"leaf": 1}, {"leaf": None},
+        {"index": 2}, {"index": -1}, {"index": 8}, {"index": 10**30}, {"index": 3.0},
+        {"index": True}, {"index": "3"}, {"index": None}, {"index": "\x1b[2J"},
+        {"proof": []}, {"proof": ""}, {"proof": {}}, {"proof": None}, {"proof": ["ü"]},
+        {"proof": WITH.inclusion(3, 8)["proof"][:-1]}, {"proof": WITH.inclusion(3, 8)["proof"] * 2},
+        {"proof": WITH.inclusion(3, 8)["proof"][::-1]},
+        {"proof": [base64.b64encode(bytes(31)).decode()] * 3},
+    ],
+    ids=lambda change: next(iter(change)),
+)  # fmt: skip
+def test_a_proof_that_shows_nothing_is_refused_in_words(change: dict[str, Any]) -> None:
+    good = WITH.inclusion(3, 8)
+    assert check_inclusion(good, RECEIPT, TRUST).size == 8
+
+    with pytest.raises(BadProof) as refused:
+        check_inclusion({**good, **change}, RECEIPT, TRUST)
+
+    assert "\x1b" not in refused.value.detail
+
+
+def test_a_log_of_one_entry_and_of_none() -> None:
+    one = Log([OWN])
+    assert check_inclusion(one.inclusion(0, 1), RECEIPT, TRUST).size == 1
+    empty = signed_checkpoint(Checkpoint(NAME, 0, merkle.EMPTY_ROOT), PRIVATE)
+    with pytest.raises(BadProof):
+        check_inclusion({**one.inclusion(0, 1), "checkpoint": empty}, RECEIPT, TRUST)
+    grown = {"proof": [], "checkpoint": one.checkpoint(1)}
+    assert check_consistency(grown, empty, TRUST).size == 1
+    for proof in (["AAAA"], WITH.inclusion(3, 8)["proof"], ""):
+        with pytest.raises(BadProof):
+            check_consistency({**grown, "proof": proof}, empty, TRUST)
+
+
+def test_a_node_of_the_tree_is_no_leaf() -> None:
+    """Two hashes under a node, taken for a leaf: a second preimage, were it not for prefixes."""
+    node = merkle.leaf_hash(OTHERS[2].encode()) + merkle.leaf_hash(OWN.encode())
+    root = merkle.root(WITH._node, 8)
+    path = merkle.inclusion_proof(WITH._node, 3, 8)[1:]
+
+    assert not merkle.is_included(merkle.leaf_hash(node), 1, 4, path, root)
+    assert merkle.is_included(merkle.node_hash(node[:32], node[32:]), 1, 4, path, root)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A receipt that is good, and what its signer gives to whoever checks it."""
+    (tmp_path / "receipt.json").write_bytes(RECEIPT)
+    signature = sshsig.sign(PRIVATE, RECEIPT, sshsig.RECEIPT_NAMESPACE)
+    (tmp_path / "receipt.json.sig").write_text(signature)
+    (tmp_path / "allowed_signers").write_text(allowed_signers([SIGNER]))
+    for name, proof in (
+        ("inclusion", WITH.inclusion(3, 8)), ("inclusion-7", WITH.inclusion(3, 7)),
+        ("consistency", WITH.consistency(5, 8)), ("fork", WITHOUT.consistency(5, 8)),
+    ):  # fmt: skip
+        (tmp_path / f"{name}.json").write_text(json.dumps(proof))
+    (tmp_path / "kept").write_text(WITH.checkpoint(5))
+    (tmp_path / "kept-7").write_text(WITH.checkpoint(7))
+    (tmp_path / "kept-fork").write_text(WITHOUT.checkpoint(5))
+    (tmp_path / "kept-fork-7").write_text(WITHOUT.checkpoint(7))
+    (tmp_path / "receipt.pub").write_text('an-admin namespaces="x" ssh-ed25519 AAAA\n')
+    return tmp_path
+
+
+def verify(files: Path, words: str) -> subprocess.CompletedProcess[str]:
+    given = [
+        word if word.startswith("-") else str(files / word)
+        for word in f"{words} --allowed-signers allowed_signers".split()
+    ]
+    return run_podium(
+        ["verify", *given],
+        env={"PATH": "/usr/bin", "COLUMNS": "200", "PODIUM_DATA_DIR": str(files / "data")},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("receipt.json --log inclusion.json", "in the log: entry 3 of 8"),
+        ("receipt.json --log inclusion.json --log consistency.json --checkpoint kept",
+         "begins with those of"),
+        ("receipt.json --log inclusion-7.json --checkpoint kept-7", "log: that of"),
+        ("--log consistency.json --checkpoint kept", "8 entries"),
+    ],
+)  # fmt: skip
+def test_what_is_shown_is_said(files: Path, words: str, said: str) -> None:
+    done = verify(files, words)
+
+    assert done.returncode == 0, done.stderr
+    assert said in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        # The receipt is in a log that its signer shows to one, and not in that of the checkpoint.
+        ("receipt.json --log inclusion.json --log fork.json --checkpoint kept-fork", "two logs"),
+        ("receipt.json --log inclusion-7.json --checkpoint kept-fork-7", "two logs"),
+        ("receipt.json --log inclusion-7.json --log fork.json --checkpoint kept-fork",
+         "nothing shows that they are of one log"),
+        # The answer about the receipt was replaced by another answer.
+        ("receipt.json --log consistency.json --checkpoint kept", "about the receipt"),
+        ("receipt.json --log inclusion.json --checkpoint kept", "nothing shows"),
+        ("receipt.json --checkpoint kept", "--log FILE"),
+        ("--checkpoint kept", "podium verify --log FILE"),
+        ("receipt.json --sample 3".replace("3", "receipt.json"), "--sample"),
+        ("receipt.json --resume", "--resume"),
+        ("receipt.json --revoked receipt.pub", "no public key"),
+        ("receipt.json --revoked receipt.json", "no public key"),
+    ],
+)  # fmt: skip
+def test_what_is_not_shown_is_refused(files: Path, words: str, said: str) -> None:
+    done = verify(files, words)
+
+    assert done.returncode in (1, 2), done.stdout
+    assert said in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_a_signed_file_that_is_no_receipt_is_refused_in_words(files: Path) -> None:
+    document = json.loads(RECEIPT)
+    document["predicateType"] = ReceiptKind.GRADE.predicate_type
+    data = json.dumps(document).encode()
+    (files / "receipt.json").write_bytes(data)
+    signature = sshsig.sign(PRIVATE, data, sshsig.RECEIPT_NAMESPACE)
+    (files / "receipt.json.sig").write_text(signature)
+
+    done = verify(files, "receipt.json")
+
+    assert done.returncode == 1
+    assert "lacks what a receipt of Podium says" in " ".join(done.stderr.split())
+
+
+def test_keys_of_files_are_those_that_openssh_reads() -> None:
+    line = sshsig.public_line(SIGNER.public)
+    assert read_revoked(f"# stolen\n\n{line} sig_1\nssh-rsa AAAA\n") == {SIGNER.public}
+    for text in ("garbage\n", "ssh-ed25519\n", f"{NAME} {line}\n", f"{line} a\n{{}}\n"):
+        with pytest.raises(BadReceipt):
+            read_revoked(text)
+    assert read_allowed_signers(f"# no longer:\x0b{NAME} {line}\n# or\x85{NAME} {line}\n") == []

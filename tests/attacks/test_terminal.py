@@ -1,0 +1,93 @@
+"""What somebody wrote is text in the terminal of who runs a command, and does not steer it."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.forkserver import run_podium
+
+ODD = "\x1b]0;title\x07\x1b[2J\x9b31m\x7f\u202egnp.\u200b\u2066\ufeff"
+STEERS = frozenset(ODD) - set("]0;title[2J31mgnp.")
+AS_JSON = json.dumps(ODD, ensure_ascii=False)
+
+
+class Answers(http.server.BaseHTTPRequestHandler):
+    """A server that answers as no Podium would."""
+
+    def do_GET(self) -> None:
+        """Refuse with odd words, or list something odd."""
+        is_list = "experiments" in self.path
+        item = dict.fromkeys(("name", "agent", "model", "notes", "created_at"), ODD)
+        body = {"items": [item], "next_cursor": None} if is_list else {"detail": ODD}
+        data = json.dumps(body).encode()
+        self.send_response(200 if is_list else 403)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[str]:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def run(tmp_path: Path, *words: object) -> str:
+    done = run_podium(
+        words,
+        env={
+            **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
+            "PODIUM_DATA_DIR": str(tmp_path / "data"), "COLUMNS": "500",
+        },
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr
+    return str(done.stdout + done.stderr)
+
+
+@pytest.mark.parametrize(
+    "words", ["runs list", "experiments list", "experiments list --json", "keys list"]
+)
+def test_answers_of_another_server_do_not_steer_a_terminal(
+    elsewhere: str, tmp_path: Path, words: str
+) -> None:
+    shown = run(tmp_path, *words.split(), "--url", elsewhere, "--key", "pod_admin_x")
+
+    assert "gnp." in shown
+    assert STEERS & set(shown) == set()
+    if "--json" in words:
+        assert json.loads(shown)[0]["notes"] == ODD
+
+
+def test_names_of_files_and_notes_do_not(tmp_path: Path) -> None:
+    odd = tmp_path / ODD.replace("/", "")
+    odd.mkdir()
+    (odd / "competition.toml").write_text(f"title = {AS_JSON}\nnonsense = {AS_JSON}\n", "utf-8")
+    create = ("experiments", "create", "noted", "--agent", "a", "--model", "m", "--notes", ODD)
+
+    shown = [
+        run(tmp_path, "db", "upgrade"),
+        run(tmp_path, *create, "--json"),
+        run(tmp_path, "check", odd), run(tmp_path, "import", "folder", odd),
+        run(tmp_path, "grade", f"{odd}/", odd / "none.csv"),
+        run(tmp_path, "import", "grading-report", "noted", odd / "none.json"),
+        run(tmp_path, "verify", odd / "receipt.json", "--allowed-signers", odd / "none"),
+        run(tmp_path, "experiments", "amendments", ODD),
+    ]  # fmt: skip
+
+    assert json.loads(shown[1])["notes"] == ODD
+    assert sum("gnp." in one for one in shown) >= 4
+    assert [sorted(STEERS & set(one)) for one in shown] == [[]] * len(shown)
