@@ -54,7 +54,12 @@ from app.services.login import open_logins
 from app.services.operations import bootstrap
 from app.services.regrades.add_submissions import finish_all
 from app.services.runtime import environment
-from app.services.runtime.context import Context, lock_data_directory, open_context
+from app.services.runtime.context import (
+    Context,
+    continue_ids,
+    lock_data_directory,
+    open_context,
+)
 from app.services.submissions.batch_receiver import open_batch_receiver
 from app.settings import Settings
 from app.storage.database.wait_for_database import upgrade_when_reachable
@@ -93,6 +98,7 @@ def create_app(
         lock = lock_data_directory(settings.data_dir)
         await run_in_threadpool(upgrade_when_reachable, settings.database_url, 0)
         context = await run_in_threadpool(open_context, settings)
+        await run_in_threadpool(continue_ids, context.database)
         context.listen()
         worker = NoWorker() if settings.queues else Worker(context)
         regrading = (

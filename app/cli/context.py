@@ -30,7 +30,7 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
     """
     # A command imports this module to say what its options are; what it loads comes when it runs.
     from app.read_settings import make_data_directory, read_settings
-    from app.services.runtime.context import open_context
+    from app.services.runtime.context import continue_ids, open_context
     from app.storage.database.wait_for_database import upgrade_when_reachable
 
     settings = read_settings(reads_competitions=not creates)
@@ -40,6 +40,7 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
     upgrade_when_reachable(settings.database_url, 0)
     context = open_context(settings, grades=None if grades else False, validates=False)
     try:
+        continue_ids(context.database)
         with _shown(doing):
             yield context
     finally:

@@ -27,9 +27,31 @@ def shown_at(received_at: datetime, settled_at: datetime, step: float) -> dateti
     """
     if step <= 0:
         return settled_at
-    passed = max((settled_at - received_at).total_seconds() / step, 1.0)
+    passed = (settled_at - received_at).total_seconds() / step
+    if passed < -LONGEST_STEP:  # the clock was set back in between: see `is_shown`
+        return settled_at
+    passed = max(passed, 1.0)
     if passed > LONGEST_STEP:
         steps = math.ceil(passed / LONGEST_STEP) * LONGEST_STEP
     else:
         steps = 2 ** math.ceil(math.log2(passed))
     return received_at + timedelta(seconds=steps * step)
+
+
+def is_shown(received_at: datetime, settled_at: datetime, now: datetime, step: float) -> bool:
+    """Whether the outcome of a settled submission may be shown at the time `now`.
+
+    A file that was received in the future was received before the clock was set back. Nobody can
+    tell how long ago that was, and its outcome is not hidden until that time comes again. Clocks of
+    servers that differ by less than the longest step have no effect.
+
+    >>> received = datetime(2026, 1, 1)
+    >>> [
+    ...     is_shown(received, received, received + timedelta(seconds=s), 1.0)
+    ...     for s in (-3600, -64, 0.5, 1)
+    ... ]
+    [True, False, False, True]
+    """
+    if (received_at - now).total_seconds() > LONGEST_STEP * step:
+        return True
+    return now >= shown_at(received_at, settled_at, step)

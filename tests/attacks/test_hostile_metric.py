@@ -181,6 +181,13 @@ def test_a_metric_that_patches_the_grader_does_not_stop_later_imports(pool, comp
     assert (checked.problems, checked.answers_score) == ((), 0.0)
 
 
+def test_a_command_among_the_imports_ends_no_grading(pool, competition):
+    """Well-known modules are imported before a job. One that is a command ends its process."""
+    before = "if 0:\n    import numpy.f2py.__main__"
+    folder, file = competition(metric("return 1.0", before), leaderboard=None, usage=None)
+    assert pool.grade(folder, file).result(60).score == 1.0
+
+
 def test_the_process_of_built_in_metrics_never_loads_a_metric_py(pool, competition):
     before = set(pool.pids("grade"))
     folder, file = competition(metric("os._exit(0)", "import os"), leaderboard=None, usage=None)

@@ -243,6 +243,51 @@ def test_threads_are_bounded(pool, competition):
     assert pool.grade(folder, file).result(60).score == 1.0
 
 
+CLOSES = "import os\nos.closerange(3, 200)\n"
+SENDS_A_PART = """
+import os, stat
+
+def is_open(number):
+    try:
+        return bool(os.fstat(number))
+    except OSError:
+        return False
+
+for number in filter(is_open, range(3, 60)):
+    try:
+        os.write(number, b"x")
+    except OSError:
+        pass
+"""
+
+
+@pytest.mark.parametrize("before", [CLOSES, SENDS_A_PART], ids=["closes", "sends_a_part"])
+@pytest.mark.parametrize("task", ["grade", "check"])
+def test_threads_are_bounded_while_a_result_is_awaited(pool, competition, task, before):
+    """Whoever waits for the rest of a result, or for the end of a process, looks at it too."""
+    body = f"{before}\nmany(12_000)\ntime.sleep(5)\nreturn 1.0"
+    folder, file = competition(metric(body, THREADS), leaderboard=None, usage=None)
+    asked = pool.grade(folder, file) if task == "grade" else pool.check_competition(folder)
+    fault = asked.result(60)
+    assert (fault.kind, fault.place) == ("crashed", "more than 256 threads")
+
+
+STACKS = """
+import ctypes
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+GROWS_DOWN = 0x122  # MAP_GROWSDOWN, MAP_ANONYMOUS, MAP_PRIVATE
+"""
+
+
+def test_stacks_that_grow_are_no_memory_beyond_the_limit(attack):
+    """RLIMIT_DATA does not count them: a job had a gigabyte more than its limit."""
+    body = "return float(libc.mmap(None, 1 << 20, 3, GROWS_DOWN, -1, 0) not in (None, 2**64 - 1))"
+    assert attack(body, STACKS).score == 0.0
+
+
 def test_a_job_has_no_capabilities_and_few_open_files(pool):
     pid = pool.pids("grade")[0]
     status = dict(

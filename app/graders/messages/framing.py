@@ -38,13 +38,18 @@ def write_to_pipe(descriptor: int, message: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def read_from_pipe(descriptor: int) -> bytes:
-    """Wait for one message from a pipe.
+def read_from_pipe(descriptor: int, wait: Callable[[], None] = lambda: None) -> bytes:
+    """Wait for one message from a pipe. `wait` is called before each read of a part of it.
 
     Raises:
         EOFError: as `receive`.
     """
-    return _message(lambda count: os.read(descriptor, count))
+
+    def some(count: int) -> bytes:
+        wait()
+        return os.read(descriptor, count)
+
+    return _message(some)
 
 
 def is_anything_waiting(channel: socket.socket) -> bool:

@@ -33,11 +33,15 @@ class Child:
             self._reap(0)
         return self._ending()
 
-    def ending(self) -> str:
-        """Wait a second for it to end, then kill it. Returns how it ended."""
+    def ending(self, watch: Callable[[Child], None] = lambda _: None) -> str:
+        """Wait a second for it to end, then kill it. Returns how it ended.
+
+        `watch` is called meanwhile, and may end it.
+        """
         deadline = time.monotonic() + ENDING_SECONDS
         while self.status is None and time.monotonic() < deadline:
             if not self._reap(os.WNOHANG):
+                watch(self)
                 time.sleep(0.001)
         return self.end()
 

@@ -53,7 +53,9 @@ class CompetitionProcess:
         """
         self._loaded = version_loader.load_without_metric(folder)
         for name in modules_to_preload(self._loaded.metric_source):
-            with contextlib.suppress(Exception):  # the metric itself will report that it is missing
+            # The metric itself will report that it is missing, or that it ends the process, as the
+            # modules do that are commands.
+            with contextlib.suppress(Exception, SystemExit):
                 importlib.import_module(name)
         with contextlib.suppress(SyntaxError, ValueError):
             compile_metric(self._loaded.metric_source)

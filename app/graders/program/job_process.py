@@ -193,16 +193,21 @@ def _result_of(
         try:
             waiting = select.poll()
             waiting.register(reader, select.POLLIN)
-            while not waiting.poll(WATCH_MILLISECONDS):
+
+            def watch() -> None:
+                # Before each part of the message: it may come byte by byte, or never in full.
                 end_if_too_many_threads(child)
-            message = protocol.read(JobResult, read_from_pipe(reader)).message
+                while not waiting.poll(WATCH_MILLISECONDS):
+                    end_if_too_many_threads(child)
+
+            message = protocol.read(JobResult, read_from_pipe(reader, watch)).message
             return message.result() if isinstance(message, FaultModel) else message
         except ProtocolError as error:
             return GraderFault("crashed", str(error))
         except TooLargeMessage:
             return GraderFault("crashed", "too large a message")
         except EOFError:
-            return GraderFault("crashed", child.ending())
+            return GraderFault("crashed", child.ending(end_if_too_many_threads))
         finally:
             child.end()
     finally:

@@ -121,7 +121,7 @@ def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> N
             socket.send_fds(commands, [_TAKE], [taken.channel.fileno()])
             taken.channel.close()
         elif command == _ENDING and taken is not None:
-            send(commands, taken.child.ending().encode())
+            send(commands, taken.child.ending(end_if_too_many_threads).encode())
         elif command == _END and taken is not None:
             taken.child.end()
             taken = None

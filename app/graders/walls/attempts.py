@@ -21,6 +21,8 @@ from app.graders.walls import sandbox, syscalls
 # The number of keyctl, and its operation that returns the id of the session's keyring.
 _KEYCTL = {"x86_64": 250, "aarch64": 219}
 _SESSION_KEYRING = (0, -3, 0)
+_PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+_GROWING_STACK = _PRIVATE | 0x100  # MAP_GROWSDOWN: RLIMIT_DATA does not count it
 _PRIVATE_KEY, _READ_ONLY_MODE, _PAGE, _REMOVE = 0, 0o600, 4096, 0
 TRIED_MB = 64  # the limit of memory of the test's process
 Attempts = dict[str, Callable[[], object]]
@@ -117,6 +119,7 @@ def attempts(server: int, directory: Path | None) -> dict[str, Attempts]:
         "keys": {"keyctl": keyring},
         "memory": {
             "private memory beyond the limit": lambda: _map(TRIED_MB + 1),
+            "a stack that grows": lambda: _map(1, flags=_GROWING_STACK),
             "mapped files beyond the limit": lambda: _map(
                 TRIED_MB + sandbox.ADDRESSES_MB + 1, mmap.PROT_READ
             ),
@@ -149,10 +152,11 @@ def _on_files(directory: Path | None, target: Path) -> Attempts:
     }
 
 
-def _map(megabytes: int, protection: int = mmap.PROT_READ | mmap.PROT_WRITE) -> None:
+def _map(
+    megabytes: int, protection: int = mmap.PROT_READ | mmap.PROT_WRITE, flags: int = _PRIVATE
+) -> None:
     """Reserve memory, and give it back."""
     size = megabytes * sandbox.MEGABYTE
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     mmap.mmap(-1, size, flags=flags, prot=protection).close()
 
 

@@ -66,6 +66,7 @@ _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 _SET_MODE_FILTER, _ALL_THREADS = 1, 1
 
 _SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
+_GROWS_DOWN = 0x100  # MAP_GROWSDOWN
 _CLONE_THREAD = 0x00010000
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_GETPIPE_SZ. No locks, leases,
@@ -159,9 +160,11 @@ class Filter:
 def _conditional(name: str, *, may_open_to_write: bool) -> list[Step]:
     """The filter's steps for a system call that is checked by its arguments' lower halves."""
     match name:
-        case "mmap":  # the limits of a process do not count shared memory
+        case "mmap":  # RLIMIT_DATA counts neither shared memory nor stacks that grow
             return [
                 (_LOAD, 0, 0, _ARGUMENTS + 3 * 8),
+                (_ANY_BIT, 0, 1, _GROWS_DOWN),
+                (_GIVE, 0, 0, _ERROR | errno.EPERM),
                 (_AND, 0, 0, _SHARED_ANONYMOUS),
                 (_EQUAL, 0, 1, _SHARED_ANONYMOUS),
                 (_GIVE, 0, 0, _ERROR | errno.EPERM),

@@ -15,7 +15,14 @@ from app.services.runtime.context import Context
 from app.services.runtime.run_limits import existing_run, start_clocks
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import RunRecord
-from app.storage.queries import experiments, results, runs, submission_counts, submissions
+from app.storage.queries import (
+    experiments,
+    exposure,
+    results,
+    runs,
+    submission_counts,
+    submissions,
+)
 
 PAGE = 1000
 
@@ -103,7 +110,7 @@ def change(
         run = existing_run(session, run_id)
         changes: dict[str, Any] = {}
         if close and run.state != RunState.CLOSED:
-            changes |= {"state": RunState.CLOSED, "closed_at": datetime.now(UTC)}
+            changes |= {"state": RunState.CLOSED, "closed_at": _time_of_close(session, run)}
         if usage is not None:
             changes["usage"] = {**(run.usage or {}), **usage}
         if failure is not None:
@@ -116,6 +123,14 @@ def change(
     if changed.state == RunState.CLOSED and (close or failure is not None):
         issue_at_close(context, run_id)
     return changed
+
+
+def _time_of_close(session: Session, run: RunRecord) -> datetime:
+    """The time now, or that of the last disclosure, which is later if the clock was set back.
+
+    A receipt counts the disclosures up to the close, and all so far were before it.
+    """
+    return max(datetime.now(UTC), exposure.last_time(session, run.id) or run.created_at)
 
 
 def close_all(context: Context, experiment: str, failure: str | None) -> list[str]:

@@ -18,11 +18,12 @@ from app.receipts.allowed_signers import Signer
 from app.receipts.sshsig import RECEIPT_NAMESPACE
 from app.services.runtime.context import Context
 from app.storage.queries.ids import new_id
-from app.storage.queries.trust import signing_keys
+from app.storage.queries.trust import log, signing_keys
 from app.storage.queries.trust.signing_keys import SigningKeyRecord
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@:-]{0,99}")
 SECOND = timedelta(seconds=1)
+MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +33,11 @@ class PresentKey:
     record: SigningKeyRecord
     private: bytes
     is_new: bool
+    after: datetime  # the log's last entry, or the key's own time: another clock may have set both
 
     def moment(self) -> datetime:
-        """The time now; not before the key's own, which another server's clock may have set."""
-        return max(datetime.now(UTC), self.record.valid_after)
+        """The time now, but after all that the log has, although the clock was set back."""
+        return max(datetime.now(UTC), self.after + MICROSECOND)
 
 
 def present_key(context: Context, session: Session) -> PresentKey:
@@ -45,26 +47,37 @@ def present_key(context: Context, session: Session) -> PresentKey:
     part is not here, as after a restore.
     """
     known = signing_keys.all_keys(session)
-    if known and known[-1].valid_before is None and known[-1].revoked_at is None:
-        private = signing_keys.private_part(session, known[-1].id)
-        if private is not None:
-            return PresentKey(known[-1], private, is_new=False)
-        retire(session, known[-1])
+    last = log.last_time(session)
+    for key in known[::-1]:
+        if key.valid_before is None and key.revoked_at is None:
+            private = signing_keys.private_part(session, key.id)
+            if private is not None:
+                after = max(key.valid_after, last or key.valid_after)
+                return PresentKey(key, private, is_new=False, after=after)
+            retire(session, key)
     private = ed25519.new_private_key()
     record = SigningKeyRecord(
         id=new_id("sig"),
         name=known[0].name if known else _first_name(context),
         public_key=ed25519.public_key(private).hex(),
-        valid_after=datetime.now(UTC).replace(microsecond=0),
+        valid_after=_now_or(last).replace(microsecond=0),
     )
     signing_keys.add(session, record, private)
-    return PresentKey(record, private, is_new=True)
+    after = max(record.valid_after, last or record.valid_after)
+    return PresentKey(record, private, is_new=True, after=after)
 
 
 def retire(session: Session, key: SigningKeyRecord) -> None:
     """End the time of a key now. What it signed before stays good."""
     # Allowed signers have whole seconds, and what was signed in this second is before its end.
-    signing_keys.retire(session, key.id, datetime.now(UTC).replace(microsecond=0) + SECOND)
+    last = max(key.valid_after, log.last_time(session) or key.valid_after)
+    signing_keys.retire(session, key.id, _now_or(last).replace(microsecond=0) + SECOND)
+
+
+def _now_or(last: datetime | None) -> datetime:
+    """The time now, or the time of something that happened already, if that is later."""
+    now = datetime.now(UTC)
+    return now if last is None else max(now, last)
 
 
 def signer_of(key: SigningKeyRecord) -> Signer:

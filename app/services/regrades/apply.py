@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from sqlalchemy.orm import Session
 
 from app.domain.states import RegradeState
@@ -64,7 +62,6 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
         )
 
     def record(session: Session) -> RegradeRecord:
-        now = datetime.now(UTC)
         own = regrades.get(session, regrade_id, locks=True) or found
         _refuse(own)
         last = regrades.in_force_at(session, own.competition, locks=True)
@@ -73,20 +70,22 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
                 f"Another regrade of {own.competition} was applied meanwhile: look at what "
                 f"{own.id} changes now, and apply it again."
             )
+        body = {"regrade": own.id, "competition": own.competition, "reason": reason, "by": by}
+        # The time of the entry is after that of every receipt, although the clock was set back: so
+        # the receipts of before are known to be superseded.
+        at = append_log_entry(context, session, "regrade", body).at
         if last is not None:
-            regrades.change(session, last.id, superseded_at=now)
+            regrades.change(session, last.id, superseded_at=at)
         regrades.change(
             session,
             regrade_id,
             state=RegradeState.APPLIED,
-            applied_at=now,
+            applied_at=at,
             reason=reason,
             decided_by=by,
             replaces=last.id if last else None,
             summary=difference,
         )
-        body = {"regrade": own.id, "competition": own.competition, "reason": reason, "by": by}
-        append_log_entry(context, session, "regrade", body)
         return regrades.get(session, regrade_id) or own
 
     return context.database.write(record)

@@ -35,7 +35,7 @@ from app.storage.database.batch import WriteBatch
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits
 from app.storage.database.records import SubmissionRecord
-from app.storage.queries import submissions
+from app.storage.queries import ids, submissions
 from app.storage.queries.noise.uncertainties import UncertaintyRecord
 
 # Its name is that under which servers of this data directory claim gradings; restarts keep it.
@@ -174,6 +174,18 @@ def open_context(
         ),
         own_metrics=own_metrics,
     )
+
+
+def continue_ids(database: Database) -> None:
+    """Let the ids that this process makes sort after those of the database.
+
+    Call it once the schema is upgraded. The clock may have been set back since the last start.
+
+    Raises:
+        Unavailable: the database is away.
+    """
+    with database.read() as session:
+        ids.continue_ids(session)
 
 
 def lock_data_directory(data: Path) -> int:

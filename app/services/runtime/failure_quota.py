@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from cachetools import LRUCache
 from sqlalchemy.orm import Session
 
-from app.domain.outcome_times import LONGEST_STEP, shown_at
+from app.domain.outcome_times import LONGEST_STEP, is_shown
 from app.domain.wording import counted
 from app.errors import TooManyFailures
 from app.services.runtime.own_metrics import OwnMetrics
@@ -114,7 +114,7 @@ class FailureQuota:
         hidden = [
             one
             for one in failures.settled_since(session, run.id, since)
-            if now < shown_at(one.received_at, one.settled_at, self._step)
+            if not is_shown(one.received_at, one.settled_at, now, self._step)
         ]
         secret = sum(one.is_failure for one in hidden)
         return FailuresOfRun(total - secret, waiting + len(hidden))

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
-from app.domain.outcome_times import LONGEST_STEP, shown_at
+from app.domain.outcome_times import LONGEST_STEP, is_shown, shown_at
 from app.domain.states import SubmissionState
 from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord
 from app.storage.queries import submission_counts
@@ -29,8 +29,10 @@ def shown_outcome(
     """
     if not policy.hides_time or step <= 0 or submission.state is SubmissionState.QUEUED:
         return submission, grade
-    at = outcome_shown_at(submission, step)
-    if at is None or now < at:
+    at, settled_at = outcome_shown_at(submission, step), submission.settled_at
+    if at is None or settled_at is None:
+        return _waiting(submission), None
+    if not is_shown(submission.received_at, settled_at, now, step):
         return _waiting(submission), None
     shown = replace(submission, settled_at=at)
     return shown, grade if grade is None else replace(grade, graded_at=at)
@@ -55,7 +57,7 @@ def received_without_outcome(
     settled = submission_counts.uncounted_since(
         session, run.id, now - timedelta(seconds=LONGEST_STEP * step)
     )
-    return [received for received, at in settled if now < shown_at(received, at, step)]
+    return [received for received, at in settled if not is_shown(received, at, now, step)]
 
 
 def _waiting(submission: SubmissionRecord) -> SubmissionRecord:

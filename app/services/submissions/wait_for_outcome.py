@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from app.domain.outcome_times import shown_at
 from app.services.auth import Caller, is_live
@@ -30,15 +30,17 @@ async def wait_until_shown(
     step = context.settings.outcome_step_seconds
     if not caller.is_run or not run.feedback.hides_time:
         step = 0.0
-    deadline = datetime.now(UTC) + timedelta(seconds=seconds)
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds  # the server's clock may be set back while somebody waits
     shown: datetime | None = None
     while not context.notifications.is_closed:
-        now = datetime.now(UTC)
-        until = deadline if shown is None else min(deadline, shown)
-        if now >= until:
+        left = deadline - loop.time()
+        if shown is not None:
+            left = min(left, (shown - datetime.now(UTC)).total_seconds())
+        if left <= 0:
             return
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(settled.wait(), (until - now).total_seconds())
+            await asyncio.wait_for(settled.wait(), left)
             settled.clear()  # the closing of Podium sets it again
             shown = shown or shown_at(submission.received_at, datetime.now(UTC), step)
 

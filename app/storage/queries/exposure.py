@@ -119,6 +119,12 @@ def totals(session: Session, run_id: str, *, until: datetime | None = None) -> d
     return {kind: found.get(kind, 0) for kind in ALL_KINDS}
 
 
+def last_time(session: Session, run_id: str) -> datetime | None:
+    """The latest time of a disclosure to a run; None if there is none."""
+    query = select(func.max(TABLE.c.at)).where(TABLE.c.run_id == run_id)
+    return session.execute(query).scalar()
+
+
 def disclosures_until(session: Session, moment: datetime) -> int:
     """The id of the last disclosure before this moment; 0 if there is none."""
     query = select(TABLE.c.id).where(TABLE.c.at < moment).order_by(TABLE.c.id.desc()).limit(1)

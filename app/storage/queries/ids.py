@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+import threading
 import time
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.models import ApiKey, Run, Submission
+from app.storage.database.tables.receipts import Receipt, SigningKey
+from app.storage.database.tables.regrades import Regrade
+
+NAMED = (Submission, Run, ApiKey, Receipt, SigningKey, Regrade)  # tables whose rows have such ids
+TIME_DIGITS = 14
+PATTERN = re.compile(r"[a-z]+_([0-9a-f]{14})[0-9a-f]{12}")
+FARTHEST = 0xFF << 48  # microseconds, in the year 4245: only a changed database has later ids
+_lock = threading.Lock()
+_latest = 0  # the time of the latest id
 
 
 def new_id(prefix: str) -> str:
     """A new id: the prefix, the time in microseconds (14 hex digits), 48 random bits (12).
 
-    Ids of one prefix sort by their time. One id does not help to guess another.
+    Ids of one prefix sort by the order in which they were made, although the clock may have been
+    set back. One id does not help to guess another.
 
     >>> first, second = new_id("sub"), new_id("sub")
     >>> first.startswith("sub_"), len(first), first != second
     (True, 30, True)
     """
-    return f"{first_id(prefix, time.time_ns() // 1000)}{secrets.token_hex(6)}"
+    global _latest  # noqa: PLW0603 - an id knows the one before it
+    with _lock:
+        _latest = max(time.time_ns() // 1000, _latest + 1)
+        return f"{first_id(prefix, _latest)}{secrets.token_hex(6)}"
+
+
+def continue_ids(session: Session) -> None:
+    """Let all ids that this process makes sort after those of the database.
+
+    Another process made them, when the clock may have been ahead of the present one.
+    """
+    global _latest  # noqa: PLW0603
+    for model in NAMED:
+        column = model.__table__.c.id
+        known = session.execute(select(func.max(column))).scalar()
+        found = PATTERN.fullmatch(known or "")
+        if found is not None and (microseconds := int(found[1], 16)) < FARTHEST:
+            with _lock:
+                _latest = max(_latest, microseconds)
 
 
 def first_id(prefix: str, microseconds: int) -> str:
@@ -24,4 +59,4 @@ def first_id(prefix: str, microseconds: int) -> str:
     >>> first_id("sub", 0) < new_id("sub")
     True
     """
-    return f"{prefix}_{max(0, microseconds):014x}"
+    return f"{prefix}_{max(0, microseconds):0{TIME_DIGITS}x}"

@@ -20,8 +20,15 @@ IS_COUNTED = TABLE.c.state.in_(sorted(COUNTED))
 COUNT_ALL = select(func.count()).select_from(TABLE).where(OF_RUN)
 # An id is made when its upload begins, and no upload takes longer than a day. The bound lets the
 # database read the rows of two days, not those of the whole run.
-IS_SINCE = and_(TABLE.c.received_at > bindparam("since"), TABLE.c.id >= bindparam("first_id"))
+# Nothing was received in the future, but before the clock was set back. What is more than a day
+# ahead is left out: it would count until that time comes.
+IS_SINCE = and_(
+    TABLE.c.received_at > bindparam("since"),
+    TABLE.c.received_at <= bindparam("until"),
+    TABLE.c.id >= bindparam("first_id"),
+)
 LONGEST_UPLOAD = timedelta(days=1)
+AHEAD = timedelta(days=2)  # of `since`, which is a day ago
 LATEST_SINCE = (
     select(TABLE.c.received_at)
     .where(OF_RUN, IS_SINCE)
@@ -81,7 +88,8 @@ def counted_time(
 
 def _since(since: datetime) -> dict[str, Any]:
     made = (since - LONGEST_UPLOAD).timestamp()
-    return {"since": since, "first_id": first_id(PREFIX, int(made * 1_000_000))}
+    until = since + AHEAD
+    return {"since": since, "until": until, "first_id": first_id(PREFIX, int(made * 1_000_000))}
 
 
 def of_runs(session: Session, run_ids: Sequence[str]) -> dict[str, dict[str, int]]:

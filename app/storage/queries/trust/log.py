@@ -61,6 +61,12 @@ def size(session: Session) -> int:
     return int(session.execute(select(func.coalesce(func.max(ENTRY.c.number) + 1, 0))).scalar_one())
 
 
+def last_time(session: Session) -> datetime | None:
+    """The time of the last entry; None while the log is empty."""
+    query = select(ENTRY.c.at).order_by(ENTRY.c.number.desc()).limit(1)
+    return session.execute(query).scalar_one_or_none()
+
+
 def add_entry(session: Session, new: LogEntryRecord) -> None:
     """Store the next entry, and the hashes of the subtrees that it completes."""
     session.execute(insert(ENTRY), values(new))
