@@ -1,39 +1,46 @@
-"""Event streams take no threads of submissions, nor long ones those of streams that begin."""
+"""Threads for streams that read long histories."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Awaitable, Callable
+import time
 
-import pytest
+from app.api.http.threads import HISTORY_RESTS, read_history
 
-from app.api.http.threads import read_events, read_history, run_in_thread
+PAGES, SECONDS = 4, 0.02
 
 
-@pytest.mark.parametrize(
-    ("busy", "free"),
-    [(read_events, run_in_thread), (read_history, run_in_thread), (read_history, read_events)],
-)
-def test_streams_that_read_leave_the_threads_of_others_free(
-    busy: Callable[[Callable[[], None]], Awaitable[None]],
-    free: Callable[[Callable[[], str]], Awaitable[str]],
-) -> None:
-    over, names = threading.Event(), []
+def compute() -> int:
+    """Take a processor for some time."""
+    begun = time.thread_time()
+    while time.thread_time() - begun < SECONDS:
+        pass
+    return 1
 
-    def read() -> None:
-        names.append(threading.current_thread().name)
-        over.wait(30)
 
-    async def ask_beside_a_hundred_streams() -> str:
-        streams = [asyncio.ensure_future(busy(read)) for _ in range(100)]
-        try:
-            name = await asyncio.wait_for(free(lambda: threading.current_thread().name), 5)
-            assert not any(stream.done() for stream in streams)
-        finally:
-            over.set()
-        await asyncio.gather(*streams)
-        return name
+async def read_pages() -> list[float]:
+    """Read pages one after another; when each came."""
+    begun = time.perf_counter()
+    came = []
+    for _ in range(PAGES):
+        assert await read_history(compute) == 1
+        came.append(time.perf_counter() - begun)
+    return came
 
-    assert asyncio.run(ask_beside_a_hundred_streams()) not in names
-    assert len(names) == 100
+
+def test_the_thread_for_histories_rests_after_each_page() -> None:
+    came = asyncio.run(read_pages())
+    assert came[-1] - came[0] > (PAGES - 1) * SECONDS * (1 + HISTORY_RESTS) * 0.99
+
+
+def test_a_page_that_fails_is_rested_after_too() -> None:
+    async def fail_and_read() -> float:
+        failed = await asyncio.gather(
+            read_history(lambda: 1 // (compute() - 1)), return_exceptions=True
+        )
+        assert isinstance(failed[0], ZeroDivisionError)
+        begun = time.perf_counter()
+        await read_history(compute)
+        return time.perf_counter() - begun
+
+    assert asyncio.run(fail_and_read()) > SECONDS * HISTORY_RESTS * 0.9
