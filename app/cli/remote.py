@@ -113,12 +113,15 @@ def remote(url: str, key: str) -> Remote | None:
 
     Raises:
         Unauthorized: there is an address and no key.
-        Invalid: the address is none.
+        Invalid: the address or the key is none.
     """
     if not url:
         return None
+    key = key.strip()  # a file ends with a newline
     if not key:
         raise Unauthorized(f"A key is needed for {url}: --key, or the variable PODIUM_KEY.")
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise Invalid("--key (PODIUM_KEY): it has characters that no key has.")
     if not url.startswith(("http://", "https://")):
         raise Invalid(f"{url!r} (--url, PODIUM_URL) is not an address: write http://host:port.")
     return Remote(url, key)

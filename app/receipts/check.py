@@ -163,11 +163,16 @@ def check_one_log(included: Checkpoint, others: Sequence[Checkpoint]) -> None:
                 "other checkpoint of as many entries: its signer shows two logs."
             )
     if all(other.size != included.size for other in others):
-        sizes = " and ".join(str(other.size) for other in others)
+        first, largest = others[0].size, max(other.size for other in others)
+        needed = (
+            f"inclusion?receipt=ID&size={largest}"
+            if largest > included.size
+            else f"consistency?from={first}&to={included.size}"
+        )
         raise BadProof(
-            f"The proof of the receipt is of {included.size} entries, the other checkpoints are of "
-            f"{sizes}, so nothing shows that they are of one log. Fetch the proof of the receipt "
-            f"again: /v1/log/proofs/inclusion?receipt=ID&size={others[-1].size}."
+            f"The proof of the receipt is of {included.size} entries, and no other checkpoint is, "
+            "so nothing shows that they are of one log. Name with --log the answer of "
+            f"/v1/log/proofs/{needed}."
         )
 
 

@@ -65,6 +65,23 @@ def test_a_command_for_the_data_directory_says_so_where_an_address_is_set(tmp_pa
         assert ("PODIUM_URL is set" in " ".join(done.stderr.split())) == is_told
 
 
+@pytest.mark.parametrize(
+    ("odd", "said"), [("{}\n", "an-experiment"), ("{} {}", "no key has"), ("clé", "no key has")]
+)
+def test_a_key_as_a_file_has_it_is_taken_by_commands(podium: Podium, odd: str, said: str) -> None:
+    name = podium.experiment()
+    key = odd.format(*[podium.server.key] * 2)
+
+    done = run_podium(
+        ["experiments", "list", "--url", podium.server.url],
+        env={"PATH": "/usr/bin", "PODIUM_KEY": key},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert said.replace("an-experiment", name) in done.stdout + done.stderr
+    assert podium.server.key not in done.stderr
+
+
 def test_podium_client_says_what_is_wrong_at_once(
     podium: Podium, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -180,10 +180,11 @@ def test_what_is_shown_is_said(files: Path, words: str, said: str) -> None:
         ("receipt.json --log inclusion.json --log fork.json --checkpoint kept-fork", "two logs"),
         ("receipt.json --log inclusion-7.json --checkpoint kept-fork-7", "two logs"),
         ("receipt.json --log inclusion-7.json --log fork.json --checkpoint kept-fork",
-         "nothing shows that they are of one log"),
+         "/v1/log/proofs/inclusion?receipt=ID&size=8"),
         # The answer about the receipt was replaced by another answer.
         ("receipt.json --log consistency.json --checkpoint kept", "about the receipt"),
-        ("receipt.json --log inclusion.json --checkpoint kept", "nothing shows"),
+        ("receipt.json --log inclusion.json --checkpoint kept",
+         "/v1/log/proofs/consistency?from=5&to=8"),
         ("receipt.json --checkpoint kept", "--log FILE"),
         ("--checkpoint kept", "podium verify --log FILE"),
         ("receipt.json --sample 3".replace("3", "receipt.json"), "--sample"),

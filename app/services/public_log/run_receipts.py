@@ -101,6 +101,11 @@ def run_facts(context: Context, session: Session, run: RunRecord) -> tuple[Facts
     found = submissions.get_submission(session, result.final) if result.final else None
     submission, grade = found if found is not None else (None, None)
     regraded = outcomes.in_force_for(session, submission.id) if submission else None
+    # A run without a valid file is regraded too: were there no new receipt of it, the number of
+    # entries in the public log would tell which runs have one.
+    regrade = regraded[0] if regraded else None
+    if submission is None:
+        regrade = outcomes.in_force_for_run(session, run.id)
     version_id = regraded[1] if regraded else run.version_id
     about = competition_facts(context, session, context.catalogue.version(version_id))
     version = about["competition"]
@@ -122,7 +127,7 @@ def run_facts(context: Context, session: Session, run: RunRecord) -> tuple[Facts
         "final": True,
         "submission": _submission(run, submission),
         **_grade(regraded[2] if regraded else grade),
-        **({"regrade": regraded[0]} if regraded else {}),
+        **({"regrade": regrade} if regrade else {}),
         "exposure": _exposure(session, run, result.sent),
     }
     return Facts(ReceiptKind.GRADE, (subject,), body), result.final

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -11,36 +12,54 @@ from app.domain.states import SubmissionState
 from app.services.public_log.append import KEY_ENTRY
 from app.storage.queries import results
 from app.storage.queries.regrades.regrades import in_force_at
-from app.storage.queries.trust import log, receipts
+from app.storage.queries.trust import log, receipts, signing_keys
+from app.storage.queries.trust.log import LogEntryRecord
 from app.storage.queries.trust.receipts import ReceiptRecord
 from app.storage.queries.trust.signing_keys import SigningKeyRecord
 
 GRADED = SubmissionState.GRADED.value
 
 
-def check_keys(session: Session, keys: Mapping[str, SigningKeyRecord]) -> Iterator[tuple[str, str]]:
-    """What is wrong with the rows of signing keys: the log has each act on one."""
-    unknown = set(keys)
-    for number in log.numbers_of(session, KEY_ENTRY):
-        entry = log.entry(session, number)
-        try:
-            about = json.loads((entry and entry.record) or "")
-            key_id, act = str(about["key"]), about["act"]
-        except (KeyError, TypeError, ValueError):
-            continue  # the check of the log names it
-        name, key = f"signing key {key_id}", keys.get(key_id)
-        if act == "made":
-            unknown.discard(key_id)
-        if key is None:
-            yield name, "its row was removed"
-        elif act == "made" and about.get("public_key") != key.public_key:
-            yield name, "its public key was changed"
-        elif act == "retired" and key.valid_before is None:
-            yield name, "it was retired, and its row does not say so: the row was changed"
-        elif act == "revoked" and (key.revoked_at is None or key.reason != about.get("reason")):
-            yield name, "it was revoked, and its row does not say so: the row was changed"
-    for key_id in sorted(unknown):
+def check_keys(
+    session: Session, known: Mapping[str, SigningKeyRecord]
+) -> Iterator[tuple[str, str]]:
+    """What is wrong with the rows of signing keys: the log has each act on one.
+
+    `known` are the keys that were read before the log. Servers may make and retire keys meanwhile.
+    """
+    acts = [_act(log.entry(session, number)) for number in log.numbers_of(session, KEY_ENTRY)]
+    keys = {key.id: key for key in signing_keys.all_keys(session)}
+    for about in acts:
+        problem = _key_problem(about, keys.get(str(about.get("key"))))
+        if problem is not None:
+            yield f"signing key {about.get('key')}", problem
+    made = {about.get("key") for about in acts if about.get("act") == "made"}
+    for key_id in sorted(set(known) - made):
         yield f"signing key {key_id}", "the log has no entry that it was made: the row was added"
+
+
+def _act(entry: LogEntryRecord | None) -> dict[str, Any]:
+    """What was done with a key; nothing where the check of the log says that it was changed."""
+    try:
+        found = json.loads((entry and entry.record) or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _key_problem(about: dict[str, Any], key: SigningKeyRecord | None) -> str | None:
+    if not about:
+        return None
+    if key is None:
+        return "its row was removed"
+    match about.get("act"):
+        case "made" if about.get("public_key") != key.public_key:
+            return "its public key was changed"
+        case "retired" if key.valid_before is None:
+            return "it was retired, and its row does not say so: the row was changed"
+        case "revoked" if key.revoked_at is None or key.reason != about.get("reason"):
+            return "it was revoked, and its row does not say so: the row was changed"
+    return None
 
 
 def final_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:

@@ -13,6 +13,7 @@ import httpx
 from podium_client import requests as r
 from podium_client.events import Event, EventStream
 from podium_client.follow import follow_async
+from podium_client.place import place_of
 from podium_client.requests import Call, Document
 
 Progress = Callable[[int], None]
@@ -35,7 +36,7 @@ class AsyncPodium:
     def __init__(
         self, url: str | None = None, key: str | None = None, *, wait: float = 300.0
     ) -> None:
-        place = r.place_of(url, key)
+        place = place_of(url, key)
         self._wait = wait
         self._client = httpx.AsyncClient(base_url=place.url, headers=place.headers, timeout=120)
 

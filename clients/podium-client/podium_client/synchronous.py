@@ -12,6 +12,7 @@ import httpx
 from podium_client import requests as r
 from podium_client.events import Event, EventStream
 from podium_client.follow import follow
+from podium_client.place import place_of
 from podium_client.requests import Call, Document
 
 Progress = Callable[[int], None]
@@ -22,8 +23,7 @@ class Podium:
 
     `wait` is the number of seconds in which a request is repeated while Podium is away or busy.
 
-    In the examples, `podium` has the key of the run `run`, `harness` that of a harness, and
-    `researcher` that of a researcher.
+    In the examples, `podium` has the key of the run `run`; `harness` and `researcher` have theirs.
 
     >>> with Podium(wait=60) as podium:  # PODIUM_URL and PODIUM_KEY
     ...     podium.competition("my-competition")["title"]
@@ -33,7 +33,7 @@ class Podium:
     def __init__(
         self, url: str | None = None, key: str | None = None, *, wait: float = 300.0
     ) -> None:
-        place = r.place_of(url, key)
+        place = place_of(url, key)
         self._wait = wait
         self._client = httpx.Client(base_url=place.url, headers=place.headers, timeout=120)
 

@@ -111,7 +111,8 @@ def from_environment() -> Podium:
     Raises:
         PodiumError: a variable is missing or wrong.
     """
-    url, key = os.environ.get("PODIUM_URL", "").rstrip("/"), os.environ.get("PODIUM_KEY", "")
+    url = os.environ.get("PODIUM_URL", "").rstrip("/")
+    key = os.environ.get("PODIUM_KEY", "").strip()  # a file ends with a newline
     if not url.startswith(("http://", "https://")):
         raise PodiumError("Set PODIUM_URL to the address of your Podium, as http://podium:7777.")
     if not key:

@@ -22,6 +22,7 @@ SUBMISSION = Submission.__table__
 RUN = Run.__table__
 FILLED_AT_ONCE = 5000
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
+IS_IN_FORCE = (REGRADE.c.state == RegradeState.APPLIED, REGRADE.c.superseded_at.is_(None))
 IS_THIS = TABLE.c.regrade_id == bindparam("of_regrade")
 SETTLE = update(TABLE).where(
     IS_THIS, TABLE.c.submission_id == bindparam("of_submission"), IS_QUEUED
@@ -68,8 +69,20 @@ def in_force_for(session: Session, submission_id: str) -> tuple[str, int, Outcom
 
     None where the first grade counts.
     """
-    counts = (REGRADE.c.state == RegradeState.APPLIED, REGRADE.c.superseded_at.is_(None))
-    return _outcome(session, submission_id, *counts)
+    return _outcome(session, submission_id, *IS_IN_FORCE)
+
+
+def in_force_for_run(session: Session, run_id: str) -> str | None:
+    """The regrade in force that graded submissions of a run anew; None if none did."""
+    query = (
+        select(REGRADE.c.id)
+        .join(TABLE, TABLE.c.regrade_id == REGRADE.c.id)
+        .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
+        .where(SUBMISSION.c.run_id == run_id, ~IS_QUEUED, *IS_IN_FORCE)
+        .limit(1)
+    )
+    found: str | None = session.execute(query).scalar_one_or_none()
+    return found
 
 
 def given_by(
