@@ -18,6 +18,7 @@ from app.storage.blobs.s3_connection import connect, require_usable, translated_
 from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, removed_key
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool
+from app.storage.blobs.verify import VerifiedFiles, undamaged
 from app.units import CHUNK_BYTES
 
 log = logging.getLogger("podium.storage")
@@ -52,6 +53,7 @@ class S3Blobs:
         self._cache = cache
         self._spool = Spool(spool, reserve_percent)
         self._store = connect(bucket, prefix, options)
+        self._verified = VerifiedFiles()
 
     def new_upload(self) -> Upload:
         """Begin to store a file whose bytes arrive in pieces."""
@@ -83,7 +85,10 @@ class S3Blobs:
         def make(target: Path) -> None:
             self.fetch(sha256, target)
 
-        return self._cache.get(f"{CACHE_KIND}/{path_of(sha256)}", make)
+        def require(copy: Path) -> None:
+            self._verified.require(copy, sha256)
+
+        return undamaged(self._cache, f"{CACHE_KIND}/{path_of(sha256)}", make, require)
 
     def fetch(self, sha256: str, target: Path) -> int:
         """Write the blob, verified, to the new file `target`."""
@@ -204,4 +209,4 @@ class S3Blobs:
 
 
 def _text(store: S3Store, key: str) -> str:
-    return bytes(obstore.get(store, key).bytes()).decode().strip()
+    return bytes(obstore.get(store, key).bytes()).decode(errors="replace").strip()
