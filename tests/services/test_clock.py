@@ -17,9 +17,12 @@ from app.services.public_log.append import append_log_entry
 from app.services.receipts import keys, log_view
 from app.services.receipts.check_database import check_trust
 from app.services.runtime.context import Context
+from app.services.submissions import pending_uploads
 from app.services.submissions.wait_for_outcome import wait_until_shown
 from app.storage.queries import exposure, submission_counts
+from app.storage.queries import pending_uploads as queries
 from app.storage.queries.ids import continue_ids, first_id, new_id
+from app.storage.queries.pending_uploads import PendingUploadRecord
 from app.storage.queries.trust import signing_keys
 from app.storage.queries.trust.signing_keys import SigningKeyRecord
 from tests.storage.make import World, make_submission
@@ -117,6 +120,28 @@ def _with_real_key(context: Context, record: SigningKeyRecord) -> SigningKeyReco
     record = replace(record, public_key=ed25519.public_key(private).hex())
     context.database.write(lambda session: signing_keys.add(session, record, private))
     return record
+
+
+def test_an_upload_is_kept_although_others_of_its_run_came_in_the_future(
+    context: Context, here: World
+) -> None:
+    later = datetime.now(UTC) + 40 * DAY
+    others = [
+        PendingUploadRecord(
+            nonce=f"nonce{number}", run_id=here.run.id, name=f"name{number}", sha256="ab" * 32,
+            bytes=3, came_at=later, until=later + HOUR,
+        )
+        for number in range(4)
+    ]  # fmt: skip
+    for one in others:
+        context.database.write(lambda session, one=one: queries.add(session, one))
+    upload = context.blobs.new_upload()
+    upload.write(b"new")
+    pending_uploads.add(context, upload, "new", here.run.id, datetime.now(UTC) + HOUR)
+
+    assert pending_uploads.find(context, "new", here.run.id) is not None
+    left = [pending_uploads.find(context, one.nonce, here.run.id) for one in others]
+    assert sum(one is not None for one in left) == 3
 
 
 def test_a_run_is_closed_after_its_last_disclosure(context: Context, here: World) -> None:

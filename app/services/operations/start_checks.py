@@ -67,7 +67,7 @@ def refuse_other_store(settings: Settings) -> None:
     store, cache = open_store(settings)
     database = Database(settings.database_url)
     try:
-        own = bytes.fromhex(store.keep_first(STORE_FILE, uuid.uuid4().hex))
+        own = _identity_of(store)
         with database.read() as session:
             known = secrets.find(session, secrets.STORE_IDENTITY)
         if known is None:
@@ -85,6 +85,18 @@ def refuse_other_store(settings: Settings) -> None:
             "one database the same PODIUM_BLOBS_URL, or this server a database of its own. If the "
             f"store was moved without its file {STORE_FILE!r}, copy that file too."
         )
+
+
+def _identity_of(store: BlobStore) -> bytes:
+    text = store.keep_first(STORE_FILE, uuid.uuid4().hex)
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise OtherStore(
+            f"The file {STORE_FILE!r} in {store.name} (PODIUM_BLOBS_URL) is not the identity that "
+            f"Podium wrote: expected 32 hex digits, found {text[:40]!r}. Put it back from a copy "
+            "of the store. Nothing was changed."
+        ) from None
 
 
 def refuse_damaged_pages(file: Path) -> None:

@@ -186,6 +186,8 @@ def continue_ids(database: Database) -> None:
     """
     with database.read() as session:
         ids.continue_ids(session)
+        # SQLite would keep the pages that this read, and not meet damage of them on the disk.
+        session.connection().invalidate()
 
 
 def lock_data_directory(data: Path) -> int:

@@ -22,7 +22,7 @@ from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import link_or_copy
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob, BlobStore
-from app.storage.blobs.verify import VerifiedFiles, verify_file
+from app.storage.blobs.verify import VerifiedFiles, undamaged, verify_file
 from app.storage.database.database import Database
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import version_files
@@ -66,7 +66,11 @@ class VersionFiles:
         def make(target: Path) -> None:
             self._fetch(version, self._working_files(version, answers=answers), target)
 
-        return self._cache.get(f"{kind}/{version.slug}/{version.content_hash[:32]}", make)
+        def require(copy: Path) -> None:
+            self._verify(version, copy, answers=answers)
+
+        key = f"{kind}/{version.slug}/{version.content_hash[:32]}"
+        return undamaged(self._cache, key, make, require)
 
     def lease_public(self, version: VersionRecord, name: str, sha256: str) -> Lease:
         """One public file, by its name and digest in the version's list of files.

@@ -50,7 +50,7 @@ def add(context: Context, upload: Upload, nonce: str, run_id: str, until: dateti
 
     def write(session: Session) -> tuple[bool, list[PendingUploadRecord]]:
         is_first = pending_uploads.add(session, pending)
-        old = pending_uploads.beyond_limit(session, run_id, PENDING_PER_RUN)
+        old = pending_uploads.beyond_limit(session, run_id, PENDING_PER_RUN, nonce)
         old += pending_uploads.expired(session, now, EXPIRED_PER_ADD)
         pending_uploads.remove(session, [one.nonce for one in old])
         return is_first, old

@@ -11,14 +11,25 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from app.errors import StoreAway
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.upload import translate_disk_full
 
 PARTIAL = "making"
 BLOCK_BYTES = 512  # the unit of st_blocks
 SLACK_FRACTION = 16  # sizes are measured again after 1/16 of the limit was added
+
+
+@dataclass
+class _Making:
+    """An entry that one thread makes, and how many threads want it."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    wanted: int = 0
+    failure: StoreAway | None = None
 
 
 class FileCache:
@@ -35,23 +46,34 @@ class FileCache:
         self._partial.mkdir(parents=True)
         self._alive = _lock(self._partial, fcntl.LOCK_SH)  # until this process ends
         self._lock = threading.Lock()
-        self._waiting: dict[str, tuple[threading.Lock, int]] = {}
+        self._making: dict[str, _Making] = {}
         self._unmeasured = max_bytes  # bytes added since the sizes were measured
 
     def get(self, key: str, make: Callable[[Path], None]) -> Lease:
         """A lease on the entry `key` (`kind/directory/name`). `make(path)` makes a missing entry.
 
-        If several threads need the same entry, one makes it and the others wait.
+        If several threads need the same entry, one makes it and the others wait. If the store is
+        away, they all fail: one after another would wait in vain.
 
         Raises:
             StorageFull: the disk is full.
+            StoreAway: `make` raised it.
         """
         path = self.root / key
         found = self._open(path)
         if found is not None:
             return found
-        with self._exclusive(key):
-            return self._open(path) or self._make(path, make)
+        with self._exclusive(key) as making:
+            found = self._open(path)
+            if found is not None:
+                return found
+            if making.failure is not None:
+                raise StoreAway(making.failure.detail)
+            try:
+                return self._make(path, make)
+            except StoreAway as failure:
+                making.failure = failure
+                raise
 
     def add(self, key: str, file: Path) -> None:
         """Move a file of this machine into the cache."""
@@ -128,20 +150,18 @@ class FileCache:
             os.close(descriptor)  # removed after it was opened; there may be a new entry
 
     @contextlib.contextmanager
-    def _exclusive(self, key: str) -> Iterator[None]:
+    def _exclusive(self, key: str) -> Iterator[_Making]:
         with self._lock:
-            lock, waiting = self._waiting.get(key, (threading.Lock(), 0))
-            self._waiting[key] = lock, waiting + 1
+            making = self._making.setdefault(key, _Making())
+            making.wanted += 1
         try:
-            with lock:
-                yield
+            with making.lock:
+                yield making
         finally:
             with self._lock:
-                lock, waiting = self._waiting[key]
-                if waiting == 1:
-                    del self._waiting[key]
-                else:
-                    self._waiting[key] = lock, waiting - 1
+                making.wanted -= 1
+                if not making.wanted:
+                    del self._making[key]
 
     def _count(self, size: int) -> None:
         with self._lock:

@@ -10,7 +10,7 @@ from pathlib import Path
 def keep_first_text(file: Path, text: str) -> str:
     """The text of a file. If there is no such file, it is made with `text`."""
     try:
-        return file.read_text().strip()
+        return file.read_text(errors="replace").strip()
     except FileNotFoundError:
         partial = file.with_name(f"{file.name}.{uuid.uuid4().hex}")
         partial.write_text(text)
@@ -20,4 +20,4 @@ def keep_first_text(file: Path, text: str) -> str:
             pass
         finally:
             partial.unlink()
-        return file.read_text().strip()
+        return file.read_text(errors="replace").strip()

@@ -14,10 +14,11 @@ from obstore.store import S3Store
 from app.errors import DamagedFile, StoreAway
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
-from app.storage.blobs.s3_connection import connect, require_usable, translated_errors
+from app.storage.blobs.s3_connection import Patience, connect, require_usable
 from app.storage.blobs.s3_old_files import STAGED, S3OldFiles, removed_key
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool
+from app.storage.blobs.verify import VerifiedFiles, undamaged
 from app.units import CHUNK_BYTES
 
 log = logging.getLogger("podium.storage")
@@ -52,6 +53,8 @@ class S3Blobs:
         self._cache = cache
         self._spool = Spool(spool, reserve_percent)
         self._store = connect(bucket, prefix, options)
+        self._patience = Patience(self.name)
+        self._verified = VerifiedFiles()
 
     def new_upload(self) -> Upload:
         """Begin to store a file whose bytes arrive in pieces."""
@@ -64,14 +67,14 @@ class S3Blobs:
             StoreAway: the store cannot be reached; nothing was stored.
         """
         blob = Blob(hashlib.sha256(data).hexdigest(), len(data))
-        with translated_errors(self.name):
+        with self._patience.translated_errors():
             obstore.put(self._store, str(path_of(blob.sha256)), data, use_multipart=False)
         return blob
 
     def put_file(self, file: Path, blob: Blob) -> None:
         """Store a file of this machine whose digest is known."""
         key = str(path_of(blob.sha256))
-        with translated_errors(self.name):
+        with self._patience.translated_errors():
             if blob.bytes <= PART_BYTES:
                 obstore.put(self._store, key, file, use_multipart=False)
             else:  # also if it is there: it may be damaged, and must not count as old
@@ -83,7 +86,10 @@ class S3Blobs:
         def make(target: Path) -> None:
             self.fetch(sha256, target)
 
-        return self._cache.get(f"{CACHE_KIND}/{path_of(sha256)}", make)
+        def require(copy: Path) -> None:
+            self._verified.require(copy, sha256)
+
+        return undamaged(self._cache, f"{CACHE_KIND}/{path_of(sha256)}", make, require)
 
     def fetch(self, sha256: str, target: Path) -> int:
         """Write the blob, verified, to the new file `target`."""
@@ -105,7 +111,7 @@ class S3Blobs:
         key = f"{STAGED}/{staged_name(name)}"
 
         def keep(path: Path, _: int, blob: Blob) -> bool:
-            with translated_errors(self.name):
+            with self._patience.translated_errors():
                 if blob.bytes <= PART_BYTES:
                     obstore.put(self._store, key, path, use_multipart=False)
                 else:
@@ -117,7 +123,7 @@ class S3Blobs:
     def promote(self, name: str, blob: Blob) -> None:
         """Make a staged file a blob. A second call changes nothing."""
         key = str(path_of(blob.sha256))
-        with translated_errors(self.name):
+        with self._patience.translated_errors():
             with contextlib.suppress(FileNotFoundError):
                 obstore.copy(self._store, f"{STAGED}/{staged_name(name)}", key)
             if self._size(key) != blob.bytes:
@@ -126,7 +132,7 @@ class S3Blobs:
 
     def discard(self, name: str) -> None:
         """Remove a staged file, if it exists."""
-        with translated_errors(self.name):
+        with self._patience.translated_errors():
             obstore.delete(self._store, f"{STAGED}/{staged_name(name)}")
 
     def check(self) -> None:
@@ -144,7 +150,7 @@ class S3Blobs:
         Some servers cannot write on a condition. Of two processes that ask such a server first, at
         the same moment, both then get the text that was written last.
         """
-        with translated_errors(self.name):
+        with self._patience.translated_errors():
             with contextlib.suppress(FileNotFoundError):
                 return _text(self._store, name)
             with contextlib.suppress(AlreadyExistsError):
@@ -192,7 +198,7 @@ class S3Blobs:
 
     def _download(self, key: str, sha256: str, target: Path) -> int:
         digest, size = hashlib.sha256(), 0
-        with translated_errors(self.name), target.open("xb") as out:
+        with self._patience.translated_errors(), target.open("xb") as out:
             for chunk in obstore.get(self._store, key).stream(CHUNK_BYTES):
                 digest.update(chunk)
                 out.write(chunk)
@@ -204,4 +210,4 @@ class S3Blobs:
 
 
 def _text(store: S3Store, key: str) -> str:
-    return bytes(obstore.get(store, key).bytes()).decode().strip()
+    return bytes(obstore.get(store, key).bytes()).decode(errors="replace").strip()

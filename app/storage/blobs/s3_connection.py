@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
+import time
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("podium.storage")
 PROBE = "probe"
 NO_BUCKET = "NoSuchBucket"
+SLOW_SECONDS = 2.0  # without an answer; then also between two callers that try
 # Wait for a slow server, but not for one that sends nothing. Retry for a few seconds only: an
 # agent's request waits meanwhile, and the agent can retry after a 503.
 CLIENT: ClientConfig = {
@@ -86,6 +89,49 @@ def translated_errors(name: str) -> Iterator[None]:
         raise _away(name, error) from error
 
 
+class Patience:
+    """How long callers wait for a store that does not answer: a few of them, not all.
+
+    Every thread that waits is missing to requests that need no store. So once one has waited in
+    vain, another may try every `SLOW_SECONDS`, and the others fail at once, until one gets an
+    answer.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._lock = threading.Lock()
+        self._is_used_up = False
+        self._tried_at = self._answered_at = 0.0
+
+    @contextlib.contextmanager
+    def translated_errors(self) -> Iterator[None]:
+        """Do as the function of this name.
+
+        Raises:
+            StoreAway: the store does not answer, or did not answer just now.
+        """
+        started = time.monotonic()
+        with self._lock:
+            if self._is_used_up and started - self._tried_at < SLOW_SECONDS:
+                raise StoreAway(_no_answer(self._name))
+            self._tried_at = started
+        try:
+            with translated_errors(self._name):
+                yield
+        except StoreAway:
+            # A long transfer may break off while the store answers all others.
+            is_slow = time.monotonic() - started > SLOW_SECONDS
+            self._is_used_up = is_slow and self._answered_at < started
+            raise
+        except DamagedFile:
+            self._note_answer()
+            raise
+        self._note_answer()
+
+    def _note_answer(self) -> None:
+        self._answered_at, self._is_used_up = time.monotonic(), False
+
+
 def _require_bucket(store: S3Store, name: str) -> None:
     try:
         obstore.get(store, PROBE)
@@ -114,7 +160,11 @@ def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | Non
 
 def _away(name: str, error: Exception) -> StoreAway:
     log.warning("the blob store is away", extra={"store": name, "reason": _reason(error)})
-    return StoreAway(f"The store of files, {name}, does not answer as it should.")
+    return StoreAway(_no_answer(name))
+
+
+def _no_answer(name: str) -> str:
+    return f"The store of files, {name}, does not answer as it should."
 
 
 def _reason(error: Exception) -> str:

@@ -8,6 +8,7 @@ must have to be removed.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from math import inf
 
@@ -71,7 +72,8 @@ class S3OldFiles:
             digest = key.removeprefix(f"{REMOVED}/").replace("/", "")
             while current is not None and current < digest:
                 current = next(remaining, None)
-            with translated_errors(self._name):
+            # Another server may settle at the same time, and have removed it.
+            with translated_errors(self._name), contextlib.suppress(FileNotFoundError):
                 if current == digest and not self._exists(str(path_of(digest))):
                     obstore.copy(self._store, key, str(path_of(digest)))
                 if self._written_at(key) < before:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from cachetools import LRUCache
 
 from app.errors import DamagedFile
 from app.file_digest import file_digest
+from app.storage.blobs.cache import FileCache
+from app.storage.blobs.lease import Lease
 
 REMEMBERED = 65_536  # files
 Signature = tuple[int, int, int, int]
+log = logging.getLogger("podium.storage")
 
 
 def verify_file(path: Path, sha256: str) -> None:
@@ -62,3 +67,23 @@ def _signature(path: Path) -> Signature | None:
     except OSError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+def undamaged(
+    cache: FileCache, key: str, make: Callable[[Path], None], require: Callable[[Path], None]
+) -> Lease:
+    """A lease on an entry of the cache. One that `require` finds damaged is made again, once.
+
+    Raises:
+        DamagedFile: it is damaged again, or another lease keeps the damaged one.
+    """
+    lease = cache.get(key, make)
+    try:
+        require(lease.path)
+    except DamagedFile as error:
+        lease.close()
+        log.warning("a cached copy is damaged", extra={"copy": key, "reason": error.detail})
+        cache.remove(key)
+        lease = cache.get(key, make)
+        require(lease.path)
+    return lease

@@ -46,13 +46,18 @@ def expired(session: Session, now: datetime, limit: int) -> list[PendingUploadRe
     return [PendingUploadRecord(**row) for row in session.execute(query).mappings()]
 
 
-def beyond_limit(session: Session, run_id: str, kept: int) -> list[PendingUploadRecord]:
-    """A run's uploads, except the latest `kept`."""
+def beyond_limit(
+    session: Session, run_id: str, kept: int, newest: str
+) -> list[PendingUploadRecord]:
+    """A run's uploads, except `kept` of them: the one with the nonce `newest`, and the latest.
+
+    The newest one is named, because the times of those before may lie in the future.
+    """
     query = (
         select(TABLE)
-        .where(TABLE.c.run_id == run_id)
+        .where(TABLE.c.run_id == run_id, TABLE.c.nonce != newest)
         .order_by(TABLE.c.came_at.desc(), TABLE.c.nonce)
-        .offset(kept)
+        .offset(kept - 1)
     )
     return [PendingUploadRecord(**row) for row in session.execute(query).mappings()]
 

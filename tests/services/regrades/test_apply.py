@@ -7,6 +7,7 @@ import pytest
 from app.domain.states import RegradeState
 from app.errors import Invalid, NotFound
 from app.graders.messages.results import GraderFault
+from app.services.receipts import log_view
 from app.services.regrades.apply import RegradeHasFaults, RegradeNotReady, apply
 from app.services.regrades.regrade_claims import RegradeClaims
 from app.services.runtime.context import Context
@@ -44,7 +45,11 @@ def test_an_applied_regrade_supersedes_the_one_before(
     apply(context, second.id, reason="mended again", by=None)
 
     assert stored(context, second.id).replaces == first.id
-    assert stored(context, first.id).superseded_at is not None
+    # The time of its entry, which is after that of every receipt whatever the clock says.
+    last = log_view.entries(context, 0, 99)[-1]
+    assert last.kind == "regrade"
+    assert stored(context, second.id).applied_at == last.at
+    assert stored(context, first.id).superseded_at == last.at
     with pytest.raises(RegradeNotReady, match="is applied"):
         apply(context, second.id, reason="again", by=None)
 

@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
+from app.errors import StoreAway
 from app.storage.blobs.cache import FileCache
 
 ROOT = Path(__file__).parents[3]
@@ -189,3 +191,32 @@ def test_threads_make_different_things_side_by_side(cache):
     for thread in threads:
         thread.join(30)
     assert len(names(cache)) == 4
+
+
+def test_threads_that_wait_for_an_entry_fail_together_if_the_store_is_away(tmp_path):
+    cache = FileCache(tmp_path, 1 << 20)
+    asked = threading.Semaphore(0)
+    made, failures = [], []
+
+    def make(path):
+        made.append(path)
+        for _ in range(4):  # the others have asked by now
+            asked.acquire(timeout=10)
+        time.sleep(0.1)
+        raise StoreAway("away")
+
+    def want():
+        asked.release()
+        try:
+            cache.get("blobs/ab/cd", make)
+        except StoreAway as failure:
+            failures.append(failure.detail)
+
+    threads = [threading.Thread(target=want) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert (len(made), failures) == (1, ["away"] * 4)
+    with pytest.raises(StoreAway):  # later ones try again
+        cache.get("blobs/ab/cd", lambda _: (_ for _ in ()).throw(StoreAway("still")))

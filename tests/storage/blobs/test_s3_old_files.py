@@ -113,6 +113,26 @@ def test_a_blob_that_a_row_names_after_all_is_read_and_put_back(s3, bucket, stor
     store.fetch(blob.sha256, tmp_path / "again")
 
 
+def test_another_server_may_settle_at_the_same_time(s3, bucket, store):
+    """What lay aside is gone between the list and the look at it: nothing is damaged."""
+    blob = store.put(b"nobody's")
+    grow_old(s3, bucket)
+    files = store.old_files()
+    (found,) = files.blobs(yesterday())
+    files.remove(found, yesterday())
+
+    def named():
+        yield "00" * 32
+        (aside,) = s3.objects(bucket)  # asked for the next one after the list was read
+        aside.unlink()
+        time.sleep(0.01)  # until the server believes it
+        yield "ff" * 32
+
+    files.settle(named(), yesterday())
+    assert keys(s3, bucket) == set()
+    assert blob.sha256 == found.name
+
+
 def test_what_neither_lies_in_its_place_nor_aside_is_missing(store, tmp_path: Path):
     with pytest.raises(DamagedFile):
         store.fetch("ab" * 32, tmp_path / "target")

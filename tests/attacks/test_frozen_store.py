@@ -1,0 +1,64 @@
+"""S3 takes connections and answers nothing: requests that need no file go on."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import signal
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from pathlib import Path
+
+import pytest
+
+from tests.api.conftest import Podium
+from tests.factories import good_submission
+from tests.s3 import S3Server
+from tests.server import PodiumServer
+
+DOWNLOADS = 60  # more than the threads of a server
+
+
+@pytest.fixture
+def server(own_s3: S3Server, tmp_path: Path) -> Iterator[PodiumServer]:
+    """A server whose files are in S3."""
+    url = f"s3://{own_s3.bucket()}/podium"
+    server = PodiumServer(tmp_path / "data", graders=1, blobs_url=url)
+    server.environment.update(own_s3.environment)
+    server.start()
+    with contextlib.ExitStack() as stack:
+        stack.callback(server.kill)
+        stack.callback(own_s3.send, signal.SIGCONT)
+        yield server
+
+
+def test_downloads_from_a_store_that_answers_nothing_keep_nobody_else_waiting(
+    podium: Podium, server: PodiumServer, own_s3: S3Server
+) -> None:
+    folder = podium.competition()
+    run = podium.run(folder, "full")
+    sent = run.submit(good_submission(folder, shift=0.5)).json()
+    files = podium.admin.get(f"/v1/competitions/{folder.name}/files").json()["items"]
+    for kind in (server.data_dir / "cache").iterdir():
+        if kind.name != "making":  # of this process
+            shutil.rmtree(kind)
+    own_s3.send(signal.SIGSTOP)
+
+    def download(number: int) -> int:
+        name = files[number % len(files)]["name"]
+        return run.client.get(
+            f"/v1/competitions/{folder.name}/files/{name}", timeout=300
+        ).status_code
+
+    with ThreadPoolExecutor(DOWNLOADS) as pool:
+        downloads = [pool.submit(download, number) for number in range(DOWNLOADS)]
+        wait(downloads, return_when=FIRST_COMPLETED)
+        read = podium.admin.get(f"/v1/submissions/{sent['id']}", timeout=20)
+        wait(downloads, 30)
+        answered = [one.done() for one in downloads]
+        own_s3.send(signal.SIGCONT)
+        assert {one.result() for one in downloads} == {503}
+    assert read.json()["state"] == "graded"
+    assert all(answered)
+    assert run.submit(good_submission(folder, shift=0.25)).status_code == 201
+    assert download(0) == 200
