@@ -7,13 +7,14 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
 from app.domain.states import Role, RunState
 from app.receipts import ed25519
 from app.services.auth import Caller
 from app.services.experiments import runs
-from app.services.public_log.append import append_log_entry
+from app.services.public_log.append import KEY_ENTRY, append_log_entry
 from app.services.receipts import keys, log_view
 from app.services.receipts.check_database import check_trust
 from app.services.runtime.context import Context
@@ -118,7 +119,13 @@ def test_a_key_that_is_rotated_after_the_clock_was_set_back_stays_good_for_what_
 def _with_real_key(context: Context, record: SigningKeyRecord) -> SigningKeyRecord:
     private = ed25519.new_private_key()
     record = replace(record, public_key=ed25519.public_key(private).hex())
-    context.database.write(lambda session: signing_keys.add(session, record, private))
+    made = {"key": record.id, "public_key": record.public_key, "act": "made"}
+
+    def add(session: Session) -> None:
+        signing_keys.add(session, record, private)
+        append_log_entry(context, session, KEY_ENTRY, made)
+
+    context.database.write(add)
     return record
 
 
