@@ -26,7 +26,7 @@ from app.services.submissions.run_events import Event, EventCursor, EventPage, R
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 RETRY = "retry: 2000\n\n"  # milliseconds until a client reconnects after a lost connection
-# Of JSON's texts. Many clients end a line there, and what an agent wrote behind it were a field.
+# In JSON's texts. Many clients end a line at these, and would read what follows as a field.
 LINE_ENDS = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 PAUSE_SECONDS = 0.02  # coalesces changes that come together
 # The schema of one event: OpenAPI before 3.2 can only declare it for the complete stream.

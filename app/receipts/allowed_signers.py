@@ -65,7 +65,7 @@ def read_revoked(text: str) -> set[bytes]:
     """The keys of a file of revoked public keys, one line for each. Other types are left out.
 
     Raises:
-        BadReceipt: a line is no public key. A key that is not read would not be refused.
+        BadReceipt: a line is not a public key. A key that is not read would not be refused.
     """
     found = set()
     for number, line in enumerate(text.split("\n"), 1):
@@ -74,8 +74,8 @@ def read_revoked(text: str) -> set[bytes]:
             continue
         if len(words) < 2 or not KEY_TYPE.fullmatch(words[0]):
             raise BadReceipt(
-                f"Line {number} of the revoked keys is no public key: {line[:80]!r}. Podium serves "
-                "them at /.well-known/podium/revoked_keys."
+                f"Line {number} of the revoked keys is not a public key: {line[:80]!r}. Podium "
+                "serves them at /.well-known/podium/revoked_keys."
             )
         if words[0] == "ssh-ed25519":
             found.add(read_public(words[1]))

@@ -116,7 +116,7 @@ def kept_checkpoint(older: str, trust: Trust) -> Checkpoint:
     Raises:
         BadProof: no allowed key signed it.
     """
-    # Whoever kept it knows when: a key that was stolen since does not make it worse.
+    # Whoever kept it knows when: that the key was stolen later does not matter.
     return read_checkpoint(older, trust.signers, ())
 
 
@@ -182,7 +182,7 @@ def _text(proof: dict[str, Any], name: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:  # JSON can name half of a character
-        raise BadProof(f"The {name} of the proof has characters that are no text.") from None
+        raise BadProof(f"The {name} of the proof has characters that are not text.") from None
     return value
 
 
@@ -190,7 +190,7 @@ def _number(proof: dict[str, Any], name: str) -> int:
     if not isinstance(value := proof.get(name), int) or isinstance(value, bool):
         raise BadProof(f"The proof has no {name}.")
     if not 0 <= value <= MOST_ENTRIES:
-        raise BadProof(f"The {name} of the proof is no number of an entry.")
+        raise BadProof(f"The {name} of the proof is not the number of an entry.")
     return value
 
 

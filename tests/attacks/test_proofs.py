@@ -189,8 +189,8 @@ def test_what_is_shown_is_said(files: Path, words: str, said: str) -> None:
         ("--checkpoint kept", "podium verify --log FILE"),
         ("receipt.json --sample 3".replace("3", "receipt.json"), "--sample"),
         ("receipt.json --resume", "--resume"),
-        ("receipt.json --revoked receipt.pub", "no public key"),
-        ("receipt.json --revoked receipt.json", "no public key"),
+        ("receipt.json --revoked receipt.pub", "not a public key"),
+        ("receipt.json --revoked receipt.json", "not a public key"),
     ],
 )  # fmt: skip
 def test_what_is_not_shown_is_refused(files: Path, words: str, said: str) -> None:
