@@ -1,13 +1,15 @@
 """Soak: submissions, reads and event streams for N minutes; is the last window as fast as before?
 
-`python -m benchmarks soak --minutes N`. Latencies are printed for each window, of five minutes if N
-is at least 25, otherwise of a fifth of N.
+`python -m benchmarks soak --minutes N [--submissions N] [--code DIR]`, with so many submissions in
+each run before, on the server of another checkout. Latencies are printed for each window, of five
+minutes if N is at least 25, otherwise of a fifth of N.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import itertools
 import time
 from collections import defaultdict
@@ -18,7 +20,9 @@ from statistics import median, quantiles
 
 import httpx
 
+from app.storage.database.database import Database
 from benchmarks.load import another
+from benchmarks.long_run import fill
 from benchmarks.server import Server, running
 
 RUNS = 16
@@ -50,10 +54,17 @@ def main(*arguments: str) -> None:
     """Run the load, and print a table of the windows."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60.0)
-    minutes = parser.parse_args(arguments).minutes
+    parser.add_argument("--submissions", type=int, default=0, help="in each run before")
+    parser.add_argument("--code", type=Path, help="the checkout whose server is measured")
+    chosen = parser.parse_args(arguments)
+    minutes = chosen.minutes
     window = 60 * min(WINDOW_MINUTES, minutes / 5)
     windows = max(1, round(60 * minutes / window))
-    with running() as server:
+    with running(chosen.code) as server:
+        if chosen.submissions:
+            with contextlib.closing(Database(f"sqlite:///{server.data / 'podium.db'}")) as database:
+                for run, _ in server.runs[:RUNS]:
+                    fill(database, run, chosen.submissions)
         asyncio.run(soak(server, window, windows))
 
 
