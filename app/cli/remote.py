@@ -113,7 +113,7 @@ def remote(url: str, key: str) -> Remote | None:
 
     Raises:
         Unauthorized: there is an address and no key.
-        Invalid: the address or the key is none.
+        Invalid: the address or the key is malformed.
     """
     if not url:
         return None

@@ -15,6 +15,7 @@ import pytest
 from tests.api.conftest import Podium
 from tests.factories import good_submission, write_competition, write_submission
 from tests.graders.pool import FolderPool
+from tests.s3 import S3Server
 from tests.server import PodiumServer
 
 # An ordinary user reads libraries that root has not compiled, and may not store what he compiles.
@@ -95,6 +96,18 @@ def own_server(tmp_path: Path) -> Iterator[PodiumServer]:
     started = PodiumServer(tmp_path / "data", graders=1).start()
     yield started
     started.kill()
+
+
+@contextlib.contextmanager
+def serving_from(s3: S3Server, home: Path) -> Iterator[PodiumServer]:
+    """A server whose files are in a new bucket. It is killed, since `s3` may be away at the end."""
+    server = PodiumServer(home / "data", graders=1, blobs_url=f"s3://{s3.bucket()}/podium")
+    server.environment.update(s3.environment)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()
 
 
 @pytest.fixture

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.api.conftest import Podium
-from tests.attacks.conftest import metric
+from tests.attacks.conftest import metric, serving_from
 from tests.factories import good_submission
 from tests.s3 import S3Server
 from tests.server import PodiumServer
@@ -18,12 +17,7 @@ from tests.server import PodiumServer
 @pytest.fixture
 def server(s3: S3Server, tmp_path: Path) -> Iterator[PodiumServer]:
     """A server whose files are in S3."""
-    url = f"s3://{s3.bucket()}/podium"
-    server = PodiumServer(tmp_path / "data", graders=1, blobs_url=url)
-    server.environment.update(s3.environment)
-    server.start()
-    with contextlib.ExitStack() as stack:
-        stack.callback(server.kill)
+    with serving_from(s3, tmp_path) as server:
         yield server
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
 import signal
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.api.conftest import Podium
+from tests.attacks.conftest import serving_from
 from tests.factories import good_submission
 from tests.s3 import S3Server
 from tests.server import PodiumServer
@@ -22,14 +22,9 @@ DOWNLOADS = 60  # more than the threads of a server
 @pytest.fixture
 def server(own_s3: S3Server, tmp_path: Path) -> Iterator[PodiumServer]:
     """A server whose files are in S3."""
-    url = f"s3://{own_s3.bucket()}/podium"
-    server = PodiumServer(tmp_path / "data", graders=1, blobs_url=url)
-    server.environment.update(own_s3.environment)
-    server.start()
-    with contextlib.ExitStack() as stack:
-        stack.callback(server.kill)
-        stack.callback(own_s3.send, signal.SIGCONT)
+    with serving_from(own_s3, tmp_path) as server:
         yield server
+        own_s3.send(signal.SIGCONT)
 
 
 def test_downloads_from_a_store_that_answers_nothing_keep_nobody_else_waiting(

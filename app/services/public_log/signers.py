@@ -60,7 +60,7 @@ def present_key(context: Context, session: Session) -> PresentKey:
         id=new_id("sig"),
         name=known[0].name if known else _first_name(context),
         public_key=ed25519.public_key(private).hex(),
-        valid_after=_now_or(last).replace(microsecond=0),
+        valid_after=_not_before(last).replace(microsecond=0),
     )
     signing_keys.add(session, record, private)
     after = max(record.valid_after, last or record.valid_after)
@@ -71,10 +71,10 @@ def retire(session: Session, key: SigningKeyRecord) -> None:
     """End the time of a key now. What it signed before stays good."""
     # Allowed signers have whole seconds, and what was signed in this second is before its end.
     last = max(key.valid_after, log.last_time(session) or key.valid_after)
-    signing_keys.retire(session, key.id, _now_or(last).replace(microsecond=0) + SECOND)
+    signing_keys.retire(session, key.id, _not_before(last).replace(microsecond=0) + SECOND)
 
 
-def _now_or(last: datetime | None) -> datetime:
+def _not_before(last: datetime | None) -> datetime:
     """The time now, or the time of something that happened already, if that is later."""
     now = datetime.now(UTC)
     return now if last is None else max(now, last)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.forkserver import run_podium
-from tests.grading_reports import ROOT
+from tests.grading_reports import ROOT, random_report
 
 
 class Commands:
@@ -28,6 +31,14 @@ class Commands:
         )  # fmt: skip
         assert done.returncode == status, done.stderr
         return done
+
+    def import_report(
+        self, experiment: str, slugs: Sequence[str], *, draw: int, seed: int = 0
+    ) -> None:
+        """Import a grading report about these competitions; `draw` decides its results."""
+        file = self.home / "report.json"
+        file.write_text(json.dumps(random_report(slugs, random.Random(draw))))
+        self("import", "grading-report", experiment, file, "--seed", seed)
 
 
 @pytest.fixture

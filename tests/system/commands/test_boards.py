@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 
 import pyarrow.parquet as pq
 import pytest
 
-from tests.grading_reports import random_report, suites
+from tests.grading_reports import suites
 from tests.system.commands.conftest import Commands
 
 DEV = ("--suite", "mle-bench-dev")
@@ -21,10 +20,8 @@ def names(podium: Commands) -> list[str]:
     found = ["first", "second"]
     for number, name in enumerate(found):
         for seed in range(2):
-            file = podium.home / "report.json"
-            report = random_report(suites()["mle-bench-dev"], random.Random(10 * number + seed))
-            file.write_text(json.dumps(report))
-            podium("import", "grading-report", name, file, "--seed", seed)
+            slugs = suites()["mle-bench-dev"]
+            podium.import_report(name, slugs, draw=10 * number + seed, seed=seed)
     return found
 
 

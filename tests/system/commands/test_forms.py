@@ -5,22 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-import random
 
 import pyarrow.parquet as pq
 
-from tests.grading_reports import random_report, suites
+from tests.grading_reports import suites
 from tests.system.commands.conftest import Commands
+
+LOW = suites()["mle-bench-low"]
 
 
 def test_a_board_as_latex_has_its_origin_and_the_same_bytes_again(podium: Commands) -> None:
     names = ["50% of a_b & {c} \\x $y$ #1 ~^", "plain"]
     for number, name in enumerate(names):
         for seed in range(2):
-            file = podium.home / "report.json"
-            document = random_report(suites()["mle-bench-low"], random.Random(10 * number + seed))
-            file.write_text(json.dumps(document))
-            podium("import", "grading-report", name, file, "--seed", seed)
+            podium.import_report(name, LOW, draw=10 * number + seed, seed=seed)
     words = ("report", *names, "--suite", "mle-bench-low", "--latex")
     table = podium(*words).stdout
     rates = json.loads(podium("report", *names, "--suite", "mle-bench-low", "--json").stdout)
@@ -41,8 +39,7 @@ def test_a_board_as_latex_has_its_origin_and_the_same_bytes_again(podium: Comman
     assert "--suite mle-bench-low --latex" in last
     assert podium(*words).stdout == table
     podium("experiments", "withdraw-imports", "plain", "--seed", 1, "--reason", "another result")
-    file.write_text(json.dumps(random_report(suites()["mle-bench-low"], random.Random(99))))
-    podium("import", "grading-report", "plain", file, "--seed", 1)
+    podium.import_report("plain", LOW, draw=99, seed=1)
     assert podium(*words).stdout.splitlines()[-1] != last
     podium("report", "plain", "--latex", "--success", status=1)
 
@@ -50,10 +47,7 @@ def test_a_board_as_latex_has_its_origin_and_the_same_bytes_again(podium: Comman
 def test_each_command_of_results_writes_all_five_forms(podium: Commands) -> None:
     for number, name in enumerate(("a_b", "other")):
         for seed in range(2):
-            file = podium.home / "report.json"
-            document = random_report(suites()["mle-bench-low"], random.Random(number + 7 * seed))
-            file.write_text(json.dumps(document))
-            podium("import", "grading-report", name, file, "--seed", seed)
+            podium.import_report(name, LOW, draw=number + 7 * seed, seed=seed)
     to = podium.home / "out"
     for words in (
         ("report", "a_b"), ("compare", "a_b", "other"), ("items", "mle-bench-low"),
@@ -95,9 +89,7 @@ def test_each_command_of_results_writes_all_five_forms(podium: Commands) -> None
 def test_a_picture_has_its_numbers_beside_it(podium: Commands) -> None:
     slugs = suites()["mle-bench-dev"]
     for name, number in (("one", 1), ("two", 2)):
-        file = podium.home / "report.json"
-        file.write_text(json.dumps(random_report(slugs, random.Random(number))))
-        podium("import", "grading-report", name, file)
+        podium.import_report(name, slugs, draw=number)
     plot = ("plot", "comparison", "one", "two", "--suite", "mle-bench-dev", "--out")
 
     told = podium(*plot, podium.home / "both.vl.json").stdout

@@ -5,21 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
-import random
 import statistics
 
 import pyarrow.parquet as pq
 import pytest
 
-from tests.grading_reports import ROOT, random_report, suites
+from tests.grading_reports import ROOT, suites
 from tests.system.commands.conftest import Commands
 
 
 def test_runs_are_closed_in_bulk(podium: Commands) -> None:
     podium("import", "folder", ROOT / "competitions" / "bike-sharing-demand")
-    file = podium.home / "grading_report.json"
-    file.write_text(json.dumps(random_report(suites()["mle-bench-dev"], random.Random(5))))
-    podium("import", "grading-report", "bulk", file, "--seed", 100)
+    podium.import_report("bulk", suites()["mle-bench-dev"], draw=5, seed=100)
     podium("runs", "create", "--experiment", "bulk", "--suite", "podium", "--seeds", 2)
     podium("report", "bulk", "--suite", "podium", status=1)
     done = podium("runs", "close", "--experiment", "bulk", "--failure", "out_of_memory", "--json")
@@ -74,9 +71,7 @@ def test_further_statistics_in_a_terminal(podium: Commands) -> None:
     slugs = suites()["mle-bench-dev"]
     for name, number in (("one", 1), ("two", 2)):
         for seed in range(2):
-            file = podium.home / "report.json"
-            file.write_text(json.dumps(random_report(slugs, random.Random(10 * number + seed))))
-            podium("import", "grading-report", name, file, "--seed", seed)
+            podium.import_report(name, slugs, draw=10 * number + seed, seed=seed)
     shared = ("--suite", "mle-bench-dev", "--padding", "fail")
     found = json.loads(podium("scores", "one", "--against", "two", *shared, "--json").stdout)
     assert found["attempts"] == 2 * len(slugs)
