@@ -105,7 +105,9 @@ def create_app(
             None if isinstance(worker, NoWorker) else regrading_loop(context, worker.is_idle)
         )
         stopping = threading.Event()
-        app.state.batch_receiver = await run_in_threadpool(open_batch_receiver, context)
+        app.state.batch_receiver = await run_in_threadpool(
+            open_batch_receiver, context, worker.wake
+        )
         await run_in_threadpool(context.blobs.sweep)
         await run_in_threadpool(_resume, context)
         await run_in_threadpool(context.graders.warm_up)

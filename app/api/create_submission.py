@@ -77,7 +77,6 @@ async def send_submission(request: Request) -> Response:
         waits = not caller.is_run or stored_submission.run.feedback.shows_state
         if received.created:
             RECEIVED.inc()
-            request.app.state.worker.wake()
             if wait is not None and waits:
                 await wait_until_shown(
                     context, caller, stored_submission.run, received.submission, settled, wait

@@ -130,7 +130,6 @@ async def grade_file(
     stored = await receive_submission(request, context, run.id, new_id, meta_of)
     if stored.received.created:
         RECEIVED.inc()
-        request.app.state.worker.wake()
     seconds = DEFAULT_WAIT if wait is None else wait
     shown = await _settled(context, caller, stored.received.submission.id, seconds)
     return await run_in_thread(_answer, request, context, shown, format)

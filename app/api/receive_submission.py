@@ -41,7 +41,7 @@ async def receive_submission(
 ) -> StoredSubmission:
     """Store the submission: a small one together with others, a large one alone.
 
-    `meta` makes the metadata from the SHA-256 of the file.
+    `meta` makes the metadata from the SHA-256 of the file. The grading loop is woken.
     """
     key, limit = sent_key(request), context.settings.max_upload_bytes
     size = memory_body(request)
@@ -68,6 +68,7 @@ async def receive_submission(
                 received = await submit.store_bytes(
                     context, run, submission_id, blob, upload.finish, of_file
                 )
+                request.app.state.worker.wake()
         finally:
             incoming.end()
     return StoredSubmission(caller, run, received)
@@ -95,6 +96,7 @@ async def _receive_in_memory(
     caller, run = await run_in_thread(submit.admit, context, key, run_id)
     put = functools.partial(context.blobs.put, data)
     received = await submit.store_bytes(context, run, submission_id, announced, put, of_file)
+    request.app.state.worker.wake()
     return StoredSubmission(caller, run, received)
 
 

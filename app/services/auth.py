@@ -121,14 +121,14 @@ def require_live_key(context: Context, key_id: str) -> None:
     Raises:
         Forbidden: the key is unknown, expired or revoked, or its run is archived.
     """
-    if not is_live(context, key_id):
-        raise Forbidden("This signed URL's key is no longer valid.")
-
-
-def is_live(context: Context, key_id: str) -> bool:
-    """Whether a key is valid now: a request may have waited since the key was looked up."""
     with context.database.read() as session:
-        holder = keys.get_key(session, key_id)
+        if not is_live(session, key_id):
+            raise Forbidden("This signed URL's key is no longer valid.")
+
+
+def is_live(session: Session, key_id: str) -> bool:
+    """Whether a key is valid now: a request may have waited since the key was looked up."""
+    holder = keys.get_key(session, key_id)
     try:
         return holder is not None and bool(_live(holder))
     except (Unauthorized, RunArchived):

@@ -31,6 +31,8 @@ from tests.storage.make import NOON, add_run, make_submission, make_world
 HISTORY = 4000
 ASKING = 8
 TURNS = 8
+MOST_TURNS = 80
+PAGE = 5  # as many of a new run, after few turns, as of a long one
 QUESTIONS = int(os.environ.get("PODIUM_TEST_READY", "800"))
 
 
@@ -73,15 +75,25 @@ def test_a_run_with_a_long_history_is_told_as_fast_as_a_new_one(
     home, url = podium.server.data_dir, podium.server.environment["PODIUM_DATABASE_URL"]
     with contextlib.closing(Database(url or f"sqlite:///{home / 'podium.db'}")) as database:
         fill(database, long.id, HISTORY)
-    spent: dict[str, dict[str, list[float]]] = {}
-    for name, one in [("new", new), ("long", long)] * TURNS:
-        for what, ask in QUESTIONS_OF_A_RUN.items():
-            started = time.perf_counter()
-            ask(one, good)
-            spent.setdefault(what, {}).setdefault(name, []).append(time.perf_counter() - started)
-    # Each took 4 to 60 times as long when all of the run's past was read.
-    for what, times in spent.items():
-        assert min(times["long"]) < 3 * min(times["new"]) + 0.01, what
+    least: dict[tuple[str, str], float] = {}
+    # A busy machine makes some turns slow, a history all of them.
+    for turn in range(MOST_TURNS):
+        for name, one in (("new", new), ("long", long)):
+            for what, ask in QUESTIONS_OF_A_RUN.items():
+                started = time.perf_counter()
+                ask(one, good)
+                seconds = time.perf_counter() - started
+                least[what, name] = min(seconds, least.get((what, name), seconds))
+        if turn >= TURNS and not slower_with_a_history(least):
+            break
+    assert slower_with_a_history(least) == []
+
+
+def slower_with_a_history(least: dict[tuple[str, str], float]) -> list[str]:
+    """Each took 4 to 60 times as long when all of the run's past was read."""
+    return [
+        what for what in QUESTIONS_OF_A_RUN if least[what, "long"] >= 3 * least[what, "new"] + 0.01
+    ]
 
 
 def submit(run: Run, good: bytes) -> None:
@@ -90,13 +102,13 @@ def submit(run: Run, good: bytes) -> None:
 
 
 def read_ledger(run: Run, _: bytes) -> None:
-    answer = run.client.get(f"/v1/runs/{run.id}/exposure", params={"limit": 100})
-    assert len(answer.json()["disclosed"]) in range(1, 101)
+    answer = run.client.get(f"/v1/runs/{run.id}/exposure", params={"limit": PAGE})
+    assert len(answer.json()["disclosed"]) in range(1, PAGE + 1)
 
 
 def read_submissions(run: Run, _: bytes) -> None:
-    answer = run.client.get(f"/v1/runs/{run.id}/submissions", params={"limit": 100})
-    assert len(answer.json()["items"]) in range(1, 101)
+    answer = run.client.get(f"/v1/runs/{run.id}/submissions", params={"limit": PAGE})
+    assert len(answer.json()["items"]) in range(1, PAGE + 1)
 
 
 def read_first_event(run: Run, _: bytes) -> None:

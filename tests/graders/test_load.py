@@ -119,7 +119,7 @@ def test_memory_stays_flat_over_two_thousand_gradings(tmp_path):
 
 
 def test_small_jobs_are_quick(pool, tiny, tiny_file):
-    """A bound ten times what an idle machine needs: it catches a poll or a sleep in the way."""
+    """A poll or a sleep in the way would make all of them slow, a busy machine only some."""
     wait_until(pool.is_ready)
     for _ in range(50):
         pool.grade(tiny, tiny_file).result(30)
@@ -128,7 +128,7 @@ def test_small_jobs_are_quick(pool, tiny, tiny_file):
         started = time.perf_counter()
         pool.grade(tiny, tiny_file).result(30)
         times.append(time.perf_counter() - started)
-    assert sorted(times)[50] < 0.02
+    assert sorted(times)[10] < 0.02  # ten times what an idle machine needs
 
 
 def _resident(pool: FolderPool) -> int:

@@ -115,9 +115,9 @@ def test_the_same_picture_is_rendered_once_and_another_anew() -> None:
 
     first = renderer.render(one, "svg")
     started = time.perf_counter()
-    again = [renderer.render(one, "svg") for _ in range(20)]
+    again = [renderer.render(one, "svg") for _ in range(100)]
 
-    assert time.perf_counter() - started < 1.0  # a process takes at least half a second each
+    assert time.perf_counter() - started < 10  # processes would take half a second each
     assert set(again) == {first}
     other = picture("cost", {"rows": []})
     assert renderer.render(other, "svg")[1] != first[1]

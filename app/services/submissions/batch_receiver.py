@@ -9,7 +9,7 @@ rows to the insert batch.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -56,11 +56,16 @@ Admitted = tuple[IncomingSubmission, Future[StoredSubmission], Caller, RunRecord
 
 
 class BatchReceiver:
-    """One thread, started by the first submission. Close it before the context."""
+    """One thread, started by the first submission. Close it before the context.
 
-    def __init__(self, context: Context, blobs: SmallFiles) -> None:
+    It calls `on_insert` when rows wait for the writer. A claim that comes after that call waits
+    behind them, so it finds them.
+    """
+
+    def __init__(self, context: Context, blobs: SmallFiles, on_insert: Callable[[], None]) -> None:
         self._context = context
         self._blobs = blobs
+        self._on_insert = on_insert
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="batch-receiver")
         self._lock = threading.Lock()
         self._waiting: list[tuple[IncomingSubmission, Future[StoredSubmission]]] = []
@@ -138,6 +143,7 @@ class BatchReceiver:
             )
             row.add_done_callback(lambda _, place=reservation: place.release())  # type: ignore[misc]
             _forward_result(row, future, caller, run)
+        self._on_insert()
 
     def _reserve(self, admitted: Sequence[Admitted]) -> list[tuple[Admitted, Reservation]]:
         """Those that may be stored, each with its place. The others are refused, or wait."""
@@ -162,7 +168,7 @@ class BatchReceiver:
         return places
 
 
-def open_batch_receiver(context: Context) -> BatchReceiver | None:
+def open_batch_receiver(context: Context, on_insert: Callable[[], None]) -> BatchReceiver | None:
     """A batch receiver for a server that grades by itself and stores files on its own disk.
 
     None for other servers. With a remote store, a group would wait for its slowest upload. With
@@ -170,7 +176,7 @@ def open_batch_receiver(context: Context) -> BatchReceiver | None:
     """
     if context.settings.queues or not isinstance(context.blobs, DiskBlobs):
         return None
-    return BatchReceiver(context, SmallFiles(context.blobs))
+    return BatchReceiver(context, SmallFiles(context.blobs), on_insert)
 
 
 def _forward_result(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy.orm import Session
 
@@ -17,8 +17,9 @@ from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.services.runtime.pages import page_of
 from app.services.runtime.shown_outcomes import shown_outcome
+from app.services.submissions.record_disclosures import record_disclosures
 from app.storage.database.records import HARNESS, GradeRecord, RunRecord, SubmissionRecord
-from app.storage.queries import exposure, failures, runs, submissions
+from app.storage.queries import runs, submissions
 from app.storage.queries.regrades.counted_grades import counted_grades
 
 RECEIVED = "received"  # the state of every submission under the policy `none`
@@ -50,6 +51,14 @@ class Disclosed:
     regrade: str | None = None
 
 
+class FoundSubmission(NamedTuple):
+    """A submission with its grade, and its run."""
+
+    run: RunRecord
+    submission: SubmissionRecord
+    grade: GradeRecord | None
+
+
 def show(context: Context, caller: Caller, submission_id: str) -> Disclosed:
     """A submission, with the part of its grade that the caller's policy shows.
 
@@ -57,11 +66,29 @@ def show(context: Context, caller: Caller, submission_id: str) -> Disclosed:
         NotFound: the submission does not exist, or it belongs to another run.
     """
     with context.database.read() as session:
-        found = submissions.get_submission(session, submission_id)
-        run = runs.get_run(session, found[0].run_id) if found else None
+        found = find(session, caller, submission_id)
+    return show_found(context, caller, found)
+
+
+def find(session: Session, caller: Caller, submission_id: str) -> FoundSubmission:
+    """A submission of a run that the caller may reach.
+
+    Raises:
+        NotFound: the submission does not exist, or it belongs to another run.
+    """
+    found = submissions.get_submission(session, submission_id)
+    run = runs.get_run(session, found[0].run_id) if found else None
     if found is None or run is None or not may_reach(caller, run):
         raise NotFound(f"There is no submission {submission_id!r} for this key.")
-    return show_all(context, caller, run, [found])[0]
+    return FoundSubmission(run, *found)
+
+
+def show_found(
+    context: Context, caller: Caller, found: FoundSubmission, *, is_first: bool = False
+) -> Disclosed:
+    """A submission that was found, as `show_all` shows it."""
+    of_run = [(found.submission, found.grade)]
+    return show_all(context, caller, found.run, of_run, is_first=is_first)[0]
 
 
 def show_new(
@@ -78,13 +105,15 @@ def show_all(
     found: Sequence[tuple[SubmissionRecord, GradeRecord | None]],
     *,
     now: datetime | None = None,
+    is_first: bool = False,
 ) -> list[Disclosed]:
     """Submissions of one run as the caller may see them at the time `now` (None: at this moment).
 
     The key of a harness sees all grades, and no flags. If the caller has a run's key or a
     harness's, every disclosure is committed to the ledger before this returns, of a failure too.
     Such callers see the first grade of each submission for good; readers of results see that of a
-    regrade in force.
+    regrade in force. With `is_first` the ledger is not read before it is written, which saves time
+    where nothing of these was disclosed before.
     """
     policy = run.feedback if caller.is_run else Feedback.FULL
     entry = context.catalogue.of_version(run.version_id)
@@ -116,7 +145,9 @@ def show_all(
         ]
         failed = [d.submission.id for d in disclosed if d.state == SubmissionState.FAILED]
         prefix = HARNESS if caller.is_harness else ""
-        _enter_into_ledger(context, run, policy, disclosed_grades, failed, prefix)
+        record_disclosures(
+            context, run, policy, disclosed_grades, failed, prefix, is_first=is_first
+        )
     return disclosed
 
 
@@ -178,61 +209,6 @@ def _grade_document(grade: GradeRecord, entry: CatalogueEntry, policy: Feedback)
         "graded_at": grade.graded_at,
         **(private if policy.shows_everything else dict.fromkeys(private)),
     }
-
-
-def _enter_into_ledger(
-    context: Context,
-    run: RunRecord,
-    policy: Feedback,
-    grades: Sequence[GradeRecord],
-    failed: Sequence[str],
-    prefix: str,
-) -> None:
-    """Record each number and each failure the first time it is disclosed.
-
-    A repeat discloses nothing new. `failed` are the submissions whose state is shown as failed: the
-    failures among them are those that the file can have brought about. `prefix` begins the kinds of
-    disclosures to a harness.
-    """
-    entries = [
-        (prefix + kind, grade)
-        for grade in grades
-        for kind, is_visible in (
-            ("search_score", policy.shows_search_score and grade.search_score is not None),
-            ("public_score", policy.shows_public_score and grade.public_score is not None),
-            ("private_score", policy.shows_everything),
-        )
-        if is_visible
-    ]
-    if not entries and not failed:
-        return
-    with context.database.read() as session:
-        known = exposure.disclosed_among(
-            session, [grade.id for _, grade in entries if grade.id is not None]
-        )
-        new_failures = _new_failures(session, failed, prefix + exposure.FAILURE)
-    new = [
-        (kind, grade.submission_id, grade.id)
-        for kind, grade in entries
-        if (kind, grade.id) not in known
-    ]
-    new += [(prefix + exposure.FAILURE, submission_id, None) for submission_id in new_failures]
-    if not new:
-        return
-    at = datetime.now(UTC)
-
-    def record(session: Session) -> None:
-        for kind, submission_id, grade_id in new:
-            exposure.record(session, run.id, kind, submission_id, grade_id, at)
-
-    context.database.write(record)
-
-
-def _new_failures(session: Session, failed: Sequence[str], kind: str) -> list[str]:
-    if not failed:
-        return []
-    known = exposure.failures_disclosed(session, failed, kind)
-    return sorted(failures.among(session, set(failed) - known))
 
 
 def page(

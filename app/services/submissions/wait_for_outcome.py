@@ -53,6 +53,9 @@ def show_after_wait(
     A key that was revoked, has expired or was archived meanwhile is shown no outcome. Its request
     is not refused, because the file is stored.
     """
-    if not is_live(context, caller.key_id):
+    with context.database.read() as session:
+        live = is_live(session, caller.key_id)
+        now = disclose.find(session, caller, submission.id) if live else None
+    if now is None:
         return disclose.show_new(context, caller, run, submission)
-    return disclose.show(context, caller, submission.id)
+    return disclose.show_found(context, caller, now, is_first=True)

@@ -14,12 +14,19 @@ from app.domain.states import Role, SubmissionState
 from app.services.auth import Caller
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
-from app.services.submissions.disclose import FAULT_PROBLEM, Disclosed, _visible, show_all
-from app.storage.database.records import RunRecord, SubmissionRecord, VersionFileRecord
-from app.storage.queries import exposure, submissions, version_files
+from app.services.submissions.disclose import (
+    FAULT_PROBLEM,
+    Disclosed,
+    _visible,
+    find,
+    show_all,
+    show_found,
+)
+from app.storage.database.records import RunRecord, SubmissionRecord
+from app.storage.queries import exposure, grades, submissions
 from app.storage.queries.operation import faults
 from tests.services.submissions.test_run_events import TOML
-from tests.storage.make import NOON, World, add_run, add_version, make_grade, make_submission
+from tests.storage.make import NOON, World, make_grade, make_submission
 
 FLAGS = [{"code": "a_code", "note": ""}]
 PRIVATE = ("score", "medal", "better", "equal", "worse", "teams", "percentile", "above_median")
@@ -72,16 +79,6 @@ def test_a_fault_is_shown_without_its_place(world: World, policy: Feedback) -> N
 
 
 AGENT, HARNESS = Role.RUN, Role.HARNESS
-
-
-@pytest.fixture
-def run(context: Context) -> RunRecord:
-    """A run at a competition that the catalogue can read."""
-    version = context.database.write(lambda s: add_version(s, "bikes", toml=TOML))
-    blob = context.blobs.put(TOML.encode())
-    file = VersionFileRecord(path="competition.toml", sha256=blob.sha256, bytes=blob.bytes)
-    context.database.write(lambda s: version_files.add_files(s, version.id, [file]))
-    return add_run(context.database, version, "first")
 
 
 def failed(here: Context, run: RunRecord, kind: str) -> SubmissionRecord:
@@ -138,3 +135,26 @@ def test_a_failure_is_not_entered_before_it_is_shown(context: Context, run: RunR
 
     assert shown.state == "queued"
     assert in_ledger(context, run) == []
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_number_is_entered_once_though_several_waited_for_it(
+    context: Context, run: RunRecord, is_first: bool
+) -> None:
+    run, caller = replace(run, feedback=Feedback.FULL), Caller(AGENT, "key_1", run.id)
+    settled_at = NOON + timedelta(seconds=1)
+    made = make_submission(
+        run, state=SubmissionState.GRADED, received_at=NOON, settled_at=settled_at
+    )
+
+    def add(session: Session) -> None:
+        submissions.add_submissions(session, [made])
+        grades.add_grades(session, [make_grade(made, score=0.25, public_score=0.5)])
+
+    context.database.write(add)
+    with context.database.read() as session:
+        found = find(session, caller, made.id)._replace(run=run)
+    shown = [show_found(context, caller, found, is_first=is_first) for _ in range(3)]
+
+    assert {one.grade["score"] for one in shown if one.grade} == {0.25}
+    assert in_ledger(context, run) == [("public_score", made.id), ("private_score", made.id)]

@@ -1,0 +1,74 @@
+"""Enter into the exposure ledger which numbers and failures a key was shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from sqlalchemy.orm import Session
+
+from app.domain.feedback import Feedback
+from app.services.runtime.context import Context
+from app.storage.database.records import GradeRecord, RunRecord
+from app.storage.queries import exposure, failures
+
+
+def record_disclosures(
+    context: Context,
+    run: RunRecord,
+    policy: Feedback,
+    grades: Sequence[GradeRecord],
+    failed: Sequence[str],
+    prefix: str,
+    *,
+    is_first: bool,
+) -> None:
+    """Record each number and each failure the first time that it is disclosed.
+
+    Returns when it is committed. A repeat discloses nothing new. `failed` are the submissions whose
+    state is shown as failed: the failures among them are those that the file can have brought
+    about. `prefix` begins the kinds of disclosures to a harness. With `is_first` the ledger is not
+    asked which numbers it has.
+    """
+    entries = [
+        (prefix + kind, grade)
+        for grade in grades
+        for kind, is_visible in (
+            ("search_score", policy.shows_search_score and grade.search_score is not None),
+            ("public_score", policy.shows_public_score and grade.public_score is not None),
+            ("private_score", policy.shows_everything),
+        )
+        if is_visible
+    ]
+    if not entries and not failed:
+        return
+    known: set[tuple[str, int]] = set()
+    new_failures: list[str] = []
+    if failed or not is_first:
+        with context.database.read() as session:
+            known = exposure.disclosed_among(
+                session, [grade.id for _, grade in entries if grade.id is not None]
+            )
+            new_failures = _new_failures(session, failed, prefix + exposure.FAILURE)
+    new = [
+        (kind, grade.submission_id, grade.id)
+        for kind, grade in entries
+        if (kind, grade.id) not in known
+    ]
+    new += [(prefix + exposure.FAILURE, submission_id, None) for submission_id in new_failures]
+    if not new:
+        return
+    at = datetime.now(UTC)
+
+    def record(session: Session) -> None:
+        for kind, submission_id, grade_id in new:
+            exposure.record(session, run.id, kind, submission_id, grade_id, at)
+
+    context.database.write(record)
+
+
+def _new_failures(session: Session, failed: Sequence[str], kind: str) -> list[str]:
+    if not failed:
+        return []
+    known = exposure.failures_disclosed(session, failed, kind)
+    return sorted(failures.among(session, set(failed) - known))
