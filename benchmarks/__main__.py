@@ -3,9 +3,10 @@
 `families` and `times` may be followed by the competitions to measure (`times` by `--step SECONDS`
 before them), `uncertainty` by metrics, `soak` by `--minutes N`,
 `history` by `--experiments N --seeds N --submissions N --beside DIR`,
-`metric_py` by the directory of another version;
+`metric_py` by the directory of another version, `waited` by several, `--pause SECONDS` and
+`--before N`;
 `mutations` (see its docstring) by a number of files, a seed and a directory for the files at fault;
-`history`, `mutations`, `soak` and `times` take long, and run only if they are named. The libraries
+`history`, `mutations`, `soak`, `times` and `waited` run only if they are named. The libraries
 calculate as they do in a grader, for the reference too: with one thread, and without the code of
 few processors alone.
 """
@@ -39,6 +40,7 @@ from benchmarks import (
     statistics,
     times,
     uncertainty,
+    waited,
 )
 from tests.catalogue import mutations
 
@@ -67,6 +69,7 @@ WITH_ARGUMENTS: dict[str, Callable[..., None]] = {
     "soak": soak.main,
     "times": times.main,
     "uncertainty": uncertainty.main,
+    "waited": waited.main,
 }
 
 

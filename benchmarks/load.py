@@ -24,19 +24,23 @@ class Answer:
     state: str
 
 
-def send_many(server: Server, count: int, clients: int, prefer: str = "") -> Sequence[Answer]:
-    """Send `count` submissions from `clients` connections, each as fast as it is answered.
+def send_many(
+    server: Server, count: int, clients: int, prefer: str = "", pause: float = 0.0
+) -> Sequence[Answer]:
+    """Send `count` submissions from `clients` connections, each `pause` seconds after an answer.
 
     Each client sends to a run of its own, as an agent does.
     """
-    return asyncio.run(_send_many(server, count, clients, prefer))
+    return asyncio.run(_send_many(server, count, clients, prefer, pause))
 
 
-async def _send_many(server: Server, count: int, clients: int, prefer: str) -> list[Answer]:
+async def _send_many(
+    server: Server, count: int, clients: int, prefer: str, pause: float
+) -> list[Answer]:
     left = itertools.islice(_numbers, count)
     answers: list[Answer] = []
     runs = itertools.islice(itertools.cycle(server.runs), clients)
-    await asyncio.gather(*(_client(server, run, left, answers, prefer) for run in runs))
+    await asyncio.gather(*(_client(server, run, left, answers, prefer, pause) for run in runs))
     return answers
 
 
@@ -53,7 +57,12 @@ def another(body: bytes, number: int) -> bytes:
 
 
 async def _client(
-    server: Server, run: tuple[str, str], left: Iterator[int], answers: list[Answer], prefer: str
+    server: Server,
+    run: tuple[str, str],
+    left: Iterator[int],
+    answers: list[Answer],
+    prefer: str,
+    pause: float,
 ) -> None:
     run_id, key = run
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -72,6 +81,8 @@ async def _client(
         answers.append(
             Answer(status, seconds, document.get("id", ""), str(document.get("state", "")))
         )
+        if pause:
+            await asyncio.sleep(pause)
     writer.close()
     await writer.wait_closed()
 

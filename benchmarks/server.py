@@ -91,8 +91,13 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(code: Path | None = None, **settings: object) -> Iterator[Server]:
-    """A server of this version, or of the one whose checkout is in the directory `code`."""
+def running(
+    code: Path | None = None, *, metric_py: str = "", **settings: object
+) -> Iterator[Server]:
+    """A server of this version, or of the one whose checkout is in the directory `code`.
+
+    The competition's metric is `metric_py`, if one is given.
+    """
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as directory:
         port = free_port()
         (Path(directory) / "none").mkdir()
@@ -126,7 +131,7 @@ def running(code: Path | None = None, **settings: object) -> Iterator[Server]:
 
         try:
             process = start()
-            runs = set_up(port, key)
+            runs = set_up(port, key, metric_py)
             data = Path(directory) / "data"
             yield Server(port, process, start, key, runs, submission(), data)
         finally:
@@ -135,13 +140,15 @@ def running(code: Path | None = None, **settings: object) -> Iterator[Server]:
                 process.wait()
 
 
-def set_up(port: int, key: str) -> list[tuple[str, str]]:
+def set_up(port: int, key: str, metric_py: str = "") -> list[tuple[str, str]]:
     """Import the competition, and make runs at it."""
     bearer = {"Authorization": f"Bearer {key}"}
     with httpx.Client(
         base_url=f"http://127.0.0.1:{port}", headers=bearer, trust_env=False, timeout=60
     ) as podium:
-        podium.post("/v1/competitions", files={"archive": competition()}).raise_for_status()
+        podium.post(
+            "/v1/competitions", files={"archive": competition(metric_py)}
+        ).raise_for_status()
         experiment = {"name": "bench", "agent": "a", "model": "m"}
         podium.post("/v1/experiments", json=experiment).raise_for_status()
         runs = []
@@ -152,14 +159,17 @@ def set_up(port: int, key: str) -> list[tuple[str, str]]:
         return runs
 
 
-def competition() -> bytes:
+def competition(metric_py: str = "") -> bytes:
     answers = submission(answers=True)
+    toml = TOML.replace("accuracy_score", "own_score") if metric_py else TOML
     files = {
-        "competition.toml": TOML.encode(),
+        "competition.toml": toml.encode(),
         "description.md": b"Predict.\n",
         "public/sample_submission.csv": submission(),
         "private/answers.csv": answers,
     }
+    if metric_py:
+        files["metric.py"] = metric_py.encode()
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for name, content in files.items():

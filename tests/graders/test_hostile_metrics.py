@@ -64,7 +64,7 @@ def test_a_metric_that_loops_for_ever_is_stopped_in_time(run):
     started = time.monotonic()
     fault = run("while True: pass")
     assert fault.kind == "timeout"
-    assert SECONDS <= time.monotonic() - started < SECONDS + 5
+    assert SECONDS <= time.monotonic() - started < 4 * SECONDS
 
 
 def test_a_metric_that_ignores_signals_and_exceptions_is_stopped_too(run):
