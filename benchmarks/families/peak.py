@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 
 from app.graders.process import GraderProcess, Job, Role
+from app.graders.version_folder import VersionFolder
 from app.grading.custom_metric import METRIC_FILE
 from app.grading.graded import Graded
 from benchmarks.families.measure import Place
@@ -43,7 +44,8 @@ def peak_memory(place: Place) -> Peak:
     grader = GraderProcess(role, memory_mb=16_384, cache_mb=8_192)
     try:
         at_first = _memory(grader.pid, "VmRSS")
-        job = Job("grade", place.version, place.submission)
+        version = VersionFolder(place.version.parent.name, place.version)
+        job = Job("grade", version, place.submission)
         grader.ask(job, SECONDS)
         time.sleep(1.0)  # the grader frees memory that it used only once
         watched = psutil.Process(grader.pid).children()[0].pid if has_own_metric else grader.pid
