@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Generic
 
+from app.domain.states import SubmissionState
 from app.errors import PodiumError
 from app.services.grading.claim_store import AnyClaim
 from app.services.grading.lifecycle import DATABASE_PAUSE_SECONDS, GradingEnd, GradingLifecycle
@@ -45,9 +46,12 @@ class GradingLoop(Generic[AnyClaim]):
         self._in_flight: set[AnyClaim] = set()
         self._lock = threading.Lock()
         self._wake = threading.Event()
+        self._news = threading.Event()  # something may be queued that the last claim has not seen
+        self._news.set()
 
     def wake(self) -> None:
         """Query for submissions now. Callable from any thread."""
+        self._news.set()
         self._wake.set()
 
     def is_idle(self) -> bool:
@@ -68,8 +72,10 @@ class GradingLoop(Generic[AnyClaim]):
             self._start(claimed or [])
             if stop(claimed is None and was_idle):
                 return
-            if not claimed:
-                self._wake.wait(IDLE_SECONDS if claimed is None else self._busy_seconds)
+            if not claimed and not self._wake.wait(
+                IDLE_SECONDS if claimed is None else self._busy_seconds
+            ):
+                self._news.set()  # other processes may have queued something
 
     def give_back(self) -> None:
         """Undo the count of attempts that ended with the graders. Close the graders before."""
@@ -93,9 +99,13 @@ class GradingLoop(Generic[AnyClaim]):
         free = self._capacity - len(busy)
         if free < 1:
             return []
+        if not self._news.is_set() and not self._lifecycle.claims.may_have_more:
+            return None  # without a transaction
+        self._news.clear()
         try:
             return self._lifecycle.claims.claim(free if self._is_free() else 0, busy)
         except PodiumError as error:
+            self._news.set()
             pause(error)
             return []
 
@@ -111,6 +121,9 @@ class GradingLoop(Generic[AnyClaim]):
         # Whatever the result was; but `give_back` needs what was cancelled with the graders.
         if end.cancelled():
             return
+        # Before the loop can be idle, so that it does not end while something is queued again.
+        if end.exception() is not None or end.result() is SubmissionState.QUEUED:
+            self._news.set()
         with self._lock:
             self._in_flight.discard(claimed)
         self._wake.set()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -83,6 +84,43 @@ def test_each_submission_gets_its_outcome(server: Server) -> None:
     ]  # fmt: skip
     assert {server.row(one).attempts for one in ids} == {1}
     assert gradings_in_progress.noted(server.context.settings) == frozenset()
+
+
+def test_what_comes_while_all_places_are_taken_is_claimed_when_one_is_free(server: Server) -> None:
+    worker = Worker(server.context)
+    worker._capacity = 2  # one for competitions with a metric.py, and one for others
+    first = server.submit()
+    taken = worker._claim()
+    assert taken is not None
+    assert [one.id for one in taken] == [first]
+    assert worker._claim() is None
+    worker._in_flight.update(taken)
+    worker._in_flight.add(replace(taken[0], id="of another"))
+
+    second = server.submit()
+    worker.wake()
+    assert worker._claim() == []
+    worker._in_flight.clear()
+
+    assert [one.id for one in worker._claim() or []] == [second]
+
+
+def test_what_another_process_queues_is_found_without_a_wake(server: Server) -> None:
+    worker, stopping = Worker(server.context), threading.Event()
+    working = threading.Thread(target=worker.run, args=(lambda _: stopping.is_set(),))
+    working.start()
+    try:
+        for shift in (0.0, 0.5):
+            sent = server.submit(shift)
+            for _ in range(300):
+                if server.row(sent).state is SubmissionState.GRADED:
+                    break
+                time.sleep(0.1)
+            assert server.row(sent).state is SubmissionState.GRADED
+    finally:
+        stopping.set()
+        worker.wake()
+        working.join()
 
 
 def test_a_file_during_which_a_server_died_is_graded_first(server: Server) -> None:

@@ -39,6 +39,10 @@ class ClaimStore(Protocol[AnyClaim]):
     Its methods run in any thread.
     """
 
+    @property
+    def may_have_more(self) -> bool:
+        """Whether something that the last claim has seen may be left to claim."""
+
     def claim(self, limit: int, busy: Collection[AnyClaim]) -> list[AnyClaim] | None:
         """Claim up to `limit` submissions, none of them in `busy`. None if none is to be graded."""
 

@@ -36,6 +36,7 @@ class SubmissionClaims:
     def __init__(self, context: Context, *, are_others: bool = False) -> None:
         self._context = context
         self._are_others = are_others
+        self.may_have_more = True
         graders = context.settings.graders
         self._turns: Turns[GradingResult] = Turns(graders)
         self._turns_with_own_metric: Turns[GradingResult] = Turns(graders)
@@ -62,16 +63,18 @@ class SubmissionClaims:
         of_own = sum(self._has_own_metric(one) for one in busy)
         claim = partial(direct_claims.claim, file=METRIC_FILE, most_of_run=MOST_OF_RUN, held=held)
 
-        def claim_both(session: Session) -> list[ClaimRecord]:
+        def claim_both(session: Session) -> tuple[list[ClaimRecord], bool]:
             if submission_counts.oldest_queued(session) is None:  # cheaper than to ask for turns
-                return []
+                return [], False
             most, most_of_own = half - (len(busy) - of_own), half - of_own
-            others = claim(session, instance, min(limit, most), now, has_file=False)
-            own = claim(session, instance, min(limit, most_of_own), now, has_file=True)
-            self._find_own_metrics(session, others + own)
-            return others + own
+            found = claim(session, instance, min(limit, most), now, has_file=False)
+            if submission_counts.oldest_queued(session) is not None:
+                found += claim(session, instance, min(limit, most_of_own), now, has_file=True)
+            self._find_own_metrics(session, found)
+            return found, submission_counts.oldest_queued(session) is not None
 
-        return self._context.database.write(claim_both) or None
+        claimed, self.may_have_more = self._context.database.write(claim_both)
+        return claimed or None
 
     def claim_one(self, submission_id: str) -> list[ClaimRecord]:
         """Claim a submission if it is queued."""

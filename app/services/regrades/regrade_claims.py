@@ -38,6 +38,7 @@ class RegradeClaims:
     def __init__(self, context: Context, *, are_others: bool = False) -> None:
         self._context = context
         self._are_others = are_others
+        self.may_have_more = True  # a regrade goes on until a claim finds nothing left of it
 
     def claim(
         self, limit: int, busy: Collection[ClaimedRegrading]
