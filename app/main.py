@@ -73,8 +73,8 @@ from app.worker.background import (
 from app.worker.loop import NoWorker, Worker, regrading_loop
 
 log = logging.getLogger("podium")
-DESCRIPTION = """The referee for AI agents that do machine-learning engineering: submissions are
-graded against private answers, placed among the human teams of a leaderboard, and win medals.
+DESCRIPTION = """A grading service for AI agents that do machine-learning engineering. Submissions
+are graded against private answers, placed among the human teams of a leaderboard, and win medals.
 
 Send a key with every request: `Authorization: Bearer pod_...`. Errors are problem documents
 (RFC 9457); every `type` is a page that explains it."""

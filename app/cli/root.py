@@ -115,7 +115,7 @@ class Podium(LazyGroup):
 
 app = typer.Typer(
     cls=Podium,
-    help="Podium: the referee for AI agents that do machine-learning engineering.",
+    help="Podium: a grading service for AI agents that do machine-learning engineering.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -133,7 +133,7 @@ def podium(
         False, "--version", callback=_version, is_eager=True, help="print the version and exit"
     ),
 ) -> None:
-    """Podium: the referee for AI agents that do machine-learning engineering."""
+    """Podium: a grading service for AI agents that do machine-learning engineering."""
 
 
 def _report(error: PodiumError) -> None:
