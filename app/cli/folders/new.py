@@ -64,7 +64,7 @@ def new(
     ] = 0.3,
     search_share: Annotated[
         float,
-        typer.Option(min=0, max=0.9, help="share of the others that agents may search on"),
+        typer.Option(min=0, max=0.9, help="share of the other test rows that agents may search on"),
     ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="chooses rows and ids")] = 0,
     title: Annotated[str, typer.Option(help="the title; without: the name in words")] = "",
