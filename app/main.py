@@ -10,7 +10,6 @@ import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 
 from fastapi import FastAPI, Response
 from fastapi.concurrency import run_in_threadpool
@@ -235,7 +234,7 @@ def _resume(context: Context) -> None:
     count = recovery.defer_forgotten(context)
     if count:
         log.warning("queued submissions without a job", extra={"submissions": count})
-    context.database.write(partial(finish_all, queues=True))
+    context.database.write(finish_all)
 
 
 def _stop_grading(context: Context) -> None:

@@ -41,7 +41,7 @@ COMPETITIONS = (
      "Write a competition as a task of Harbor, whose verifier asks Podium to grade."),
 )  # fmt: skip
 RUNS = (
-    ("experiments", "experiments:app", "Create, list and archive experiments."),
+    ("experiments", "experiments:app", "Create, list, amend and archive experiments."),
     ("runs", "runs:app", "Create, list, close and archive runs."),
     ("reviews", "operation.reviews:app", "Look at runs with signals, and decide about them."),
     ("receipts", "receipts.commands:app", "Issue, list and save signed receipts."),
