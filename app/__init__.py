@@ -1,3 +1,3 @@
-"""Podium: the referee for AI agents that do machine-learning engineering."""
+"""Podium: a grading service for AI agents that do machine-learning engineering."""
 
 __version__ = "0.1.0"

@@ -172,23 +172,12 @@ class QuotaExceeded(PodiumError):
 class TooManyFailures(QuotaExceeded):
     """Grading failed for too many files of this run.
 
-    A file with which grading fails tells something about the private answers. So a run may have a
-    number of them (PODIUM_RUN_FAILURES), apart from its submissions, of which they use up none.
-    Where a competition has its own metric, or a file of the run failed before, a file without an
-    outcome counts as if it would fail (not under the policy `full`): wait for outcomes, then send
-    the next file. If the number is used up, waiting does not help. The reasons are in `podium
-    faults`, for an admin.
+    A file for which grading fails reveals something about the private answers. So a run may have
+    only a number of them (PODIUM_RUN_FAILURES). They use up none of its submissions. Where a
+    competition has its own metric, or a file of the run failed before, a file without an outcome
+    counts as a failure (not under the policy `full`): wait for outcomes, then send the next file.
+    If the number is used up, waiting does not help. An admin finds the reasons in `podium faults`.
     """
-
-
-class MisdirectedRequest(PodiumError):
-    """Podium is not a proxy for this host.
-
-    The client's HTTP_PROXY leads to Podium, which forwards nothing. Set the variable for Kaggle's
-    command alone, or name the host in NO_PROXY.
-    """
-
-    status = 421
 
 
 class Unavailable(PodiumError):

@@ -10,7 +10,6 @@ import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
-from functools import partial
 
 from fastapi import FastAPI, Response
 from fastapi.concurrency import run_in_threadpool
@@ -73,8 +72,8 @@ from app.worker.background import (
 from app.worker.loop import NoWorker, Worker, regrading_loop
 
 log = logging.getLogger("podium")
-DESCRIPTION = """The referee for AI agents that do machine-learning engineering: submissions are
-graded against private answers, placed among the human teams of a leaderboard, and win medals.
+DESCRIPTION = """A grading service for AI agents that do machine-learning engineering. Submissions
+are graded against private answers, placed among the human teams of a leaderboard, and win medals.
 
 Send a key with every request: `Authorization: Bearer pod_...`. Errors are problem documents
 (RFC 9457); every `type` is a page that explains it."""
@@ -235,7 +234,7 @@ def _resume(context: Context) -> None:
     count = recovery.defer_forgotten(context)
     if count:
         log.warning("queued submissions without a job", extra={"submissions": count})
-    context.database.write(partial(finish_all, queues=True))
+    context.database.write(finish_all)
 
 
 def _stop_grading(context: Context) -> None:

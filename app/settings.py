@@ -93,8 +93,8 @@ class Settings(BaseSettings):
     run_failures: int = Field(
         100,
         ge=1,
-        description="files of one run for which grading may fail by what the metric does with "
-        "them; beyond: 429",
+        description="files of one run for which grading may fail because of what the metric does "
+        "with them; beyond: 429",
     )
     disk_reserve_percent: float = Field(
         5.0,
@@ -141,8 +141,9 @@ class Settings(BaseSettings):
         1.0,
         ge=0,
         le=60,
-        description="under `validity` and `public` a run's key sees an outcome 1, 2, 4, ... 64, "
-        "128, 192, ... times as many seconds after the file came; 0: as soon as it is there",
+        description="under `validity`, `search` and `public` a run's key sees an outcome 1, 2, 4, "
+        "... 64, 128, 192, ... times this many seconds after the file came; 0: as soon as there is "
+        "one",
     )
     drain_seconds: float = Field(
         60.0, ge=0, description="seconds for a stopping worker to finish its gradings"
@@ -161,7 +162,7 @@ class Settings(BaseSettings):
         12.0, gt=0, le=24 * 365, description="how long a login in a browser lasts"
     )
     public_boards: str = Field(
-        "", description="suites, with commas between them, whose boards need no login"
+        "", description="suites, separated by commas, whose boards need no login"
     )
     signer_name: str = Field(
         "",

@@ -1,7 +1,7 @@
 """Draw ten lines of `app/`, for a reader who guesses their folders from README's map alone.
 
 `python -m benchmarks.ten_lines` prints the lines, `--answers` also where each of them is. `--seed`
-draws others. docs/architecture.md has the results under "Counts".
+draws others, `--number` more. docs/architecture.md has the results under "Counts".
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ def main() -> None:
     """Print the lines."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--number", type=int, default=DRAWN)
     parser.add_argument("--answers", action="store_true", help="say where each line is")
     asked = parser.parse_args()
     lines = [
@@ -29,7 +30,7 @@ def main() -> None:
         for path in sorted(PACKAGE.rglob("*.py"))
         for number, text in code_lines(path.read_text(encoding="utf-8"))
     ]
-    for place, text in random.Random(asked.seed).sample(lines, DRAWN):
+    for place, text in random.Random(asked.seed).sample(lines, asked.number):
         print(f"{text}    # {place}" if asked.answers else text)
 
 

@@ -19,7 +19,7 @@ Columns = Annotated[
     list[str],
     Query(
         max_length=100,
-        description="the columns and their order, by name with commas between, in Markdown, CSV "
+        description="the columns and their order, by name, separated by commas, in Markdown, CSV "
         "and Parquet; an unknown name is refused with a list of the known ones",
     ),
 ]

@@ -101,7 +101,7 @@ def list_competitions(
     dependencies=[FOR_ADMINS],
 )
 async def import_competition(request: Request, response: Response, context: Ctx) -> Any:
-    """Import a .zip or .tar.gz of a competition folder; new content is a new version."""
+    """Import a .zip, .tar or .tar.gz of a competition folder; new content is a new version."""
     import_folder.require_disk_space(context)
     scratch = await run_in_threadpool(context.scratch)
     try:

@@ -87,7 +87,7 @@ Experiments = Annotated[
     list[str],
     Query(
         max_length=1000,
-        description="only these experiments: names with commas between them, or the parameter "
+        description="only these experiments: names separated by commas, or the parameter "
         "several times",
     ),
 ]

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 
 from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, ExperimentPath, Id
-from app.api.http.negotiation import NON_JSON_RESPONSES, answer
-from app.api.http.problems import responses
-from app.api.results import scope
+from app.api.http.negotiation import answer
+from app.api.results import ANSWERS, scope
 from app.api.schemas.success import OutcomesOut, SuccessRatesOut, TrajectoryOut
 from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
 from app.reports.run_outcomes import outcomes_report, trajectory_report
@@ -19,10 +18,6 @@ from app.services.results.inputs.scope import ResultFilter
 from app.services.results.success_rates import SuccessScope
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
-ANSWERS: dict[int | str, dict[str, Any]] = {
-    **NON_JSON_RESPONSES,
-    **responses(401, 403, 404, 406, 409, 422),
-}
 Threshold = Annotated[
     float | None,
     Query(

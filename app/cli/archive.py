@@ -12,7 +12,7 @@ from app.cli.remote import remote
 from app.domain.states import ArchivalKind
 
 Name = Annotated[str, typer.Argument(help="its slug, name or id")]
-Reason = Annotated[str, typer.Option(help="why, for whoever looks later")]
+Reason = Annotated[str, typer.Option(help="why, for later readers")]
 
 
 def add_archive_commands(app: typer.Typer, kind: ArchivalKind) -> None:

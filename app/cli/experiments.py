@@ -1,4 +1,4 @@
-"""`podium experiments`: create, list and amend experiments."""
+"""`podium experiments`: create, list, amend and archive experiments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from app.domain.states import ArchivalKind
 if TYPE_CHECKING:
     from app.storage.database.records import ExperimentRecord
 
-app = typer.Typer(cls=Group, help="Create, list and archive experiments.", no_args_is_help=True)
+app = typer.Typer(
+    cls=Group, help="Create, list, amend and archive experiments.", no_args_is_help=True
+)
 add_archive_commands(app, ArchivalKind.EXPERIMENT)
 
 
@@ -59,7 +61,7 @@ def create(
     else:
         from app.services.experiments import experiments
 
-        new = experiments.NewExperiment(_named(name), agent, model, notes, given)
+        new = experiments.NewExperiment(name, agent, model, notes, given)
         with podium() as context:
             record, _ = experiments.create(context, new)
         document = _shown(record)
@@ -72,7 +74,7 @@ def create(
 @app.command()
 def amend(
     name: Annotated[str, typer.Argument(help="the experiment's name")],
-    reason: Annotated[str, typer.Option(help="why, for whoever looks later")],
+    reason: Annotated[str, typer.Option(help="why, for later readers")],
     agent: Annotated[str | None, typer.Option(help="the agent")] = None,
     model: Annotated[str | None, typer.Option(help="the model that the agent uses")] = None,
     notes: Annotated[str | None, typer.Option(help="notes for readers of results")] = None,
@@ -105,7 +107,7 @@ def amend(
 @app.command("withdraw-imports")
 def withdraw_imports(
     name: Annotated[str, typer.Argument(help="the experiment's name")],
-    reason: Annotated[str, typer.Option(help="why, for whoever looks later")],
+    reason: Annotated[str, typer.Option(help="why, for later readers")],
     competition: Annotated[str | None, typer.Option(help="only of this competition")] = None,
     seed: Annotated[int | None, typer.Option(help="only of this seed")] = None,
     url: Url = "",
@@ -187,10 +189,3 @@ def _shown(record: ExperimentRecord) -> Document:
         "name": record.name, "agent": record.agent, "model": record.model, "notes": record.notes,
         "resources": record.resources, "created_at": record.created_at,
     }  # fmt: skip
-
-
-def _named(name: str) -> str:
-    """The name, if the HTTP API could use it too."""
-    if not 1 <= len(name) <= 200 or "/" in name or not name.isprintable():
-        raise typer.BadParameter("a name has 1 to 200 printable characters and no slash")
-    return name

@@ -35,7 +35,7 @@ def create(
         str, typer.Option(help="the experiment of a harness's key, which grades its runs alone")
     ] = "",
     name: Annotated[str, typer.Option(help="the name of its holder")] = "",
-    expires: Annotated[str, typer.Option(help="lifetime, as 12h or 90d; without: unlimited")] = "",
+    expires: Annotated[str, typer.Option(help="lifetime, as 12h or 90d; default: unlimited")] = "",
     url: Url = "",
     key: Key = "",
     as_json: AsJson = False,

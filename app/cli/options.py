@@ -40,7 +40,7 @@ Url = Annotated[
     typer.Option(
         "--url",
         envvar="PODIUM_URL",
-        help="the address of a Podium elsewhere; without: the data directory here",
+        help="the address of a Podium elsewhere; default: the data directory here",
     ),
 ]
 Key = Annotated[

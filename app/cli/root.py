@@ -41,7 +41,7 @@ COMPETITIONS = (
      "Write a competition as a task of Harbor, whose verifier asks Podium to grade."),
 )  # fmt: skip
 RUNS = (
-    ("experiments", "experiments:app", "Create, list and archive experiments."),
+    ("experiments", "experiments:app", "Create, list, amend and archive experiments."),
     ("runs", "runs:app", "Create, list, close and archive runs."),
     ("reviews", "operation.reviews:app", "Look at runs with signals, and decide about them."),
     ("receipts", "receipts.commands:app", "Issue, list and save signed receipts."),
@@ -115,7 +115,7 @@ class Podium(LazyGroup):
 
 app = typer.Typer(
     cls=Podium,
-    help="Podium: the referee for AI agents that do machine-learning engineering.",
+    help="Podium: a grading service for AI agents that do machine-learning engineering.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -133,7 +133,7 @@ def podium(
         False, "--version", callback=_version, is_eager=True, help="print the version and exit"
     ),
 ) -> None:
-    """Podium: the referee for AI agents that do machine-learning engineering."""
+    """Podium: a grading service for AI agents that do machine-learning engineering."""
 
 
 def _report(error: PodiumError) -> None:

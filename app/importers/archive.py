@@ -43,14 +43,12 @@ def unpack_archive(
     *,
     max_bytes: int,
     max_files: int = MAX_FILES,
-    slug: str | None = None,
     progress: Callable[[str, int], None] | None = None,
 ) -> Path:
     """Unpack `file` below the directory `into`. Returns the path of the competition folder.
 
-    The archive has one folder, whose name is the slug; or the folder's files at its top, and then
-    `slug` must be given. `progress` is called with the name and bytes of each member. On failure
-    nothing is left below `into`.
+    The archive has one folder, whose name is the slug. `progress` is called with the name and bytes
+    of each member. On failure nothing is left below `into`.
 
     Raises:
         BadCompetition: the archive is damaged, encrypted, too large, or has a member that is not
@@ -59,7 +57,7 @@ def unpack_archive(
     tree = into / ".unpacking"  # no slug starts with a dot
     try:
         unpack_files(file, tree, max_bytes=max_bytes, max_files=max_files, progress=progress)
-        return _move_into_place(tree, into, slug)
+        return _move_into_place(tree, into)
     finally:
         shutil.rmtree(tree, ignore_errors=True)
 
@@ -199,32 +197,26 @@ def _unpack_tar(stream: IO[bytes], unpacking: _Unpacking) -> None:
     blocks.finish()
 
 
-def _move_into_place(tree: Path, into: Path, slug: str | None) -> Path:
+def _move_into_place(tree: Path, into: Path) -> Path:
     tops = sorted(tree.iterdir())
     if not tops:
         raise _bad_archive("archive", "there is no file in it")
     if any(top.is_file() for top in tops):
-        if slug is None:
-            raise _bad_archive(
-                "archive",
-                f"{tops[0].name} is at its top: put everything into one folder that has the "
-                "competition's name, or give the slug",
-            )
-        name, folder = slug, tree
-    elif len(tops) > 1:
+        raise _bad_archive(
+            "archive",
+            f"{tops[0].name} is at its top: put everything into one folder that has the "
+            "competition's name",
+        )
+    if len(tops) > 1:
         names = ", ".join(shown(top.name) for top in tops[:5])
         raise _bad_archive("archive", f"holds {len(tops)} folders ({names}); one is expected")
-    else:
-        name, folder = tops[0].name, tops[0]
-        if slug is not None and name != slug:
-            raise _bad_archive(
-                "archive", f"its folder is {shown(name)}, but the slug given is {slug}"
-            )
-    if not SLUG.fullmatch(name):
+    (folder,) = tops
+    if not SLUG.fullmatch(folder.name):
         raise _bad_archive(
-            "archive", f"{shown(name)!r} is not a slug: letters, digits and hyphens, at most 100"
+            "archive",
+            f"{shown(folder.name)!r} is not a slug: letters, digits and hyphens, at most 100",
         )
-    return folder.rename(into / name)
+    return folder.rename(into / folder.name)
 
 
 def _bad_archive(file: str, message: str) -> BadCompetition:

@@ -18,8 +18,8 @@ description: Send predictions of a machine-learning competition to Podium, which
 ---
 # Podium
 
-Podium is the referee of machine-learning competitions. You get a task and public files, train a
-model, and send predictions as a CSV file. Podium compares them with private answers.
+Podium grades submissions to machine-learning competitions. You get a task and public files, train
+a model, and send predictions as a CSV file. Podium compares them with private answers.
 """
 TOLD = {
     Feedback.NONE: "Podium answers that the file arrived (`received`), and nothing else: neither "
@@ -41,11 +41,12 @@ RULES = """
 - 401: the key is not valid; stop. 403, 404: this key may not do or see that; do not try again.
 - 409: the run is closed, or an `Idempotency-Key` came with another file; `detail` says which.
 - 422, or a submission that is `rejected`: correct the file.
-- 429 and 503: wait as many seconds as the header `Retry-After` says, then send the same again.
+- 429 and 503: wait as many seconds as the header `Retry-After` says, then send the same request
+  again. Stop if `detail` says that waiting does not help.
 - `failed`: Podium could not grade the file. That is not your fault and uses up no submission. The
-  number of such files in a run is limited: do not send a file that failed again.
-- Send each file with an `Idempotency-Key` of its own. If an answer is lost, send the same again:
-  it is the same submission.
+  number of such files in a run is limited, so do not send a file again that failed.
+- Send each file with an `Idempotency-Key` of its own. If an answer is lost, send the same request
+  again: it is the same submission.
 """
 COMMANDS = """
 ## Commands
@@ -79,19 +80,19 @@ curl -s "$PODIUM_URL/v1/competitions/SLUG/grade?seed=0&attempt=1&format=mle-benc
      -H "Authorization: Bearer $PODIUM_KEY" -H 'Content-Type: text/csv' \\
      --data-binary @submission.csv
 ```
-The same request again is the same attempt. `valid_submission` is false if the file is at fault. An
-answer of 5xx is Podium's or the competition's fault and no score. `GET` on the same address has
-the medal lines.
+If you send the same request again, it is the same attempt. `valid_submission` is false if the file
+is at fault. An answer of 5xx is Podium's or the competition's fault, and no score. `GET` on the
+same address has the medal lines.
 """
 GENERAL = """
-Ask for this page with your key (`Authorization: Bearer $PODIUM_KEY`), and it has your competition,
-its file format, and what is left of your submissions.
+If you ask for this page with your key (`Authorization: Bearer $PODIUM_KEY`), it has your
+competition, its file format, and how many submissions you may still send.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class RunGuide:
-    """A run and its competition, with what its key may know of both."""
+    """A run and its competition, with what the run's key may know of both."""
 
     run: RunRecord
     competition: Competition
@@ -166,7 +167,10 @@ def _format(about: RunGuide) -> list[str]:
     lines += [f"- `{name}`: {_kind(column)}" for name, column in form.columns.items()]
     if form.rows_sum_to_one:
         lines.append("The probabilities of a row sum to 1.")
-    lines.append("Ids are those of the sample submission, each once unless it repeats them there.")
+    if form.id:
+        lines.append("Ids are those of the sample submission, each in as many rows as there.")
+    else:
+        lines.append("There is no id column: rows are in the order of the sample submission.")
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The report of how much a rate hangs on single choices."""
+"""The report of how much a rate depends on single choices."""
 
 from __future__ import annotations
 

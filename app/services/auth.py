@@ -104,13 +104,13 @@ def _live(holder: KeyHolder) -> Caller:
     """The holder of a key, if the key is still valid: the one place that decides it."""
     record = holder.key
     if record.revoked_at is not None:
-        raise Unauthorized("This key was revoked. Ask whoever runs this Podium for a new one.")
+        raise Unauthorized("This key was revoked. Ask the operator of this Podium for a new one.")
     if record.expires_at is not None and record.expires_at <= datetime.now(UTC):
-        raise Unauthorized("This key has expired. Ask whoever runs this Podium for a new one.")
+        raise Unauthorized("This key has expired. Ask the operator of this Podium for a new one.")
     if holder.archived is not None:
         raise RunArchived(
             f"The {holder.archived.value} of this key was archived, so the key opens nothing. Ask "
-            "whoever runs this Podium to restore it."
+            "the operator of this Podium to restore it."
         )
     return Caller(record.role, record.id, record.run_id, holder.run_waits, record.experiment)
 

@@ -27,6 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from app.units import PERCENT
+
 Array = NDArray[np.float64]
 Interval = tuple[float, float]
 Z95 = float(ndtri(0.975))
@@ -45,6 +47,14 @@ class RateUncertainty:
     sem: Array
     degrees: Array  # NaN where nothing varies
     interval: Array
+
+
+def in_percent(found: RateUncertainty | None, column: int = 0) -> Interval | None:
+    """The interval of a column in percent; None where nothing is known of the uncertainty."""
+    if found is None:
+        return None
+    low, high = (PERCENT * found.interval[:, column]).tolist()
+    return low, high
 
 
 def over_runs(shares: Array, attempts: NDArray[np.int64]) -> RateUncertainty | None:

@@ -12,9 +12,9 @@ from enum import StrEnum
 import numpy as np
 
 from app.domain.medals import Medal
-from app.statistics.intervals import Interval, RateUncertainty, over_competitions, over_runs
+from app.statistics.intervals import Interval, in_percent, over_competitions, over_runs
+from app.units import PERCENT
 
-PERCENT = 100.0
 ORDER = {None: 0, Medal.BRONZE: 1, Medal.SILVER: 2, Medal.GOLD: 3}
 
 
@@ -97,18 +97,11 @@ def medals_over(
     return [
         Point(
             at, float(means[2 * n]), float(means[2 * n + 1]),
-            _percent(runs, 2 * n), _percent(competitions, 2 * n),
-            _percent(runs, 2 * n + 1), _percent(competitions, 2 * n + 1),
+            in_percent(runs, 2 * n), in_percent(competitions, 2 * n),
+            in_percent(runs, 2 * n + 1), in_percent(competitions, 2 * n + 1),
         )
         for n, at in enumerate(moments)
     ]  # fmt: skip
-
-
-def _percent(found: RateUncertainty | None, column: int) -> Interval | None:
-    if found is None:
-        return None
-    low, high = PERCENT * found.interval[:, column]
-    return float(low), float(high)
 
 
 def _medal(sent: TimedSubmission | None) -> Medal | None:

@@ -18,8 +18,8 @@ from app.domain.result_choices import RATES
 from app.errors import Invalid
 from app.statistics.attempts import Grid
 from app.statistics.comparison import LEVEL, POWER, detectable_difference
+from app.units import PERCENT
 
-PERCENT = 100.0
 MOST_DIFFERENCE = 100.0  # of two rates in percent
 
 

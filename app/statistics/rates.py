@@ -21,10 +21,10 @@ from app.statistics.estimates import (
     cluster_bootstrap,
     t_interval,
 )
-from app.statistics.intervals import RateUncertainty, over_competitions, over_runs
+from app.statistics.intervals import RateUncertainty, in_percent, over_competitions, over_runs
+from app.units import PERCENT
 
 ALL = "all"
-PERCENT = 100.0
 PARTS_AT_ONCE = 200  # groups of experiments, whose arrays are in memory together
 Part = tuple[Grid, list[int]]  # a grid, and the positions of a group's competitions
 
@@ -173,7 +173,7 @@ def _of_runs(runs: RateUncertainty | None, at: int) -> dict[str, Any]:
     return {
         "runs_sem": PERCENT * sem,
         "runs_df": None if sem == 0 else float(runs.degrees[at]),
-        "runs95": _interval(runs, at),
+        "runs95": in_percent(runs, at),
     }
 
 
@@ -183,10 +183,5 @@ def _of_competitions(competitions: RateUncertainty | None, at: int) -> dict[str,
         return {}
     return {
         "competitions_sem": PERCENT * float(competitions.sem[at]),
-        "competitions95": _interval(competitions, at),
+        "competitions95": in_percent(competitions, at),
     }
-
-
-def _interval(uncertainty: RateUncertainty, at: int) -> Interval:
-    low, high = uncertainty.interval[:, at].tolist()
-    return PERCENT * low, PERCENT * high

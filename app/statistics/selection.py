@@ -16,9 +16,9 @@ from scipy.stats import rankdata
 
 from app.statistics.intervals import Interval, of_values
 from app.statistics.medals_over_time import Choice, RunHistory, TimedSubmission, chosen
+from app.units import PERCENT
 
 Array = NDArray[np.float64]
-PERCENT = 100.0
 
 
 @dataclass(frozen=True, slots=True)

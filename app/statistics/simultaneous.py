@@ -22,12 +22,12 @@ from app.domain.result_choices import RATES
 from app.statistics.attempts import Grid
 from app.statistics.comparison import within_range
 from app.statistics.estimates import SEED, Interval
+from app.units import PERCENT
 
 Array = NDArray[np.float64]
 LEVEL = 0.05
 RESAMPLES = 4_000
 PAIRS_AT_ONCE = 250  # bounds the memory of the resamples
-PERCENT = 100.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,10 @@ from scipy.special import ndtri
 
 from app.statistics.efficiency import Efficiency, Usage, efficiency
 from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem
-from app.statistics.intervals import RateUncertainty, over_competitions, over_runs
+from app.statistics.intervals import in_percent, over_competitions, over_runs
+from app.units import PERCENT
 
 ALL = "all"
-PERCENT = 100.0
 KINDS = ("graded", "reported", "imported")
 
 
@@ -143,16 +143,9 @@ def _rate(parts: list[list[bool]]) -> Rate | None:
         sem=None if sem is None else PERCENT * sem,
         wilson95=None if alone is None else wilson(sum(alone), len(alone)),
         bootstrap95=cluster_bootstrap(PERCENT * column)[0],
-        runs95=_ends(runs),
-        competitions95=_ends(over_competitions(column)),
+        runs95=in_percent(runs),
+        competitions95=in_percent(over_competitions(column)),
     )
-
-
-def _ends(found: RateUncertainty | None) -> Interval | None:
-    if found is None:
-        return None
-    low, high = (PERCENT * found.interval[:, 0]).tolist()
-    return low, high
 
 
 def _improvement(parts: list[list[SuccessOutcome]]) -> Improvement:

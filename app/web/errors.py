@@ -21,7 +21,7 @@ FOR_PROGRAMS = (
     "/SKILL.md", "/llms.txt",
 )  # fmt: skip
 ADVICE = {
-    HTTPStatus.FORBIDDEN: "Log in with another key, or ask whoever runs this Podium.",
+    HTTPStatus.FORBIDDEN: "Log in with another key, or ask the operator of this Podium.",
     HTTPStatus.NOT_FOUND: "The name may be mistyped, or it was archived since this address was "
     "made. The lists above have all that is here.",
     HTTPStatus.METHOD_NOT_ALLOWED: "Open the page first, and send the form from there.",

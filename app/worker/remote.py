@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 
 from app.errors import Conflict, PodiumError, Unavailable
 from app.queue.consumer import Consumer, ConsumerConfig
@@ -169,9 +168,8 @@ class _RemoteWorker:
             raise self._refusal
 
     async def _defer_forgotten(self) -> int:
-        finish = partial(finish_all, queues=True)
         try:
-            await asyncio.to_thread(self._context.database.write, finish)
+            await asyncio.to_thread(self._context.database.write, finish_all)
             return await asyncio.to_thread(recovery.defer_forgotten, self._context)
         except PodiumError:
             return 0  # the database is away; maintenance tries again later

@@ -117,13 +117,6 @@ def test_it_tells_each_file(unpack, form):
     assert seen == {name: len(content) for name, content in FILES.items()}
 
 
-@pytest.mark.parametrize("pack", [zipped, tarred])
-def test_files_at_the_top_go_into_a_folder_named_by_the_slug(unpack, pack):
-    folder = unpack(pack({n.removeprefix("tiny/"): c for n, c in FILES.items()}), slug="tiny")
-
-    assert contents(folder) == FILES
-
-
 def test_a_tar_made_of_the_current_directory_unpacks(unpack):
     data = tar_of(
         special(".", tarfile.DIRTYPE),
@@ -134,17 +127,13 @@ def test_a_tar_made_of_the_current_directory_unpacks(unpack):
 
 
 @pytest.mark.parametrize("pack", [zipped, tarred])
-def test_files_at_the_top_need_a_slug(problem_of, pack):
-    file, message = problem_of(pack({"competition.toml": b"x", "public/a.csv": b"y"}))
-
-    assert file == "archive"
-    assert message.startswith("competition.toml is at its top: put everything into one folder")
-
-
-def test_a_slug_that_differs_from_the_folder_is_a_contradiction(problem_of):
-    assert problem_of(FORMS["zip"], slug="other") == (
+def test_files_at_the_top_are_refused_with_a_remedy_that_exists(problem_of, pack):
+    assert problem_of(pack({"competition.toml": b"x", "public/a.csv": b"y"})) == (
         "archive",
-        "its folder is tiny, but the slug given is other",
+        (
+            "competition.toml is at its top: put everything into one folder that has the "
+            "competition's name"
+        ),
     )
 
 

@@ -132,9 +132,8 @@ def make_grade(submission: SubmissionRecord, **over: Any) -> GradeRecord:
 def add_grade(session: Session, grade: GradeRecord) -> GradeRecord:
     """Store a grade, and return the stored one."""
     grades.add_grades(session, [grade])
-    kept = grades.get_grade(session, grade.submission_id, grade.version_id)
-    assert kept is not None
-    return kept
+    found = grades.grades_of(session, grade.submission_id)
+    return next(one for one in found if one.version_id == grade.version_id)
 
 
 def add_submission(session: Session, submission: SubmissionRecord) -> SubmissionRecord:

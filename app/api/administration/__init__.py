@@ -1,1 +1,1 @@
-"""Routes by which admins keep order: archives, amendments, faults and keys."""
+"""Routes for admins: archives, amendments, faults, keys and regrades."""

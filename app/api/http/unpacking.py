@@ -8,9 +8,7 @@ from collections.abc import Callable
 from typing import IO, Any, Protocol
 
 from app.errors import BadRequest, TooLarge
-from app.settings import MEGABYTE
-
-CHUNK_BYTES = MEGABYTE
+from app.units import CHUNK_BYTES, MEGABYTE
 
 
 class Sink(Protocol):

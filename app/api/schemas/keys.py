@@ -22,7 +22,7 @@ class KeyIn(Body):
     )
     name: Holder = Field(default="", description="the name of its holder")
     expires: Annotated[str, StringConstraints(max_length=8)] = Field(
-        default="", description="its lifetime, as `12h` or `90d`; without: unlimited"
+        default="", description="its lifetime, as `12h` or `90d`; default: unlimited"
     )
 
 

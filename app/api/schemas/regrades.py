@@ -33,7 +33,7 @@ class RegradeDecision(Body):
 
 
 class ProgressOut(BaseModel):
-    """How many submissions have come to what; `missing` ones were settled after it was ready."""
+    """Submissions by their outcome; `missing` ones were settled after the regrade was ready."""
 
     total: int
     waiting: int

@@ -85,7 +85,7 @@ class RunIn(Body):
     """A new run."""
 
     experiment: Name | None = Field(
-        default=None, description="required, but for a harness's key, which has its own"
+        default=None, description="required, except with a harness's key, which has its own"
     )
     competition: Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9-]+$")]
     seed: Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)]

@@ -33,7 +33,7 @@ class ScoresOut(BasisOut):
     mean: ScoreEstimate
     median: ScoreEstimate = Field(description="of the means of the competitions")
     iqm: ScoreEstimate = Field(description="mean of the middle half of all attempts")
-    optimality_gap: ScoreEstimate = Field(description="mean of what attempts lack to the target")
+    optimality_gap: ScoreEstimate = Field(description="mean distance of attempts below the target")
     mean_bootstrap95: Interval | None = Field(
         description="bootstrap over competitions; `mean.competitions95` holds near 0 and 100 too"
     )

@@ -54,7 +54,7 @@ class GradeOut(BaseModel):
     unrounded_medal: Medal | None = None
     improvement: float | None = Field(
         description="on the competition's baseline, as a share of it; positive is better. "
-        "null without a baseline, and of a baseline of 0"
+        "null without a baseline, and with a baseline of 0"
     )
     success: bool | None = Field(
         description="whether it improves by more than the baseline's threshold (on a baseline "

@@ -22,7 +22,7 @@ class NoiseOut(BaseModel):
     reason: str | None = Field(description="why there is no standard error, if there is none")
     resamples: int | None = Field(description="resamples in which the metric is defined")
     undefined: int | None = Field(description="resamples in which it is not; they count nowhere")
-    rows: int | None = Field(description="private test rows, each drawn as often as there are rows")
+    rows: int | None = Field(description="private test rows; each resample draws as many")
     resampling_seed: int | None
     estimated_at: datetime | None
 

@@ -29,7 +29,7 @@ Number = Annotated[int, Path(ge=0, le=MOST_ENTRIES)]
 Start = Annotated[int, Query(ge=0, le=MOST_ENTRIES, description="the first entry")]
 Size = Annotated[
     int | None,
-    Query(ge=1, le=MOST_ENTRIES, description="of a log of so many entries; without: now"),
+    Query(ge=1, le=MOST_ENTRIES, description="of the log with this many entries; default: now"),
 ]
 ReceiptId = Annotated[
     str | None, Query(max_length=64, pattern=r"^[a-z0-9_]+$", description="a receipt's id")
@@ -39,7 +39,7 @@ From = Annotated[
     int, Query(alias="from", ge=0, le=MOST_ENTRIES, description="entries of the older checkpoint")
 ]
 To = Annotated[
-    int | None, Query(ge=1, le=MOST_ENTRIES, description="entries of the newer one; without: now")
+    int | None, Query(ge=1, le=MOST_ENTRIES, description="entries of the newer one; default: now")
 ]
 TEXT: dict[int | str, dict[str, Any]] = {
     200: {"content": {"text/plain": {"schema": {"type": "string"}}}},
@@ -99,7 +99,7 @@ def list_entries(context: Ctx, start: Start = 0, limit: Limit = 100) -> Any:
     dependencies=[FOR_RESEARCHERS],
 )
 def show_entry(context: Ctx, number: Number) -> Any:
-    """An entry with what it has the digest of: an amendment, a withdrawal, a change of keys."""
+    """An entry with the record whose digest it has: an amendment, a change of keys and so on."""
     found = log_view.entry(context, number)
     return {**_shown(found), "record": found.record}
 

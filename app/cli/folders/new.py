@@ -22,7 +22,7 @@ TEST_SHARE, KAGGLE_TEST_SHARE = 0.2, 0.1  # the second is that of half of MLE-be
 def new(
     slug: Annotated[
         str,
-        typer.Argument(help="the name of the competition and of its folder; without: Kaggle's"),
+        typer.Argument(help="the name of the competition and of its folder; default: Kaggle's"),
     ] = "",
     data: Annotated[Path | None, typer.Option(help="the table: a CSV or Parquet file")] = None,
     from_kaggle: Annotated[
@@ -37,7 +37,7 @@ def new(
     ] = "",
     id_column: Annotated[
         str,
-        typer.Option("--id", help="the column with ids; without: as in Kaggle's, or Podium's own"),
+        typer.Option("--id", help="the column with ids; default: as in Kaggle's, or Podium's own"),
     ] = "",
     group: Annotated[
         str, typer.Option(help="split so that rows with the same value here stay together")
@@ -51,7 +51,7 @@ def new(
             "--random", help="do not keep the shares of the classes (always on with --from-kaggle)"
         ),
     ] = False,
-    metric: Annotated[str, typer.Option(help="the metric; without: proposed by the target")] = "",
+    metric: Annotated[str, typer.Option(help="the metric; default: proposed by the target")] = "",
     test_share: Annotated[
         float | None,
         typer.Option(
@@ -64,10 +64,10 @@ def new(
     ] = 0.3,
     search_share: Annotated[
         float,
-        typer.Option(min=0, max=0.9, help="share of the others that agents may search on"),
+        typer.Option(min=0, max=0.9, help="share of the other test rows that agents may search on"),
     ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="chooses rows and ids")] = 0,
-    title: Annotated[str, typer.Option(help="the title; without: the name in words")] = "",
+    title: Annotated[str, typer.Option(help="the title; default: the name in words")] = "",
     baseline: Annotated[
         bool, typer.Option(help="train and grade scikit-learn's defaults as the baseline")
     ] = True,

@@ -22,7 +22,7 @@ def harbor_task(
     slug: Annotated[str, typer.Argument(help="the competition's slug")],
     folder: Annotated[Path, typer.Argument(help="the folder to make", metavar="DIR")],
     verifier_url: Annotated[
-        str, typer.Option(help="the address of Podium for verifiers; without: --url")
+        str, typer.Option(help="the address of Podium for verifiers; default: --url")
     ] = "",
     url: Url = "",
     key: Key = "",

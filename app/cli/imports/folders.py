@@ -22,7 +22,9 @@ Folders = Annotated[
 ]
 Archives = Annotated[
     list[Path],
-    typer.Argument(help=".zip or .tar.gz files", exists=True, dir_okay=False, callback=all_regular),
+    typer.Argument(
+        help=".zip, .tar or .tar.gz files", exists=True, dir_okay=False, callback=all_regular
+    ),
 ]
 
 

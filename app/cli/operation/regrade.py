@@ -19,7 +19,7 @@ def regrade(
             "--to",
             min=1,
             metavar="VERSION",
-            help="grade all of them under this version; without: each under its run's version",
+            help="grade all of them under this version; default: each under its run's version",
         ),
     ] = None,
     submission: Annotated[
@@ -31,7 +31,7 @@ def regrade(
     applies: Annotated[
         bool, typer.Option("--apply", help="let results rest on it; needs --reason")
     ] = False,
-    reason: Annotated[str, typer.Option(help="why it is applied, for whoever looks later")] = "",
+    reason: Annotated[str, typer.Option(help="why it is applied, for later readers")] = "",
     verify: Annotated[
         bool,
         typer.Option(

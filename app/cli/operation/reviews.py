@@ -120,7 +120,7 @@ def known_leak(
 
 def _decide(run: str, decision: ReviewDecision, reason: str, url: str, key: str) -> None:
     if not reason.strip():
-        raise Invalid("--reason: say why, for whoever looks later.")
+        raise Invalid("--reason: say why, for later readers.")
     if there := remote(url, key):
         body: dict[str, Any] = {"decision": decision.value, "reason": reason}
         with there:

@@ -20,7 +20,7 @@ STATE = "verify.json"  # in the data directory, while a comparison is interrupte
 def verify(
     receipt: Annotated[
         Path | None,
-        typer.Argument(metavar="[RECEIPT]", help="a receipt to check; without: the Podium here"),
+        typer.Argument(metavar="[RECEIPT]", help="a receipt to check; default: the Podium here"),
     ] = None,
     signature: Annotated[
         Path | None, typer.Option(metavar="FILE", help="its signature; default: RECEIPT.sig")

@@ -33,14 +33,14 @@ FormOption = Annotated[
     Form | None,
     typer.Option(
         "--format",
-        help="how the result is written; each form but csv has its origin; without: tables in a "
-        "terminal, else markdown",
+        help="the form of the result; default: tables in a terminal, else markdown; the origin is "
+        "in each form except csv",
     ),
 ]
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", help="write it to this file; beside a CSV file, FILE-metadata.json has its origin"
+        "--out", help="write it to this file; the origin of a CSV file is in FILE-metadata.json"
     ),
 ]
 Csv = Annotated[bool, typer.Option("--csv", help="the same as --format csv: unrounded rows")]
@@ -48,7 +48,7 @@ Parquet = Annotated[
     Path | None, typer.Option(help="write the rows also to this file, as Parquet")
 ]  # fmt: skip
 Experiment = Annotated[str, typer.Argument(help="the experiment's name")]
-Suite = Annotated[str, typer.Option(help="the suite; without: all competitions of its runs")]
+Suite = Annotated[str, typer.Option(help="the suite; default: all competitions of its runs")]
 Paddings = Annotated[Padding, typer.Option(help="how missing results count")]
 Flags = Annotated[str, typer.Option(help="codes of flags to exclude, separated by commas")]
 HowExcluded = Annotated[
@@ -86,7 +86,7 @@ def whole_numbers(option: str, text: str) -> list[int]:
     """The numbers of an option like `--seeds 1,2,3`."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not all(part.isdecimal() and len(part) <= LONGEST_NUMBER for part in parts):
-        raise Invalid(f"{option} takes whole numbers with commas between, as 3,5,8, not {text!r}.")
+        raise Invalid(f"{option} takes whole numbers, separated by commas, as 3,5,8, not {text!r}.")
     return [int(part) for part in parts]
 
 

@@ -35,7 +35,7 @@ def plan(
         float | None, typer.Option(min=0, max=100, help="stated spread of an attempt, points")
     ] = None,
     competitions: Annotated[
-        str, typer.Option(help="numbers of competitions; without: as many as the experiments have")
+        str, typer.Option(help="numbers of competitions; default: as many as the experiments have")
     ] = "",
     seeds: Annotated[str, typer.Option(help="numbers of seeds")] = "1,2,3,5,8,16",
     power: Annotated[

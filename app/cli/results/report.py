@@ -37,7 +37,7 @@ AsOf = Annotated[
 Columns = Annotated[
     list[str],
     typer.Option(
-        help="the columns of a board and their order, by name with commas between, as "
+        help="the columns of a board and their order, by name, separated by commas, as "
         "experiment,all,all.runs95; for one experiment too"
     ),
 ]
@@ -49,7 +49,7 @@ def report(
         typer.Argument(help="an experiment, or several for a board over the same competitions"),
     ],
     suite: Annotated[
-        str, typer.Option(help="the suite; without: all competitions of its runs")
+        str, typer.Option(help="the suite; default: all competitions of its runs")
     ] = "",
     padding: Annotated[
         Padding | None,
@@ -142,7 +142,7 @@ def report(
 
 def compare(
     experiments: Annotated[list[str], typer.Argument(help="two or more experiments")],
-    suite: Annotated[str, typer.Option(help="the suite; without: their common competitions")] = "",
+    suite: Annotated[str, typer.Option(help="the suite; default: their common competitions")] = "",
     padding: Annotated[Padding, typer.Option(help="how missing results count")] = Padding.NONE,
     exclude_flags: Annotated[str, typer.Option(help="codes of flags, separated by commas")] = "",
     rate: Annotated[str, typer.Option(help=f"the rate: {', '.join(RATES)}")] = "any_medal",

@@ -72,7 +72,7 @@ def scores(
 
 def pass_at_k(
     experiment: Experiment,
-    k: Annotated[str, typer.Option("-k", help="one or several numbers with commas between")] = "1",
+    k: Annotated[str, typer.Option("-k", help="one or several numbers, separated by commas")] = "1",
     suite: Suite = "",
     padding: Paddings = Padding.NONE,
     exclude_flags: Flags = "",
@@ -91,7 +91,7 @@ def pass_at_k(
 
     ks = tuple(sorted(set(whole_numbers("-k", k))))
     if not ks:
-        raise Invalid("-k takes a whole number, or several with commas between, as 1,2,3.")
+        raise Invalid("-k takes a whole number, or several, separated by commas, as 1,2,3.")
     with podium(doing="counting results") as context:
         scope = scope_of(suite, padding, exclude_flags, excluded)
         counted, found, public = experiment_results.pass_at_k(
@@ -130,7 +130,7 @@ def sensitivity(
 def items(
     suite: Annotated[str, typer.Argument(help="the suite")],
     experiment: Annotated[
-        list[str], typer.Option(help="only these experiments; several times")
+        list[str], typer.Option(help="only this experiment; may be repeated")
     ] = [],  # noqa: B006
     padding: Paddings = Padding.FAIL,
     exclude_flags: Flags = "",
@@ -158,7 +158,7 @@ def curve(
     experiment: Experiment,
     axis: Annotated[Axis, typer.Option(help="what the medals are shown against")] = Axis.HOURS,
     at: Annotated[
-        str, typer.Option(help="moments with commas between; without: spread evenly")
+        str, typer.Option(help="moments, separated by commas; default: spread evenly")
     ] = "",
     suite: Suite = "",
     padding: Paddings = Padding.NONE,
@@ -180,7 +180,7 @@ def curve(
     except ValueError:
         moments = (-1.0,)
     if not all(0 <= moment < LATEST_MOMENT for moment in moments):  # nor is that true of nan
-        raise Invalid(f"--at takes numbers from 0 with commas between, as 1,2.5, not {at!r}.")
+        raise Invalid(f"--at takes numbers from 0, separated by commas, as 1,2.5, not {at!r}.")
     with podium(doing="counting results") as context:
         scope = scope_of(suite, padding, exclude_flags, excluded)
         found = medals_over_time.curves(context, experiment, scope, axis, moments)

@@ -120,8 +120,8 @@ def create_as(context: Context, caller: Caller, new: NewRun) -> tuple[RunRecord,
     require_own_experiment(caller, new.experiment)
     if caller.is_harness and new.feedback.shows_everything:
         raise Forbidden(
-            "A harness's key makes runs of the policies none, validity and public. The key of a "
-            "run under `full` reads the human leaderboard, so a researcher has to make that run."
+            "A harness's key makes runs of every policy but full. The key of a run under full "
+            "reads the human leaderboard, so a researcher has to make that run."
         )
     return create(context, new)
 

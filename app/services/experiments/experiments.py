@@ -92,11 +92,11 @@ def refuse_confusing_name(name: str) -> None:
         Invalid: with the reason.
     """
     if name in (".", ".."):
-        raise Invalid(f"name: {name!r} this name is a relative path segment.")
+        raise Invalid(f"name: {name!r} means a folder in an address, so it cannot be a name.")
     if "/" in name:
-        raise Invalid("name: a slash divides the parts of an address, so no name has one.")
+        raise Invalid("name: a slash separates the parts of an address, so a name has none.")
     if len(name) > LONGEST_NAME:
-        raise Invalid(f"name: it has {len(name)} letters, and may have {LONGEST_NAME}.")
+        raise Invalid(f"name: it has {len(name)} characters, and may have {LONGEST_NAME}.")
     refuse_misleading_text("name", name)
     if "  " in name:
         raise Invalid("name: it has two blanks in a row, which a page shows as one.")
@@ -105,11 +105,10 @@ def refuse_confusing_name(name: str) -> None:
 
 
 def refuse_misleading_text(field: str, text: str) -> None:
-    """Reject text that would display misleadingly.
+    """Refuse a text that is displayed like another one.
 
     Raises:
-        Invalid: it begins or ends with a blank, or has an invisible character or another blank
-            than the usual one.
+        Invalid: it begins or ends with a blank, or has an invisible character or an unusual blank.
     """
     if not text or text != text.strip():
         raise Invalid(f"{field}: it is empty, or begins or ends with a blank.")
@@ -118,7 +117,7 @@ def refuse_misleading_text(field: str, text: str) -> None:
         if category in INVISIBLE or SHOW_NOTHING.match(each):
             raise Invalid(f"{field}: it has the invisible character U+{ord(each):04X}.")
         if category == "Zs" and each != " ":
-            raise Invalid(f"{field}: it has the blank U+{ord(each):04X}; use the usual one.")
+            raise Invalid(f"{field}: it has the blank U+{ord(each):04X}; use the usual blank.")
 
 
 def find(context: Context, name: str) -> ExperimentRecord:

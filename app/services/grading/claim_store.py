@@ -1,4 +1,4 @@
-"""The port of a grading's lifecycle: where its claims come from and where its outcomes go."""
+"""What the lifecycle of a grading needs: where claims come from and where outcomes go."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Imports of results: grading reports, run groups, MLAgentBench's evaluations."""
+"""Imports of results: grading reports, run groups, evaluations of MLAgentBench, raw submissions."""

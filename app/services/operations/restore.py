@@ -119,9 +119,7 @@ def _store_files(
 
     try:
         blobs.check()
-        work = (
-            settings.data_dir / "tmp"
-        )  # the next server removes what a killed process leaves there
+        work = settings.data_dir / "tmp"  # the next server removes what a killed process left there
         work.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=work) as scratch:
             for _ in map_concurrently(

@@ -1,4 +1,4 @@
-"""The reasons of decisions, which the public log keeps for whoever looks later."""
+"""The reasons of decisions, which the public log keeps for later readers."""
 
 from __future__ import annotations
 
@@ -12,4 +12,4 @@ def refuse_blank_reason(reason: str) -> None:
         Invalid: it has no character but blanks.
     """
     if not reason.strip():
-        raise Invalid("reason: it is empty; say why, for whoever looks later.")
+        raise Invalid("reason: it is empty; say why, for later readers.")

@@ -52,20 +52,22 @@ def _body(
     padding: Padding,
 ) -> tuple[dict[str, Any], tuple[tuple[str, str], ...]]:
     name = experiment.name
-    found = list(results.run_results(session, experiments=[name], archived=True))
+    found = sorted(
+        results.run_results(session, experiments=[name], archived=True),
+        key=lambda each: (each.competition, each.seed),
+    )
     imported = results.imported_results(session, experiments=[name], archived=True)
     frozen = freeze_of(context, session, experiment, padding)
     digests = receipts.graded_digests(session, name)
     issued = receipts.latest_by_run(session, name)
     retired = archive.currents(session, ArchivalKind.RUN, [one.run for one in found])
     attempts = [
-        _attempt(context, one, issued.get(one.run), is_archived=one.run in retired)
-        for one in sorted(found, key=lambda each: (each.competition, each.seed))
+        _attempt(context, one, issued.get(one.run), is_archived=one.run in retired) for one in found
     ]
     chosen = suite_document(suite, slugs or {one["competition"] for one in attempts})
     subjects = [
         (f"{one.competition}/{one.seed}", digests[one.final])
-        for one in sorted(found, key=lambda each: (each.competition, each.seed))
+        for one in found
         if one.final in digests
     ]
     body = {

@@ -12,10 +12,10 @@ from app.storage.queries.regrades import outcomes, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
 
 
-def finish_all(session: Session, *, queues: bool) -> None:
-    """Mark as ready the regrades that a dead process left running with nothing to grade."""
+def finish_all(session: Session) -> None:
+    """Mark as ready the regrades of the queue that a dead process left with nothing to grade."""
     for one in regrades.running(session):
-        finish(session, one.id, queues=queues)
+        finish(session, one.id, queues=True)
 
 
 def add_submissions(session: Session, regrade: RegradeRecord, *, queues: bool) -> int:
@@ -30,7 +30,7 @@ def add_submissions(session: Session, regrade: RegradeRecord, *, queues: bool) -
 
 
 def finish(session: Session, regrade_id: str, *, queues: bool) -> bool:
-    """Make a regrade ready if nothing is left to grade. Returns whether it is no more running.
+    """Make a regrade ready if nothing is left to grade. Returns whether it is not running any more.
 
     Submissions that were settled since it was started are added first.
     """

@@ -56,7 +56,7 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
     if failed:
         raise RegradeHasFaults(
             f"{counted(failed, 'submission')} of {found.competition} had a result before and "
-            f"failed in {found.id}. The faults are among its changes. Mend what caused them, and "
+            f"failed in {found.id}. The faults are among its changes. Remove their causes, and "
             "start another regrade.",
             failed=failed,
         )

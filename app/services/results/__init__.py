@@ -1,1 +1,1 @@
-"""Results of runs: medal rates, success rates, comparisons, imported reports."""
+"""Results of runs: medal rates, success rates, comparisons, exported reports."""

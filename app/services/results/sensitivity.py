@@ -14,7 +14,7 @@ from app.services.results.inputs.scope import ResultContext, ResultFilter, resul
 from app.services.runtime.context import Context
 from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval
-from app.statistics.intervals import RateUncertainty, over_competitions, over_runs
+from app.statistics.intervals import in_percent, over_competitions, over_runs
 from app.units import PERCENT
 
 
@@ -126,11 +126,4 @@ def _estimate(
     """The rate, and its intervals for competitions like these and for these, run again."""
     shares = grid.shares[chosen][:, [at]]
     like, again = over_competitions(shares), over_runs(shares, grid.attempts[chosen])
-    return PERCENT * float(np.mean(shares)), _ends(like), _ends(again)
-
-
-def _ends(found: RateUncertainty | None) -> Interval | None:
-    if found is None:
-        return None
-    low, high = (PERCENT * found.interval[:, 0]).tolist()
-    return low, high
+    return PERCENT * float(np.mean(shares)), in_percent(like), in_percent(again)

@@ -1,4 +1,4 @@
-"""The parts that are archived now. `services/experiments/archiving` archives and restores."""
+"""What is archived now. `services/experiments/archiving` archives and restores."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How many files of a run may fail: `failed` tells something about the answers.
+"""How many files of a run may fail: `failed` reveals something about the answers.
 
-Without a limit, an agent could ask a metric for nothing, one file for each question. A file whose
-outcome the run's key does not know yet may fail, so it counts as if it would. Otherwise any number
+Without a limit, an agent could ask a metric any number of questions, each with a file. A file whose
+outcome the run's key does not know yet may fail, so it counts as a failure. Otherwise any number
 of files could be sent before the first outcome. That holds where a failure is likely: at a
 competition with its own metric.py, and in a run that has had one. Built-in metrics have a score
 for every valid file. Under the policy `full` it does not hold: a grade tells more than a failure.
@@ -91,9 +91,9 @@ class FailureQuota:
         allowed = f"{self.limit} may fail in a run (PODIUM_RUN_FAILURES)"
         if found.known >= self.limit:
             raise TooManyFailures(
-                f"{had}, by what the competition's metric does with them, and {allowed}, because "
-                "each tells something about the answers. The run accepts nothing more, and "
-                "waiting does not change that. Whoever runs this Podium can see the reasons "
+                f"{had}, because of what the competition's metric does with them, and {allowed}, "
+                "because each reveals something about the answers. The run accepts nothing more, "
+                "and waiting does not change that. The operator of this Podium can see the reasons "
                 "(podium faults).",
                 retry_after=DAY_SECONDS,
             )

@@ -28,8 +28,8 @@ FAULT_PROBLEM = {
     "title": "Grading broke down",
     "status": 500,
     "detail": "Podium could not grade this file. That is Podium's or the competition's fault, "
-    "not the file's: it uses up no submission, and whoever runs this Podium can see why. If it was "
-    "what the metric did with the file, it counts among the failures that a run may have.",
+    "not the file's: it uses up no submission, and the operator of this Podium can see why. If the "
+    "cause is what the metric did with the file, it counts among the failures that a run may have.",
 }
 
 

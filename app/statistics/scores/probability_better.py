@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from app.statistics.intervals import over_competitions, over_runs_of
-from app.statistics.scores.score_estimates import PERCENT, Array, ScoreEstimate, percent
+from app.statistics.scores.score_estimates import Array, ScoreEstimate, percent
+from app.units import PERCENT
 
 
 def probability_better(a: Sequence[Array], b: Sequence[Array]) -> ScoreEstimate:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.statistics.estimates import Interval
+from app.units import PERCENT
 
 Array = NDArray[np.float64]
-PERCENT = 100.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,6 @@ from app.statistics.intervals import (
     unseen_competitions,
 )
 from app.statistics.scores.score_estimates import (
-    PERCENT,
     Array,
     ProfilePoint,
     ScoreEstimate,
@@ -50,6 +49,7 @@ from app.statistics.scores.score_estimates import (
     on_scale_ends,
     percent,
 )
+from app.units import PERCENT
 
 RESAMPLES = 2_000
 CELLS_AT_ONCE = 2_000_000  # bounds the memory of the resamples

@@ -40,6 +40,6 @@ class DiskReserve:
             raise DiskReserved(
                 f"The disk for submitted files has {free / GIGABYTE:.2f} GB left, of which "
                 f"{kept / GIGABYTE:.2f} GB are kept for the database "
-                "(PODIUM_DISK_RESERVE_PERCENT). Nothing was stored. Whoever runs this Podium has "
-                "to free space."
+                "(PODIUM_DISK_RESERVE_PERCENT). Nothing was stored. The operator of this Podium "
+                "has to free space."
             )

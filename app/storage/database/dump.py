@@ -22,7 +22,7 @@ from app.storage.database.jsonl import ROWS_PER_INSERT
 from app.storage.database.models import Base, Submission, VersionFile
 from app.storage.database.tables.operation import Secret
 
-# Tables without lasting data: receipts of a process's writes, and uploads that are not submitted,
+# Tables without lasting data: commit marks of processes, and uploads that are not submitted,
 # which an agent's client sends again.
 EXCLUDED_TABLES = frozenset({"write_receipt", "held_upload"})
 NOT_OURS = EXCLUDED_TABLES | {"alembic_version"}

@@ -70,12 +70,10 @@ def current(session: Session, kind: ArchivalKind, name: str) -> ArchivalRecord |
 
 
 def currents(
-    session: Session, kind: ArchivalKind, names: Collection[str] | None = None
+    session: Session, kind: ArchivalKind, names: Collection[str]
 ) -> dict[str, ArchivalRecord]:
-    """The current archivings of a kind, by name; of these names, or of all."""
-    is_wanted = TABLE.c.kind == kind
-    if names is not None:
-        is_wanted &= TABLE.c.name.in_(sorted(names))
+    """The current archivings of these, which are of one kind, by name."""
+    is_wanted = and_(TABLE.c.kind == kind, TABLE.c.name.in_(sorted(names)))
     return {each.name: each for each in _currents(session, is_wanted)}
 
 

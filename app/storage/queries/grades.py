@@ -9,11 +9,10 @@ from sqlalchemy.orm import Session
 
 from app.storage.database.models import Grade
 from app.storage.database.records import GradeRecord
-from app.storage.database.rows import insert_all_if_new, one, record, values
+from app.storage.database.rows import insert_all_if_new, record, values
 
 TABLE = Grade.__table__
 OF_SUBMISSION = TABLE.c.submission_id == bindparam("submission_id")
-BY_VERSION = select(TABLE).where(OF_SUBMISSION, TABLE.c.version_id == bindparam("version_id"))
 ALL_VERSIONS = select(TABLE).where(OF_SUBMISSION).order_by(TABLE.c.version_id)
 
 
@@ -27,12 +26,6 @@ def add_grades(session: Session, added: Sequence[GradeRecord]) -> None:
     for row in rows:
         del row["id"]
     insert_all_if_new(session, TABLE, ("submission_id", "version_id"), rows)
-
-
-def get_grade(session: Session, submission_id: str, version_id: int) -> GradeRecord | None:
-    """The grade of a submission under a competition version."""
-    key = {"submission_id": submission_id, "version_id": version_id}
-    return one(GradeRecord, session.execute(BY_VERSION, key).one_or_none())
 
 
 def grades_of(session: Session, submission_id: str) -> list[GradeRecord]:

@@ -11,13 +11,12 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import RunState
 from app.storage.database import notify
-from app.storage.database.models import CompetitionVersion, Run
+from app.storage.database.models import Run
 from app.storage.database.records import RunRecord
 from app.storage.database.rows import one, values
 from app.storage.queries import archive
 
 TABLE = Run.__table__
-VERSION = CompetitionVersion.__table__
 BY_ID = select(TABLE).where(TABLE.c.id == bindparam("id"))
 LOCK = BY_ID.with_for_update()
 
@@ -118,17 +117,3 @@ def update_run(session: Session, run_id: str, **changes: Any) -> RunRecord:
     query = update(TABLE).where(TABLE.c.id == run_id).values(changes).returning(TABLE)
     notify.publish(session, [run_id])
     return RunRecord(**session.execute(query).mappings().one())
-
-
-def version_number(session: Session, run_id: str) -> int:
-    """The number of the competition version that the run was made with.
-
-    Raises:
-        NoResultFound: the run does not exist.
-    """
-    query = (
-        select(VERSION.c.number)
-        .join(TABLE, TABLE.c.version_id == VERSION.c.id)
-        .where(TABLE.c.id == run_id)
-    )
-    return int(session.execute(query).scalar_one())

@@ -105,13 +105,6 @@ def of_runs(session: Session, run_ids: Sequence[str]) -> dict[str, dict[str, int
     return found
 
 
-def counts_by_state(session: Session) -> dict[str, int]:
-    """The number of submissions in each state, zeros included."""
-    query = select(TABLE.c.state, func.count()).group_by(TABLE.c.state)
-    found = {state: int(count) for state, count in session.execute(query)}
-    return {state.value: found.get(state, 0) for state in SubmissionState}
-
-
 def count_open(session: Session, bounds: Sequence[int]) -> dict[tuple[SubmissionState, int], int]:
     """The number of queued submissions and of those being graded, by state and size bucket.
 

@@ -1,4 +1,4 @@
-"""Store, find and count submissions; claim them for grading and settle them."""
+"""Store and find submissions, queue them again, and settle them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any
 from sqlalchemy import Row, Select, and_, bindparam, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from app.domain.states import COUNTED, SETTLED, SubmissionState
+from app.domain.states import SETTLED, SubmissionState
 from app.storage.database import notify
-from app.storage.database.models import Grade, Run, Submission
+from app.storage.database.models import Grade, Submission
 from app.storage.database.records import GradeRecord, SettledRecord, SubmissionRecord
 from app.storage.database.rows import one, record, values
 
 PREFIX = "sub"  # of ids
 TABLE = Submission.__table__
-RUN = Run.__table__
 GRADE = Grade.__table__
 COLUMN_COUNT = len(TABLE.c)
 # A submission may have several grades. This is the one under the submission's own version.
@@ -27,17 +26,10 @@ WITH_GRADE = select(TABLE, GRADE).join(
 )
 OF_RUN = TABLE.c.run_id == bindparam("run_id")
 IS_QUEUED = TABLE.c.state == SubmissionState.QUEUED
-IS_COUNTED = TABLE.c.state.in_(sorted(COUNTED))
 
 ADD = insert(TABLE)
 BY_ID = WITH_GRADE.where(TABLE.c.id == bindparam("id"))
 BY_KEY = select(TABLE).where(OF_RUN, TABLE.c.idempotency_key == bindparam("key"))
-LAST_VALID = (
-    select(TABLE)
-    .where(OF_RUN, TABLE.c.state == SubmissionState.GRADED)
-    .order_by(TABLE.c.id.desc())
-    .limit(1)
-)
 REQUEUE = (
     update(TABLE)
     .where(TABLE.c.state == SubmissionState.GRADING)
@@ -96,11 +88,6 @@ def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:
     query = select(func.count(), func.max(TABLE.c.id)).where(OF_RUN, TABLE.c.id <= last)
     count, found = session.execute(query, {"run_id": run_id}).one()
     return int(count), found or ""
-
-
-def last_valid(session: Session, run_id: str) -> SubmissionRecord | None:
-    """The run's last graded submission. It is the final one if none was selected."""
-    return one(SubmissionRecord, session.execute(LAST_VALID, {"run_id": run_id}).one_or_none())
 
 
 def requeue_claimed_by(

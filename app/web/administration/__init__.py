@@ -1,1 +1,1 @@
-"""Pages for admins: the state of this Podium, its keys, imports of archives."""
+"""Pages for admins: the state of this Podium, its keys, imports of archives, reviews."""

@@ -1,4 +1,4 @@
-"""A client of Podium, the referee for agents that do machine-learning engineering."""
+"""A client of Podium, a grading service for agents that do machine-learning engineering."""
 
 from podium_client.asynchronous import AsyncPodium
 from podium_client.errors import PodiumAway, PodiumError, PodiumRefused

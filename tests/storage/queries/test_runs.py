@@ -93,11 +93,6 @@ def test_an_update_of_an_unknown_run_is_refused(world):
         world.database.write(lambda s: runs.update_run(s, "run_none", seed=2))
 
 
-def test_a_runs_version_number_is_known(world):
-    with world.database.read() as session:
-        assert runs.version_number(session, world.run.id) == 1
-
-
 def test_locking_an_unknown_run_finds_nothing(world):
     assert world.database.write(lambda s: runs.lock_run(s, "run_none")) is None
 

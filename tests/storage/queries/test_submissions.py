@@ -152,28 +152,6 @@ def test_settling_leaves_other_submissions_alone(world):
     assert get(world, other) == (other, None)
 
 
-def test_the_last_valid_submission_is_the_last_graded_one(world):
-    graded = [world.submit(), world.submit()]
-    rejected, _queued = world.submit(), world.submit()
-    for each in reversed(graded):
-        settle(world, each)
-    settle(world, rejected, SubmissionState.REJECTED, problem={})
-
-    with world.database.read() as session:
-        assert submissions.last_valid(session, world.run.id).id == graded[1].id
-        assert submissions.last_valid(session, world.other_run.id) is None
-
-
-def test_submissions_are_counted_by_state_zeros_included(world):
-    settle(world, world.submit())
-    world.submit()
-
-    with world.database.read() as session:
-        assert submission_counts.counts_by_state(session) == {
-            "queued": 2, "grading": 0, "graded": 1, "rejected": 0, "failed": 0,
-        }  # fmt: skip
-
-
 def test_the_time_of_the_oldest_queued_submission(world):
     world.submit(received_at=NOON + timedelta(hours=9))
 

@@ -27,6 +27,16 @@ class RequestTimeout(PodiumError):
     status = 408
 
 
+class MisdirectedRequest(PodiumError):
+    """Podium is not a proxy for this host.
+
+    The client's HTTP_PROXY leads to Podium, which forwards nothing. Set the variable for Kaggle's
+    command alone, or name the host in NO_PROXY.
+    """
+
+    status = 421
+
+
 class Refusal(NamedTuple):
     """Why a connection is refused."""
 

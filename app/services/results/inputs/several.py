@@ -70,26 +70,7 @@ def several(
     """
     refuse_unknown_flags(context, filters)
     as_of = filters.basis.as_of
-    with context.database.read() as session:
-        records = stored_experiments.list_page(
-            session,
-            archived=filters.archived or bool(names),
-            limit=MOST_EXPERIMENTS,
-            as_of=as_of,
-        )
-        records = as_they_were(session, records, as_of)
-        withdrawn = amendments.withdrawn(session, as_of=as_of)
-    named = _named(names, {record.name for record in records})
-    if named:
-        records = sorted(
-            (record for record in records if record.name in named),
-            key=lambda record: named.index(record.name),
-        )
-    if as_of is not None:
-        later = [one.name for one in records if one.created_at > as_of]
-        if strict and later:
-            raise NoResults(f"The experiment {later[0]} was made after {as_of.isoformat()}.")
-        records = [one for one in records if one.created_at <= as_of]
+    records, named = _asked(context, filters, names, strict=strict)
     with context.kept.turn:
         if filters.basis == NOW:
             gathered = gather_many(context, named or None, archived=filters.archived)
@@ -106,6 +87,7 @@ def several(
             disclosed = disclosures_of_all(context, archived=filters.archived)
         freezes = freezes_of(context, records, filters.padding)
         with context.database.read() as session:
+            withdrawn = amendments.withdrawn(session, as_of=as_of)
             regrades = in_force(session, filters.basis)
         hidden = archived_competitions(
             context, filters.suite, named or None, archived=filters.archived, as_of=as_of
@@ -140,6 +122,37 @@ def several(
                 raise type(one)(f"{record.name}: {why}", **one.extensions) from None
             found.absent.append((record.name, why))
     return found
+
+
+def _asked(
+    context: Context, filters: ResultFilter, names: Sequence[str], *, strict: bool
+) -> tuple[list[ExperimentRecord], list[str]]:
+    """The experiments of a query as they were at its time, and the names that it gives.
+
+    Named ones are in the order of their names, all others by name. Experiments that were made later
+    are left out; with `strict` they are an error.
+    """
+    as_of = filters.basis.as_of
+    with context.database.read() as session:
+        records = stored_experiments.list_page(
+            session,
+            archived=filters.archived or bool(names),
+            limit=MOST_EXPERIMENTS,
+            as_of=as_of,
+        )
+        records = as_they_were(session, records, as_of)
+    named = _named(names, {record.name for record in records})
+    if named:
+        records = sorted(
+            (record for record in records if record.name in named),
+            key=lambda record: named.index(record.name),
+        )
+    if as_of is not None:
+        later = [one.name for one in records if one.created_at > as_of]
+        if strict and later:
+            raise NoResults(f"The experiment {later[0]} was made after {as_of.isoformat()}.")
+        records = [one for one in records if one.created_at <= as_of]
+    return records, named
 
 
 def _gather_anew(

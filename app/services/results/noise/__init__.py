@@ -1,1 +1,1 @@
-"""The noise of an experiment's scores, and the medals that hang on it."""
+"""The noise of an experiment's scores, and the medals that depend on it."""

@@ -1,4 +1,4 @@
-"""The tables of operation: faults, environments, receipts of writes, uploads that wait, secrets."""
+"""The tables of operation: faults, environments, commit marks, uploads that wait, secrets."""
 
 from __future__ import annotations
 
