@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.errors import Invalid
+from app.importers.json_text import quoted
 
 NO_SCORE = -1.0
 MOST_SCORES = 10_000
@@ -40,7 +41,7 @@ def as_number(place: str, name: str, value: Any) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise bad_evaluation(f"{place}.{name}", f"{_short(value)} is not a number")
+        raise bad_evaluation(f"{place}.{name}", f"{quoted(value)} is not a number")
     try:
         number = float(value)
     except OverflowError:
@@ -53,7 +54,7 @@ def as_number(place: str, name: str, value: Any) -> float | None:
 def as_list(place: str, name: str, value: Any) -> list[Any]:
     """A list that is not too long."""
     if not isinstance(value, list):
-        raise bad_evaluation(f"{place}.{name}", f"{_short(value)} is not a list")
+        raise bad_evaluation(f"{place}.{name}", f"{quoted(value)} is not a list")
     if len(value) > MOST_SCORES:
         raise bad_evaluation(f"{place}.{name}", f"it has more than {MOST_SCORES:,} values")
     return value
@@ -65,7 +66,7 @@ def as_steps(place: str, value: Any) -> list[int]:
     for at, each in enumerate(found):
         if isinstance(each, bool) or not isinstance(each, int) or not 0 <= each < 2**53:
             raise bad_evaluation(
-                f"{place}.score_steps.{at}", f"{_short(each)} is not the number of a step"
+                f"{place}.score_steps.{at}", f"{quoted(each)} is not the number of a step"
             )
         if at and each <= found[at - 1]:
             raise bad_evaluation(
@@ -81,12 +82,8 @@ def as_kind(place: str, name: str, item: Mapping[str, Any], kind: type, *, defau
         return default
     if not isinstance(value, kind):
         wanted = {bool: "true or false", str: "a text", dict: "an object"}[kind]
-        raise bad_evaluation(f"{place}.{name}", f"{_short(value)} is not {wanted}")
+        raise bad_evaluation(f"{place}.{name}", f"{quoted(value)} is not {wanted}")
     return value
-
-
-def _short(value: Any) -> str:
-    return repr(value)[:80]
 
 
 def bad_evaluation(place: str, reason: str) -> BadEvaluation:

@@ -16,7 +16,7 @@ from app.domain.competition import SLUG
 from app.domain.leaderboard import Leaderboard, MedalLines
 from app.domain.medals import Medal
 from app.errors import BadReport
-from app.importers.json_text import parse_json, storable
+from app.importers.json_text import parse_json, quoted, storable, told
 
 THRESHOLDS = ("gold", "silver", "bronze", "median")
 FLAGS = (
@@ -97,7 +97,7 @@ def read_report(data: bytes) -> GradingReport:
         ours = sum(counts(entry) for entry in entries)
         if totals is not None and totals.get(name) != ours:
             note = "" if name in totals else "the report has no such total"
-            mismatches.append(Mismatch(name, None, name, totals.get(name), ours, note))
+            mismatches.append(Mismatch(name, None, name, told(totals.get(name)), ours, note))
     return GradingReport(tuple(entries), tuple(mismatches))
 
 
@@ -106,7 +106,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"an object has the key {twice!r} twice")
+        raise ValueError(f"an object has the key {quoted(twice)} twice")
     return found
 
 
@@ -125,7 +125,7 @@ def _find_items(document: Any) -> tuple[list[Any], str, dict[str, Any] | None]:
         return [document], "", None
     if isinstance(document.get("results"), list):
         return document["results"], "results", None
-    keys = ", ".join(map(repr, list(document)[:5]))
+    keys = ", ".join(map(quoted, list(document)[:5]))
     raise _bad("", f"there are no competition_reports in it, but {keys or 'nothing'}")
 
 
@@ -134,14 +134,14 @@ def _read_entry(place: str, item: Any) -> tuple[ReportEntry, list[Mismatch]]:
         raise _bad(place, "a competition report is an object")
     slug = item.get("competition_id")
     if not isinstance(slug, str) or not SLUG.fullmatch(slug):
-        raise _bad(f"{place}.competition_id", f"{slug!r} is not the id of a competition")
+        raise _bad(f"{place}.competition_id", f"{quoted(slug)} is not the id of a competition")
     if "score" not in item:
         raise _bad(f"{place}.score", "it is not there; a run without a score has null")
     score = _number(place, item, "score")
     thresholds = {name: _number(place, item, f"{name}_threshold") for name in THRESHOLDS}
     for name in ("is_lower_better", *FLAGS):
         if not isinstance(item.get(name), bool | None):
-            raise _bad(f"{place}.{name}", f"{item[name]!r} is not true, false or null")
+            raise _bad(f"{place}.{name}", f"{quoted(item[name])} is not true, false or null")
     found: list[Mismatch] = []
     if score is not None and not math.isfinite(score):
         note = "a score that is not finite makes no valid submission"
@@ -178,7 +178,7 @@ def _read_entry(place: str, item: Any) -> tuple[ReportEntry, list[Mismatch]]:
     for name, value in ours.items():
         if item.get(name) is not value:
             note = "" if item.get(name) is not None else "the report does not say"
-            found.append(Mismatch(f"{place}.{name}", slug, name, item.get(name), value, note))
+            found.append(Mismatch(f"{place}.{name}", slug, name, told(item.get(name)), value, note))
     return entry, found
 
 
@@ -205,7 +205,7 @@ def _number(place: str, item: Mapping[str, Any], name: str) -> float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _bad(f"{place}.{name}", f"{value!r} is not a number")
+        raise _bad(f"{place}.{name}", f"{quoted(value)} is not a number")
     try:
         return float(value)
     except OverflowError:
@@ -217,5 +217,5 @@ def _are_all_finite(thresholds: Mapping[str, float | None]) -> bool:
 
 
 def _bad(place: str, reason: str) -> BadReport:
-    where = f"at {place}: " if place else ""
-    return BadReport(f"The grading report is refused {where}{reason}.", place=place, reason=reason)
+    where = f" at {place}" if place else ""
+    return BadReport(f"The grading report is refused{where}: {reason}.", place=place, reason=reason)

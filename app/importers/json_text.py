@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+MOST_NESTED = 100  # deeper documents cannot be written into every answer
+MOST_TOLD = 200  # characters of a value that a message or an answer repeats
 ErrorAt = Callable[[str, str], Exception]  # the error for a place and a reason
 Pairs = list[tuple[str, Any]]
 
@@ -21,8 +23,8 @@ def parse_json(
     """Parse the document in `data`; `pairs` makes objects, `constant` handles NaN and Infinity.
 
     Raises:
-        The error of `error_at`: it is not JSON, or not UTF-8, or `pairs` or `constant`
-            raised ValueError.
+        The error of `error_at`: it is not JSON, or not UTF-8, or nested more than MOST_NESTED deep,
+            or `pairs` or `constant` raised ValueError.
     """
     if data.startswith(b"version https://git-lfs"):
         raise error_at("line 1", "this is a Git LFS pointer, not the file: run `git lfs pull`")
@@ -30,13 +32,31 @@ def parse_json(
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise error_at(f"byte {error.start}", "it is not UTF-8") from None
+    too_deep = error_at("", f"it is nested more than {MOST_NESTED} deep")
     try:
-        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
+        document = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise error_at(place, f"it is not JSON: {error.msg}") from None
-    except (RecursionError, ValueError) as error:
+    except RecursionError:
+        raise too_deep from None
+    except ValueError as error:
         raise error_at("", f"it cannot be read: {error}") from None
+    if _is_nested_beyond(document, MOST_NESTED):
+        raise too_deep
+    return document
+
+
+def _is_nested_beyond(document: Any, depth: int) -> bool:
+    level = [document]
+    for _ in range(depth + 1):
+        level = [
+            each
+            for one in level
+            if isinstance(one, dict | list)
+            for each in (one.values() if isinstance(one, dict) else one)
+        ]
+    return bool(level)
 
 
 def storable(value: Any) -> Any:
@@ -50,3 +70,33 @@ def storable(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
     return value
+
+
+def told(value: Any) -> Any:
+    """A value as an answer repeats it: itself if it is short, otherwise the beginning of its text.
+
+    >>> told(3), told("a" * 300)[-3:]
+    (3, '...')
+    """
+    kept = storable(value)
+    text = kept if isinstance(kept, str) else repr(kept)
+    return kept if len(text) <= MOST_TOLD else f"{text[:MOST_TOLD]}..."
+
+
+def quoted(value: Any) -> str:
+    r"""A value as a message quotes it: printable, and at most 80 characters.
+
+    >>> print(quoted("a\tb"))
+    'a\tb'
+    """
+    return repr(value)[:80]
+
+
+def printable(name: str) -> str:
+    r"""A key as a place names it: printable, and not much longer than MOST_TOLD characters.
+
+    >>> print(printable("a\tb"))
+    a\tb
+    """
+    short = name[:MOST_TOLD]
+    return short if short.isprintable() else short.encode("unicode_escape").decode()

@@ -25,7 +25,7 @@ from app.importers.evaluation_values import (
     refuse_constant,
 )
 from app.importers.grading_report import Mismatch
-from app.importers.json_text import Pairs, parse_json, storable
+from app.importers.json_text import Pairs, parse_json, printable, quoted, storable, told
 
 # Of several errors the first in this order counts; those that are not the agent's come first.
 KINDS: Mapping[str, Failure] = {
@@ -108,7 +108,7 @@ class _Reader:
     def note(self, place: str, field: str, file: Any, ours: Any, note: str) -> None:
         """List an inconsistency."""
         self.mismatches.append(
-            Mismatch(place, self._competition, field, storable(file), ours, note)
+            Mismatch(printable(place), self._competition, printable(field), told(file), ours, note)
         )
 
     def read(self, place: str, item: Any) -> EvaluatedRun:
@@ -209,7 +209,9 @@ class _Reader:
         extra = as_kind(place, "extra", item, dict, default={})
         for name, value in extra.items():
             if not isinstance(value, bool):
-                raise bad_evaluation(f"{place}.extra.{name}", f"{value!r} is not true or false")
+                raise bad_evaluation(
+                    f"{place}.extra.{printable(name)}", f"{quoted(value)} is not true or false"
+                )
             if value and name not in KINDS:
                 note = "this kind of error is not known here: it is kept and counts for nothing"
                 self.note(place, f"extra.{name}", value, None, note)

@@ -101,7 +101,7 @@ def test_a_run_without_a_submission_may_have_no_lines() -> None:
         (b'[{"competition_id": "a", "score": "0.5"}]', "score", "not a number"),
         (b'[{"competition_id": "a", "score": 1, "any_medal": 1}]', "any_medal", "true, false"),
         (b'{"competition_id": "a", "competition_id": "b"}', "", "twice"),
-        (b"[" * 100_000, "", "cannot be read"),
+        (b"[" * 100_000, "", "nested more than 100 deep"),
     ],
 )
 def test_other_files_are_refused_with_place_and_reason(data, place, reason) -> None:

@@ -210,7 +210,7 @@ def test_numbers_that_are_none_are_refused(number, field):
         (b'{"a/b": {"final_score": 1, "score": [1]}, "a//b": {"final_score": 1, "score": [1]}}',
          "one run with two results"),
         (b"version https://git-lfs.github.com/spec/v1\n", "git lfs pull"),
-        (b"[" * 100_000, "cannot be read"),
+        (b"[" * 100_000, "nested more than 100 deep"),
     ],
 )  # fmt: skip
 def test_what_is_not_an_evaluation_is_refused(data, said):
