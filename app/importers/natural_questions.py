@@ -28,7 +28,7 @@ def answers_csv(data: bytes) -> bytes:
             annotation = example["annotations"][0]
             rows = {"long": _long(annotation), "short": _short(annotation)}
             key = str(example["example_id"])
-        except (ValueError, KeyError, IndexError, TypeError):
+        except (ValueError, KeyError, IndexError, TypeError, OverflowError, RecursionError):
             raise ValueError(f"line {number} is not an example with an annotation") from None
         for kind, accepted in rows.items():
             writer.writerow([f"{key}_{kind}", accepted[0] if accepted else "", "|".join(accepted)])

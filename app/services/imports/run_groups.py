@@ -94,17 +94,24 @@ def _sources(runs: Path, groups: list[str]) -> tuple[list[ReportSource], list[st
     problems = []
     for group in groups:
         directory = runs / group
-        if directory.resolve().parent != runs.resolve():
+        if not _is_inside(directory, runs):
             problems.append(f"{group}: this is not the name of a directory")
             continue
-        files = sorted((f for f in directory.glob(REPORTS) if f.is_file()), key=_order)
+        try:
+            files = sorted((f for f in directory.glob(REPORTS) if f.is_file()), key=_order)
+        except OSError as error:
+            problems.append(f"{group}: it cannot be read: {error.strerror}")
+            continue
         if not files:
             problems.append(f"{group}: there is no {REPORTS} in {directory}")
             continue
         problems += [f"{group}: {file.name} is skipped for {files[-1].name}" for file in files[:-1]]
-        data = files[-1].read_bytes()
         try:
+            data = files[-1].read_bytes()
             read_report(data)
+        except OSError as error:
+            problems.append(f"{group}: {files[-1].name} cannot be read: {error.strerror}")
+            continue
         except BadReport as refusal:
             problems.append(f"{group}: {files[-1].name}: {refusal.detail}")
             continue
@@ -112,9 +119,16 @@ def _sources(runs: Path, groups: list[str]) -> tuple[list[ReportSource], list[st
     return sources, problems
 
 
+def _is_inside(directory: Path, runs: Path) -> bool:
+    try:
+        return directory.resolve().parent == runs.resolve()
+    except (OSError, ValueError):  # a circle of links, or a NUL
+        return False
+
+
 def _order(file: Path) -> tuple[bool, list[tuple[int, str]]]:
     """Unnumbered reports after numbered ones; numbers by value, so that 10 comes after 9."""
     parts = re.split(r"([0-9]+)", file.name)
     return file.name.endswith(UNNUMBERED), [
-        (int(part), "") if part.isdigit() else (-1, part) for part in parts
+        (int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in parts
     ]

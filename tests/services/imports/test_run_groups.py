@@ -19,6 +19,8 @@ REPORT = b'[{"competition_id": "leaf-classification", "score": null}]'
         (["a_grading_report.json", "a_grading_report_24.json"], "a_grading_report.json"),
         (["2025-01_grading_report.json", "2025-02_grading_report.json"],
          "2025-02_grading_report.json"),
+        (["\N{SUPERSCRIPT TWO}9_grading_report.json", "x_grading_report.json"],
+         "\N{SUPERSCRIPT TWO}9_grading_report.json"),
     ],
 )  # fmt: skip
 def test_one_report_of_a_group_counts(tmp_path: Path, names: list[str], chosen: str) -> None:
@@ -42,3 +44,9 @@ def test_a_group_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
     assert [source.group for source in sources] == ["b"]
     assert [problem.split(":")[0] for problem in problems] == ["a", "c"]
     assert "Git LFS pointer" in problems[0]
+
+
+@pytest.mark.parametrize("name", ["a\x00b", "a" * 300, "../a", ".", "a/b"])
+def test_what_is_not_the_name_of_a_directory_is_named(tmp_path: Path, name: str) -> None:
+    sources, problems = _sources(tmp_path, [name])
+    assert (sources, len(problems)) == ([], 1)

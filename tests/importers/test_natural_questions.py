@@ -1,0 +1,29 @@
+"""Answers of TensorFlow 2.0 Question Answering: what is not an example is named by its line."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.importers.natural_questions import answers_csv
+
+ENDLESS = (
+    '{"example_id": 1, "annotations": [{"long_answer": {"start_token": Infinity, "end_token": 2}, '
+    '"short_answers": [], "yes_no_answer": "NONE"}]}'
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}", "[]", "{", '{"annotations": []}', "[" * 100_000,
+        ENDLESS,
+    ],
+)  # fmt: skip
+def test_what_is_not_an_example_is_named_by_its_line(line: str) -> None:
+    good = (
+        '{"example_id": 1, "annotations": [{"long_answer": {"start_token": -1}, '
+        '"short_answers": [], "yes_no_answer": "YES"}]}'
+    )
+    assert b"1_short,YES,YES" in answers_csv(good.encode())
+    with pytest.raises(ValueError, match="line 2 is not an example"):
+        answers_csv(f"{good}\n{line}\n".encode())
