@@ -55,7 +55,7 @@ def test_a_run_whose_failures_are_used_up_is_refused_for_good(world: World) -> N
     assert refusal(world, 3) is None
     refused = refusal(world, 2)
     assert refused is not None
-    assert refused.detail.startswith(f"Grading failed for 2 files of run {world.run.id}, by what")
+    assert refused.detail.startswith(f"Grading failed for 2 files of run {world.run.id}, because")
     assert "waiting does not change that" in refused.detail
     assert refused.headers["Retry-After"] == "86400"
 
