@@ -71,7 +71,9 @@ def start_upload(
 async def receive(request: Request, context: Ctx, state: State, token: str) -> dict[str, Any]:
     """Receive the announced bytes. The signed address permits this once, without a key."""
     content = await run_in_threadpool(state.open, context, UPLOAD, token)
-    await run_in_threadpool(pending_uploads.refuse_second, context, content["nonce"])
+    await run_in_threadpool(
+        pending_uploads.refuse_second, context, content["nonce"], content["run"]
+    )
     async with upload_slot(request.scope, content["key"], is_run=True):
         upload = await run_in_threadpool(context.blobs.new_upload)
         stored = context.reservations.stored
@@ -182,7 +184,8 @@ def _submission_meta(
         raise NotFound("This file was uploaded for another run.")
     message = _one_line(fields.text("submissionDescription"))
     nonce = str(content["nonce"])
-    return SubmissionMeta(message, f"kaggle-{nonce}", content["name"] or None), nonce
+    key = pending_uploads.submission_key(nonce)
+    return SubmissionMeta(message, key, content["name"] or None), nonce
 
 
 def _one_line(text: str) -> str:
