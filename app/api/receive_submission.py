@@ -16,7 +16,7 @@ from app.api.dependencies import sent_key
 from app.api.http.body_limit import SMALL_BODY_BYTES, body_slot, upload_slot
 from app.api.http.threads import run_in_thread
 from app.api.http.upload import body_in_memory, memory_body, received_upload
-from app.errors import BadRequest, Invalid
+from app.errors import BadRequest, Invalid, TooManyFailures
 from app.services.runtime.context import Context
 from app.services.submissions import quotas, submit
 from app.services.submissions.batch_receiver import (
@@ -24,6 +24,7 @@ from app.services.submissions.batch_receiver import (
     IncomingSubmission,
     StoredSubmission,
 )
+from app.services.submissions.record_disclosures import record_refusal
 from app.services.submissions.submit import SubmissionMeta
 from app.storage.blobs.store import Blob
 
@@ -41,8 +42,23 @@ async def receive_submission(
 ) -> StoredSubmission:
     """Store the submission: a small one together with others, a large one alone.
 
-    `meta` makes the metadata from the SHA-256 of the file. The grading loop is woken.
+    `meta` makes the metadata from the SHA-256 of the file. The grading loop is woken. A refusal
+    that tells of failures is in the ledger first.
     """
+    try:
+        return await _receive(request, context, run_id, submission_id, meta)
+    except TooManyFailures:
+        await run_in_thread(record_refusal, context, sent_key(request), run_id)
+        raise
+
+
+async def _receive(
+    request: Request,
+    context: Context,
+    run_id: str,
+    submission_id: str,
+    meta: Callable[[str], SubmissionMeta],
+) -> StoredSubmission:
     key, limit = sent_key(request), context.settings.max_upload_bytes
     size = memory_body(request)
     if size is not None and size > SMALL_BODY_BYTES:

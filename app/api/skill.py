@@ -49,5 +49,5 @@ def _guide(context: Context, caller: Caller, url: str) -> str:
     run = runs.find(context, caller, caller.run_id)
     entry, _ = queries.find(context, caller, run.competition)
     files = tuple(file["name"] for file in entry.version.files)
-    about = RunGuide(run, entry.competition, entry.version.rows, files, quota(context, run))
+    about = RunGuide(run, entry.competition, entry.version.rows, files, quota(context, caller, run))
     return guide_for_run(url, about)

@@ -16,7 +16,7 @@ from app.api.http.origin import origin
 from app.api.http.upload import bounded
 from app.domain.feedback import Feedback
 from app.domain.states import SubmissionState
-from app.errors import BadRequest, Forbidden, Invalid, NotFound, TooLarge
+from app.errors import BadRequest, Forbidden, Invalid, NotFound, TooLarge, TooManyFailures
 from app.kaggle_api.deps import KaggleState, State, name_of, run_at, run_of
 from app.kaggle_api.fields import Body, Fields
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
@@ -26,6 +26,7 @@ from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.submissions import disclose, pending_uploads, quotas, submit
 from app.services.submissions.disclose import Disclosed
+from app.services.submissions.record_disclosures import record_counted_failures
 from app.services.submissions.run_submissions import first_from
 from app.services.submissions.submit import SubmissionMeta
 from app.services.submissions.wait_for_outcome import show_after_wait, wait_until_shown
@@ -54,7 +55,11 @@ def start_upload(
         raise TooLarge(
             f"The file has {size} bytes; this service accepts {context.settings.max_upload_mb} MB."
         )
-    quotas.refuse_unstorable(context, run, size)
+    try:
+        quotas.refuse_unstorable(context, run, size)
+    except TooManyFailures:
+        record_counted_failures(context, caller, run)
+        raise
     token = state.tokens.sign(
         UPLOAD, UPLOAD_SECONDS,
         key=caller.key_id, run=run.id, bytes=size, name=name[-200:], nonce=secrets.token_hex(12),
@@ -66,7 +71,9 @@ def start_upload(
 async def receive(request: Request, context: Ctx, state: State, token: str) -> dict[str, Any]:
     """Receive the announced bytes. The signed address permits this once, without a key."""
     content = await run_in_threadpool(state.open, context, UPLOAD, token)
-    await run_in_threadpool(pending_uploads.refuse_second, context, content["nonce"])
+    await run_in_threadpool(
+        pending_uploads.refuse_second, context, content["nonce"], content["run"]
+    )
     async with upload_slot(request.scope, content["key"], is_run=True):
         upload = await run_in_threadpool(context.blobs.new_upload)
         stored = context.reservations.stored
@@ -94,10 +101,14 @@ async def create_submission(
     run, entry = await run_in_threadpool(run_at, context, caller, fields.slug())
     meta, nonce = _submission_meta(state, run, fields)
     known = await run_in_threadpool(_sent_before, context, run, meta)
-    if known is None:
-        shown = await _store(request, context, caller, run, meta, nonce)
-    else:
-        shown = await run_in_threadpool(disclose.show, context, caller, known)
+    try:
+        if known is None:
+            shown = await _store(request, context, caller, run, meta, nonce)
+        else:
+            shown = await run_in_threadpool(disclose.show, context, caller, known)
+    except TooManyFailures:
+        await run_in_threadpool(record_counted_failures, context, caller, run)
+        raise
     if shown.state == SubmissionState.REJECTED:
         raise Invalid(refusal(shown))
     return {
@@ -140,7 +151,7 @@ def list_submissions(context: Ctx, caller: Anyone, fields: Body) -> dict[str, An
 def get_limits(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
     """How many submissions count so far, and how many more may be sent now."""
     run, _ = run_at(context, caller, fields.slug())
-    used = quotas.quota(context, run)
+    used = quotas.quota(context, caller, run)
     return {
         "numToday": used.today,
         "numTotal": used.total,
@@ -173,7 +184,8 @@ def _submission_meta(
         raise NotFound("This file was uploaded for another run.")
     message = _one_line(fields.text("submissionDescription"))
     nonce = str(content["nonce"])
-    return SubmissionMeta(message, f"kaggle-{nonce}", content["name"] or None), nonce
+    key = pending_uploads.submission_key(nonce)
+    return SubmissionMeta(message, key, content["name"] or None), nonce
 
 
 def _one_line(text: str) -> str:

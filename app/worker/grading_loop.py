@@ -41,6 +41,7 @@ class GradingLoop(Generic[AnyClaim]):
         self._enough = enough
         self._rest_seconds = rest_seconds
         self._rested_at = 0.0
+        self._claim_at = 0.0  # when a claim is asked for at the latest
         self._is_free = is_free
         self._busy_seconds = busy_seconds
         self._in_flight: set[AnyClaim] = set()
@@ -72,10 +73,8 @@ class GradingLoop(Generic[AnyClaim]):
             self._start(claimed or [])
             if stop(claimed is None and was_idle):
                 return
-            if not claimed and not self._wake.wait(
-                IDLE_SECONDS if claimed is None else self._busy_seconds
-            ):
-                self._news.set()  # other processes may have queued something
+            if not claimed:
+                self._wake.wait(IDLE_SECONDS if claimed is None else self._busy_seconds)
 
     def give_back(self) -> None:
         """Undo the count of attempts that ended with the graders. Close the graders before."""
@@ -99,8 +98,11 @@ class GradingLoop(Generic[AnyClaim]):
         free = self._capacity - len(busy)
         if free < 1:
             return []
-        if not self._news.is_set() and not self._lifecycle.claims.may_have_more:
+        # Other processes may have queued something, and gradings that end wake this loop as well.
+        is_time = time.monotonic() >= self._claim_at
+        if not (is_time or self._news.is_set() or self._lifecycle.claims.may_have_more):
             return None  # without a transaction
+        self._claim_at = time.monotonic() + IDLE_SECONDS
         self._news.clear()
         try:
             return self._lifecycle.claims.claim(free if self._is_free() else 0, busy)

@@ -153,6 +153,19 @@ def test_an_upload_address_takes_one_file(podium, tiny, good):
     assert len(run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]) == 1
 
 
+def test_an_address_takes_no_other_file_after_its_file_was_submitted(podium, tiny, good):
+    run = podium.run(tiny)
+    started = start(run, tiny.name, good)
+    assert put(started["createUrl"], good).status_code == 200
+    assert create(run, tiny.name, started["token"]).status_code == 200
+
+    other = put(started["createUrl"], good.replace(b"1", b"2"))
+
+    is_refusal(other)
+    assert other.status_code == 409
+    assert len(run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]) == 1
+
+
 @pytest.mark.parametrize("change", [lambda d: d + b"x", lambda d: d[:-1], lambda d: b""])
 def test_other_bytes_than_announced_are_refused_and_may_be_sent_right(podium, tiny, good, change):
     run = podium.run(tiny)

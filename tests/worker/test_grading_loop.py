@@ -22,6 +22,7 @@ from app.storage.blobs.disk import DiskBlobs
 from app.storage.database.records import SubmissionRecord
 from app.storage.queries import direct_claims, submissions
 from app.storage.queries.regrades import outcomes, regrades
+from app.worker.grading_loop import IDLE_SECONDS
 from app.worker.loop import Worker, regrading_loop
 from tests.factories import good_submission, write_competition
 from tests.storage.make import add_run, add_submission, claim_built_in, make_submission
@@ -121,6 +122,21 @@ def test_what_another_process_queues_is_found_without_a_wake(server: Server) -> 
         stopping.set()
         worker.wake()
         working.join()
+
+
+def test_what_another_process_queues_is_found_though_gradings_wake_the_loop_all_the_time(
+    server: Server,
+) -> None:
+    worker = Worker(server.context)
+    assert worker._claim() is None
+    sent = server.submit()
+
+    found = []
+    for _ in range(5):  # each is a grading that ended
+        time.sleep(IDLE_SECONDS / 4)
+        found += worker._claim() or []
+
+    assert [one.id for one in found] == [sent]
 
 
 def test_a_file_during_which_a_server_died_is_graded_first(server: Server) -> None:

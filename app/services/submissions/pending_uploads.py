@@ -15,21 +15,26 @@ from sqlalchemy.orm import Session
 from app.errors import Conflict, StoreAway
 from app.services.runtime.context import Context
 from app.storage.blobs.store import Blob, Upload
-from app.storage.queries import pending_uploads
+from app.storage.queries import pending_uploads, submissions
 from app.storage.queries.pending_uploads import PendingUploadRecord
 
 PENDING_PER_RUN = 4  # only the latest uploads of a run are kept
 EXPIRED_PER_ADD = 100  # expired uploads that one `add` removes at most
 
 
-def refuse_second(context: Context, nonce: str) -> None:
+def submission_key(nonce: str) -> str:
+    """The Idempotency-Key of the submission of an uploaded file."""
+    return f"kaggle-{nonce}"
+
+
+def refuse_second(context: Context, nonce: str, run_id: str) -> None:
     """Refuse, before the bytes are sent, a second upload to one address.
 
     Raises:
-        Conflict: a complete file was already uploaded to this address.
+        Conflict: a complete file was already uploaded to this address, or submitted from it.
     """
     with context.database.read() as session:
-        if pending_uploads.get(session, nonce) is not None:
+        if pending_uploads.get(session, nonce) or _is_submitted(session, nonce, run_id):
             raise _address_used()
 
 
@@ -49,7 +54,8 @@ def add(context: Context, upload: Upload, nonce: str, run_id: str, until: dateti
     )  # fmt: skip
 
     def write(session: Session) -> tuple[bool, list[PendingUploadRecord]]:
-        is_first = pending_uploads.add(session, pending)
+        is_first = not _is_submitted(session, nonce, run_id)
+        is_first = is_first and pending_uploads.add(session, pending)
         old = pending_uploads.beyond_limit(session, run_id, PENDING_PER_RUN, nonce)
         old += pending_uploads.expired(session, now, EXPIRED_PER_ADD)
         pending_uploads.remove(session, [one.nonce for one in old])
@@ -88,6 +94,11 @@ def _discard_files(context: Context, names: list[str]) -> None:
     for name in names:
         with contextlib.suppress(StoreAway):  # a file that no row names stays; it does no harm
             context.blobs.discard(name)
+
+
+def _is_submitted(session: Session, nonce: str, run_id: str) -> bool:
+    """Whether the file of this address is a submission. Its upload is forgotten then."""
+    return submissions.by_idempotency_key(session, run_id, submission_key(nonce)) is not None
 
 
 def _address_used() -> Conflict:

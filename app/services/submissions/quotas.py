@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
+from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import DAY, refuse_closed, refuse_measured, refuse_over_quota
 from app.services.runtime.shown_outcomes import received_without_outcome
+from app.services.submissions.record_disclosures import record_counted_failures
 from app.storage.database.records import RunRecord
 from app.storage.queries import submission_counts
 
@@ -24,8 +26,17 @@ class Quota:
     is_limited_by_total: bool
 
 
-def quota(context: Context, run: RunRecord) -> Quota:
-    """How much of its quota a run has used at this moment."""
+def quota(context: Context, caller: Caller, run: RunRecord) -> Quota:
+    """How much of its quota a run has used at this moment.
+
+    The numbers tell a run's key how many files failed, so these are in the ledger first.
+    """
+    used = _quota(context, run)
+    record_counted_failures(context, caller, run)
+    return used
+
+
+def _quota(context: Context, run: RunRecord) -> Quota:
     now, everything = datetime.now(UTC), not run.feedback.shows_state
     with context.database.read() as session:
         today = submission_counts.count_counted(

@@ -1,4 +1,4 @@
-"""Enter into the exposure ledger which numbers and failures a key was shown."""
+"""Enter into the exposure ledger which numbers and failures a key was shown or told of."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
+from app.domain.outcome_times import is_shown
+from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
 from app.storage.database.records import GradeRecord, RunRecord
 from app.storage.queries import exposure, failures
@@ -65,6 +67,31 @@ def record_disclosures(
             exposure.record(session, run.id, kind, submission_id, grade_id, at)
 
     context.database.write(record)
+
+
+def record_counted_failures(context: Context, caller: Caller, run: RunRecord) -> None:
+    """Record the failures of a run before its key is told of a number that counts them.
+
+    How many submissions are left, or a refusal because of failures, tells of them even if the key
+    never asks for the submissions. Those whose outcome is not shown yet are in no such number. For
+    other callers nothing is recorded.
+    """
+    if not caller.is_run or not run.feedback.shows_state:
+        return
+    now = datetime.now(UTC)
+    step = context.settings.outcome_step_seconds if run.feedback.hides_time else 0.0
+    with context.database.read() as session:
+        found = failures.of_run(session, run.id)
+    shown = [one for one, received, settled in found if is_shown(received, settled, now, step)]
+    record_disclosures(context, run, run.feedback, [], shown, "", is_first=False)
+
+
+def record_refusal(context: Context, key: str | None, run_id: str) -> None:
+    """Record the failures because of which a file of the holder of this key is refused."""
+    with context.database.read() as session:
+        caller = authenticate(session, key)
+        run = own_run(session, caller, run_id)
+    record_counted_failures(context, caller, run)
 
 
 def _new_failures(session: Session, failed: Sequence[str], kind: str) -> list[str]:

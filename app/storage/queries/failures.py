@@ -56,6 +56,14 @@ def by_run(session: Session, run_ids: Collection[str]) -> dict[str, int]:
     return {run_id: int(count) for run_id, count in rows}
 
 
+def of_run(session: Session, run_id: str) -> list[tuple[str, datetime, datetime]]:
+    """The failures of a run: the id of each, and when it was received and settled."""
+    query = select(TABLE.c.id, TABLE.c.received_at, TABLE.c.settled_at).where(
+        *IS_FAILURE, TABLE.c.run_id == run_id
+    )
+    return [(row[0], row[1], row[2]) for row in session.execute(query)]
+
+
 def settled_since(session: Session, run_id: str, since: datetime) -> list[RecentOutcome]:
     """The run's submissions that were settled after `since`."""
     is_failure = (TABLE.c.state == SubmissionState.FAILED) & IS_BY_FILE

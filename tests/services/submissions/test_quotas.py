@@ -6,7 +6,8 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from app.domain.feedback import Feedback
-from app.domain.states import SubmissionState
+from app.domain.states import Role, SubmissionState
+from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.submissions.quotas import Quota, quota
 from tests.storage.make import World
@@ -20,7 +21,8 @@ def submit(here: World, hours: float, state: SubmissionState = SubmissionState.G
 
 
 def used(context: Context, here: World, policy: Feedback = Feedback.FULL, **limits: int) -> Quota:
-    return quota(context, replace(here.run, limits=limits, feedback=policy))
+    agent = Caller(Role.RUN, "k", run_id=here.run.id)
+    return quota(context, agent, replace(here.run, limits=limits, feedback=policy))
 
 
 def test_a_run_without_limits_may_send_any_number(context: Context, here: World) -> None:

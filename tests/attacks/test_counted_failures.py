@@ -1,0 +1,77 @@
+"""An agent that learns of failures by numbers that count them, and never asks for a submission."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.api.conftest import CSV, Podium, Run
+from tests.attacks.test_agent import limits, send, settle
+from tests.attacks.test_failures import asking, ledger, oracle, positive
+
+BOUND = 2
+SETTINGS = {"run_failures": BOUND, "grading_attempts": 1, "outcome_step_seconds": 0.5}
+RPC = "/api/v1/competitions.CompetitionApiService"
+
+
+def start_upload(run: Run) -> httpx.Response:
+    """Ask for an address, as Kaggle's client does before it sends a file."""
+    slug = run.document["competition"]
+    body = {"competitionName": slug, "contentLength": 9, "fileName": "s.csv"}
+    return run.client.post(f"{RPC}/StartSubmissionUpload", json=body)
+
+
+def asked(podium: Podium, folder: Path, feedback: str = "validity") -> Run:
+    """A run whose files have failed, none of which its agent has looked at."""
+    run = podium.run(folder, feedback, limits={"submissions_total": 9})
+    for number in range(BOUND):
+        assert send(run, asking(*positive(folder), note=number)).status_code == 202
+    settle(podium, run)
+    assert ledger(run)["disclosed"] == []
+    time.sleep(1.1)  # then the outcomes may be shown
+    return run
+
+
+def failures_learned(answer: httpx.Response) -> int:
+    """How many failures a refusal names."""
+    assert answer.status_code == 429
+    return int("Grading failed for 2 files" in answer.text) * 2
+
+
+WAYS: dict[str, Callable[[Run], int]] = {
+    "how many submissions are left": lambda run: BOUND - int(limits(run)["numTotal"]),
+    "the guide": lambda run: run.client.get("/SKILL.md").is_success * BOUND,
+    "a refusal": lambda run: failures_learned(send(run, asking(note=7))),
+    "the refusal of a large file": lambda run: failures_learned(
+        send(run, asking(note=7) + b"," * 300_000)
+    ),
+    "a refusal to Kaggle's client": lambda run: failures_learned(start_upload(run)),
+}
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+def test_failures_that_a_number_tells_are_in_the_ledger(podium: Podium, way: str) -> None:
+    run = asked(podium, oracle(podium))
+
+    assert WAYS[way](run) == BOUND
+
+    assert ledger(run)["totals"]["failures"] == BOUND
+    WAYS[way](run)
+    run.client.get(f"/v1/runs/{run.id}/submissions")
+    assert ledger(run)["totals"]["failures"] == BOUND
+
+
+def test_numbers_told_to_others_or_under_none_enter_nothing(podium: Podium) -> None:
+    folder = oracle(podium)
+    run = asked(podium, folder)
+    told = podium.admin.post(f"/v1/runs/{run.id}/submissions", content=asking(), headers=CSV)
+    assert told.status_code == 429
+    silent = asked(podium, folder, "none")
+    limits(silent)
+
+    assert ledger(run)["disclosed"] == []
+    assert ledger(silent)["disclosed"] == []
