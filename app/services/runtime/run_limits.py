@@ -71,16 +71,21 @@ def refuse_over_quota(
     if total is None and per_day is None:
         return
     everything = not run.feedback.shows_state
-    hidden = received_without_outcome(session, run, now, step)
     # The index alone answers this; which of them count is read only where it matters.
     most = submission_counts.count_counted(session, run.id, everything=True) + accepted
-    accepted += len(hidden)
-    if (
-        total is not None
-        and most >= total
-        and submission_counts.count_counted(session, run.id, everything=everything) + accepted
-        >= total
-    ):
+
+    def used(since: datetime | None) -> tuple[int, int]:
+        """How many count since this time, those with a hidden outcome too, and how many of these.
+
+        In this order: what is settled between the queries counts twice rather than not at all.
+        """
+        counted = submission_counts.count_counted(
+            session, run.id, since=since, everything=everything
+        )
+        hidden = len(received_without_outcome(session, run, now, step))
+        return counted + hidden + accepted, hidden
+
+    if total is not None and most >= total and used(None)[0] >= total:
         raise QuotaExceeded(
             f"Run {run.id} has used all of its {total} submissions. This limit is for the whole "
             "run: waiting does not renew it.",
@@ -89,11 +94,11 @@ def refuse_over_quota(
     if per_day is None or most < per_day:
         return
     since = now - DAY
-    today = submission_counts.count_counted(session, run.id, since=since, everything=everything)
-    if today + accepted < per_day:
+    today, hidden = used(since)
+    if today < per_day:
         return
     # The hidden ones are the latest of all.
-    later = max(0, per_day - 1 - len(hidden))
+    later = max(0, per_day - 1 - hidden)
     oldest = submission_counts.counted_time(
         session, run.id, since, later=later, everything=everything
     )
