@@ -9,7 +9,9 @@ import typer
 
 def serve(
     host: Annotated[str | None, typer.Option(help="address to listen on (PODIUM_HOST)")] = None,
-    port: Annotated[int | None, typer.Option(help="port to listen on (PODIUM_PORT)")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="port to listen on (PODIUM_PORT)")
+    ] = None,
 ) -> None:
     """Serve HTTP. In a new data directory, migrate, import the competitions and print a key."""
     from app.cli.operation.run_server import run_server

@@ -34,3 +34,11 @@ def test_a_taken_port_is_told(podium: Command) -> None:
 
     assert done.returncode == 1
     assert "Choose another --port" in done.stderr
+
+
+def test_a_number_that_is_no_port_is_refused(podium: Command) -> None:
+    for port in (-1, 65536, 99_999_999):
+        done = podium("serve", f"--port={port}")
+        assert done.returncode == 2
+        assert "Invalid value for '--port'" in done.stderr
+        assert "65535" in done.stderr or port < 0
