@@ -25,8 +25,6 @@ FORK_SECONDS = 60.0
 # Python and its libraries read these at their start, so a fork would not see another value.
 # What the numbers of a grader depend on, for its template is forked from here too.
 GRADERS = COMMON_CODE | ONE_THREAD | {"ARROW_DEFAULT_MEMORY_POOL": "system"}
-# All memory in one piece, for huge pages: Python's own allocator scatters pieces of 1 MiB.
-ONE_HEAP = {"PYTHONMALLOC": "malloc", "MALLOC_MMAP_THRESHOLD_": str(1 << 30)}
 LANGUAGE = ("LANG", "LC_")
 # Set on some machines, on which a library computes wrongly otherwise: a fork keeps pytest's value,
 # as it does of ONE_THREAD, which all tests have.
@@ -75,7 +73,7 @@ class ForkServer:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.forkserver.program", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()], cwd=ROOT, stdin=subprocess.DEVNULL,
-                env={**os.environ, **GRADERS, **ONE_HEAP},
+                env={**os.environ, **GRADERS},
             )  # fmt: skip
         atexit.register(self._end)
         self._channel.settimeout(LOAD_SECONDS)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import ctypes
 import gc
 import importlib
 import io
@@ -43,8 +42,6 @@ LOADED_LATER = (
 )  # fmt: skip
 # They act when they are loaded, or are programs that other processes run.
 NOT_LOADED = ("__main__", "app.graders.program", "app.cli.demo.agent", "app.cli.harbor.verifier")
-HUGE, MADV_HUGEPAGE, MADV_COLLAPSE = 1 << 21, 14, 25
-M_MMAP_THRESHOLD = -3  # mallopt(3)
 ENDING_SECONDS = 5.0  # for a thread that a library needed only while it was loaded
 FORK_AWARE = ("jemalloc_bg_thd",)  # Arrow's allocator, which starts its thread again after a fork
 
@@ -57,7 +54,6 @@ def main(channel: socket.socket) -> None:
     gc.collect()
     gc.freeze()  # a collection in a forked process must not copy the pages of all these objects
     gc.enable()
-    use_huge_pages()
     others = other_threads()
     deadline = time.monotonic() + ENDING_SECONDS
     while others and time.monotonic() < deadline:
@@ -67,25 +63,6 @@ def main(channel: socket.socket) -> None:
     assert sys.stdout.encoding.upper() == "UTF-8", "tests need a language with UTF-8"
     channel.send(b"ready")
     serve_requests(channel, become)
-
-
-def use_huge_pages() -> None:
-    """Let the kernel keep this memory in pages of 2 MiB, where it can: each fork then copies less.
-
-    A fork copies an entry for each page, and this process has 60,000 small ones. See madvise(2).
-    """
-    libc = ctypes.CDLL(None)
-    libc.mallopt(M_MMAP_THRESHOLD, 128 << 10)  # as by default; until here, see ONE_HEAP
-    madvise = libc.madvise
-    madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    for line in Path("/proc/self/maps").read_text().splitlines():
-        addresses, rights, *rest = line.split()
-        if rights == "rw-p" and (len(rest) == 3 or rest[-1] == "[heap]"):
-            low, high = (int(address, 16) for address in addresses.split("-"))
-            low, high = -(-low // HUGE) * HUGE, high // HUGE * HUGE
-            if low < high:  # older kernels refuse: forks are as before
-                madvise(low, high - low, MADV_HUGEPAGE)
-                madvise(low, high - low, MADV_COLLAPSE)
 
 
 def other_threads() -> list[str]:
