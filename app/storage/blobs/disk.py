@@ -20,6 +20,7 @@ from app.units import CHUNK_BYTES
 
 UPLOADS = "uploads"
 STAGED = "held"
+DIRECTORIES = frozenset(f"{number:02x}" for number in range(256))
 NO_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES})
 
 
@@ -39,8 +40,10 @@ class DiskBlobs:
             self._spool = Spool(root / UPLOADS, reserve_percent)
             self.staged.mkdir(exist_ok=True)
             # Make and sync all directories now. Storing a file then has to sync only one.
-            for number in range(256):
-                (root / f"{number:02x}").mkdir(exist_ok=True)
+            with os.scandir(root) as entries:
+                made = {entry.name for entry in entries if entry.is_dir()}
+            for name in DIRECTORIES - made:
+                (root / name).mkdir(exist_ok=True)
             sync_directory(root)
         except OSError as error:
             raise _unusable(root, error) from None
