@@ -49,10 +49,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Let each process of a parallel run begin with some of the tests that take longest.
+    """Let each process of a parallel run have some of the tests that take longest, and early.
 
     xdist gives each process a part of the list, and lets one that is done take from the end of
-    another's. A long test at the end would keep all others waiting.
+    another's. A long test at the end would keep all others waiting. Most of them wait a lot, so
+    every other process has them after a third of its part: else all would wait together.
     """
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     if processes == 1:
@@ -69,7 +70,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         first = [item for tests in list(long.values())[number::processes] for item in tests]
         end = len(items) * (number + 1) // processes
         room = max(0, end - len(ordered) - len(first))
-        ordered += first + rest[:room]
+        before = room // 3 if number % 2 else 0
+        ordered += rest[:before] + first + rest[before:room]
         del rest[:room]
     items[:] = ordered + rest
 
