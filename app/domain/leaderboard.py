@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import isfinite
 from statistics import median as middle
 
 from app.domain.medals import Medal, MedalRule, medal_places
@@ -102,7 +103,7 @@ class Leaderboard:
             return best_first[place - 1] if place else None
 
         lines = MedalLines(
-            line(places.gold), line(places.silver), line(places.bronze), middle(best_first)
+            line(places.gold), line(places.silver), line(places.bronze), _median(best_first)
         )
         return cls(
             higher_is_better=higher_is_better,
@@ -187,3 +188,9 @@ class Leaderboard:
             borderline=medal is not unrounded,
             unrounded_medal=unrounded,
         )
+
+
+def _median(scores: tuple[float, ...]) -> float:
+    """The median. The sum of two middle scores may overflow; the sum of their halves does not."""
+    found = middle(scores)
+    return found if isfinite(found) else 2.0 * middle(score / 2.0 for score in scores)

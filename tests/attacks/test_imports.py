@@ -118,6 +118,13 @@ def test_a_version_beyond_what_the_database_takes_is_refused(podium: Podium) -> 
     assert problem_of(podium, folder).startswith("competition.toml: version: ")
 
 
+def test_a_board_of_the_largest_scores_is_imported(podium: Podium) -> None:
+    """Kaggle has such boards: a team without a score has the largest number."""
+    folder = podium.competition(leaderboard=[1.7e308, 1.7e308])
+    shown = podium.admin.get(f"/v1/competitions/{folder.name}").json()
+    assert shown["medals"]["median"] == 1.7e308
+
+
 @pytest.mark.parametrize("call", ["os._exit(0)", "os.kill(os.getpid(), 9)"])
 def test_a_metric_that_ends_its_trial_is_refused(podium: Podium, call: str) -> None:
     folder = podium.folder(

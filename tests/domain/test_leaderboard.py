@@ -100,6 +100,14 @@ def test_the_median_of_an_even_board_lies_between_its_middle_rows():
     assert board.standing(0.76).above_median is True
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_the_median_of_the_largest_scores_does_not_overflow(sign):
+    board = Leaderboard.full([sign * 1.7e308, sign * 1.5e308], higher_is_better=True)
+
+    assert board.lines.median == pytest.approx(sign * 1.6e308)
+    assert board.standing(sign * 1.6e308).teams == 2
+
+
 def test_where_only_lines_are_known_places_are_not_told():
     standing = lines_only(gold=0.9, median=0.5).standing(0.95)
 
