@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from app.pictures.score_range import beyond, names_apart, score_range
+from app.pictures.score_range import beyond, drawable, names_apart, score_range
 from app.pictures.style import INK, SERIES, WIDTH, Data, base
 
 HEIGHT = 300
@@ -19,7 +19,8 @@ def leaderboard_chart(data: Data) -> Any:
     An attempt whose score is beyond the drawing stands at its edge, with a triangle that points
     there.
     """
-    limits = score_range(data["board"], data["medal_lines"], data["attempts"])
+    medal_lines = drawable(data["medal_lines"])
+    limits = score_range(drawable(data["board"]), medal_lines, drawable(data["attempts"]))
     domain = None if limits is None else _with_margin(*limits)
     scale = alt.Scale(zero=False) if domain is None else alt.Scale(
         domain=list(domain), nice=False, zero=False)  # fmt: skip
@@ -42,10 +43,10 @@ def leaderboard_chart(data: Data) -> Any:
                 x=x, y=alt.Y("drawn:Q", title=data["metric"], scale=scale)
             )
         )
-    lines = base(data["medal_lines"])
+    lines = base(medal_lines)
     layers.append(lines.mark_rule(strokeDash=[4, 3], color="#55606e").encode(y=y))
     if domain is not None:
-        names = base(names_apart(data["medal_lines"], domain, HEIGHT))
+        names = base(names_apart(medal_lines, domain, HEIGHT))
         layers.append(
             names.mark_text(align="right", dx=-2, dy=-5, color=INK, fontSize=11).encode(
                 y="score:Q", x=alt.value(WIDTH), text="name:N"

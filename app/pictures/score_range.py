@@ -9,8 +9,18 @@ from typing import Any
 BETTER = 0.9  # the part of the drawn places that is always shown
 APART = 13.0  # pixels between two names of lines
 JOINED = 4.0  # pixels between lines that have one name
+FARTHEST = 1e300  # beyond it, differences of scores overflow, here and in the renderer
 
 Rows = Sequence[Mapping[str, Any]]
+
+
+def drawable(rows: Rows) -> list[dict[str, Any]]:
+    """The rows, with scores at most `FARTHEST` from zero.
+
+    >>> drawable([{"score": -1.7e308}, {"score": 0.5}])
+    [{'score': -1e+300}, {'score': 0.5}]
+    """
+    return [{**row, "score": max(-FARTHEST, min(FARTHEST, row["score"]))} for row in rows]
 
 
 def score_range(board: Rows, lines: Rows, attempts: Rows) -> tuple[float, float] | None:

@@ -10,6 +10,7 @@ import pytest
 from app.pictures.charts import chart
 from app.pictures.leaderboard_chart import HEIGHT
 from app.pictures.picture import Picture
+from app.pictures.program import render
 from app.pictures.score_range import APART, beyond, names_apart, score_range
 
 BOARD = [{"place": place, "score": 0.1 + 0.01 * place} for place in range(1, 21)]
@@ -78,3 +79,17 @@ def test_names_of_lines_keep_apart_and_in_the_drawing(scores: tuple[float, ...])
     assert all(b - a >= APART - 1e-6 for a, b in itertools.pairwise(heights))
     assert all(0 <= height <= HEIGHT - APART + 1e-6 for height in heights)
     assert sorted(", ".join(name["name"] for name in names).split(", ")) == sorted(words)
+
+
+@pytest.mark.parametrize("board", [[-1.7e308, 1.7e308], [0.1, 1.7e308], [1.6e308, 1.7e308]])
+def test_a_board_of_the_largest_scores_is_drawn(board: list[float]) -> None:
+    values = {
+        "metric": "m",
+        "board": [{"place": place, "score": score} for place, score in enumerate(board, 1)],
+        "medal_lines": [{"line": "gold", "score": board[0]}, {"line": "median", "score": board[1]}],
+        "attempts": [attempt(0.25), attempt(1.75e308)],
+    }
+    picture = Picture("leaderboard", "t", "c", values)
+    drawing = render("leaderboard", "svg", picture.data)
+    assert b"NaN" not in drawing
+    assert b"Infinity" not in drawing
