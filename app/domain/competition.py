@@ -31,7 +31,7 @@ SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML = "competition.toml"
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON
 DEEPEST = 8  # nested keys and brackets of a competition.toml; ours nest four deep
-LARGEST_VERSION = 2**31 - 1  # what the database's column takes
+LARGEST_VERSION = LARGEST_TEAMS = 2**31 - 1  # what the database's columns take
 
 NOT_MEASURED = {
     "submission": "nothing is submitted",
@@ -48,7 +48,7 @@ class LeaderboardSource(Section):
     awards_medals: bool = True
     rule: MedalRule = MedalRule.MLE_BENCH
     decimals: int | None = Field(default=None, ge=0, le=15)
-    teams: int | None = Field(default=None, ge=1)
+    teams: int | None = Field(default=None, ge=1, le=LARGEST_TEAMS)
     gold: FiniteFloat | None = None
     silver: FiniteFloat | None = None
     bronze: FiniteFloat | None = None

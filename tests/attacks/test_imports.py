@@ -125,6 +125,16 @@ def test_a_board_of_the_largest_scores_is_imported(podium: Podium) -> None:
     assert shown["medals"]["median"] == 1.7e308
 
 
+def test_more_teams_than_the_database_takes_are_refused(podium: Podium) -> None:
+    """They were imported, and then no file could be graded."""
+    lines = '[leaderboard]\nsource = "a test"\ngold = 0.1\nteams = {}\n'
+    folder = podium.folder(leaderboard=None, toml=lines.format(2**31))
+    assert problem_of(podium, folder).startswith("competition.toml: leaderboard.teams: ")
+    folder = podium.competition(leaderboard=None, toml=lines.format(2**31 - 1))
+    run = podium.run(folder, feedback="full")
+    assert run.submit(good_submission(folder)).json()["grade"]["teams"] == 2**31 - 1
+
+
 @pytest.mark.parametrize("call", ["os._exit(0)", "os.kill(os.getpid(), 9)"])
 def test_a_metric_that_ends_its_trial_is_refused(podium: Podium, call: str) -> None:
     folder = podium.folder(
