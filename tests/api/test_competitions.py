@@ -25,6 +25,22 @@ def test_it_tells_what_a_submission_must_look_like(podium: Podium, tiny: Path) -
     assert competition["medals"]["complete"] is True
 
 
+def test_no_version_follows_the_largest_one(podium: Podium) -> None:
+    folder = podium.folder()
+    toml = folder / "competition.toml"
+    toml.write_text(toml.read_text().replace("version = 1", f"version = {2**31 - 1}"))
+    assert podium.send_folder(folder).status_code == 201
+    (folder / "description.md").write_text("# Other words\n")
+
+    answer = podium.send_folder(folder)
+
+    assert answer.status_code == 422, answer.text
+    found = answer.json()["problems"][0]
+    assert (found["file"], found["key"]) == ("competition.toml", "version")
+    shown = podium.admin.get(f"/v1/competitions/{folder.name}").json()
+    assert shown["version"] == 2**31 - 1
+
+
 def test_medal_lines_are_shown_to_a_run_of_the_policy_full_alone(
     podium: Podium, tiny: Path
 ) -> None:

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from app.domain.competition import TOML
+from app.domain.competition import LARGEST_VERSION, TOML
 from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition, GradingFault
 from app.graders.messages.results import CompetitionCheck, GraderFault
@@ -21,6 +20,7 @@ from app.graders.version_folder import VersionFolder
 from app.grading.custom_metric import METRIC_FILE
 from app.importers.archive import unpack_archive
 from app.importers.folder import Staged, stage_folder
+from app.importers.names import problem
 from app.metrics import problems
 from app.preparation.manifest import require_as_listed
 from app.services.runtime.context import Context
@@ -222,6 +222,10 @@ def _record(
     number = staged.competition.version
     if current is not None:
         number = max(number, current.number + 1)
+    if number > LARGEST_VERSION:
+        message = f"this content would be version {number}; the largest is {LARGEST_VERSION}"
+        raise BadCompetition([problem(TOML, "version", message)])
+    board = staged.leaderboard
     version = competitions.add_version(
         session,
         slug=staged.slug,
@@ -232,7 +236,9 @@ def _record(
         document=staged.competition.model_dump(mode="json"),
         toml=staged.toml,
         files=[asdict(file) for file in staged.files],
-        leaderboard=_leaderboard_document(staged),
+        leaderboard=None
+        if board is None
+        else {"teams": board.teams, "complete": board.is_complete, **asdict(board.lines)},
         lint=[asdict(finding) for finding in staged.lint],
         rows=found.rows,
         imported_at=datetime.now(UTC),
@@ -241,10 +247,3 @@ def _record(
     if found.sample_score is not None:
         competitions.add_sample_score(session, version.id, found.sample_score, version.imported_at)
     return Imported(version, created=True)
-
-
-def _leaderboard_document(staged: Staged) -> dict[str, Any] | None:
-    board = staged.leaderboard
-    if board is None:
-        return None
-    return {"teams": board.teams, "complete": board.is_complete, **asdict(board.lines)}
