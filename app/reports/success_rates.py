@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from app.domain.wording import counted
@@ -219,4 +221,14 @@ def _rate(rate: Rate | None) -> str:
 
 
 def _improvement(found: Improvement) -> str:
-    return "not known" if found.mean is None else f"{100 * found.mean:+.4g} %"
+    return "not known" if found.mean is None else f"{improvement_in_percent(found.mean)} %"
+
+
+def improvement_in_percent(share: float) -> str:
+    """An improvement with its sign and four digits, also where its percent is no double.
+
+    >>> improvement_in_percent(0.1), improvement_in_percent(-1.7e308)
+    ('+10', '-1.700e+310')
+    """
+    percent = 100 * share
+    return f"{percent:+.4g}" if isfinite(percent) else f"{100 * Decimal(share):+.4g}".lower()

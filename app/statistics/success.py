@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import fmean, median
+from sys import float_info
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,9 @@ from app.units import PERCENT
 
 ALL = "all"
 KINDS = ("graded", "reported", "imported")
+LARGEST = float_info.max
+# Sums and squares of larger improvements may overflow: of a score that is far off, for example.
+OVERFLOWING, SCALE = 1e150, 2.0**-600
 
 
 class SuccessOutcome(NamedTuple):
@@ -157,9 +161,23 @@ def _improvement(parts: list[list[SuccessOutcome]]) -> Improvement:
     runs = sum(map(len, known_values))
     if not known_values:
         return Improvement(None, None, None, 0)
+    if max(abs(value) for values in known_values for value in values) > OVERFLOWING:
+        scaled = [[value * SCALE for value in values] for values in known_values]
+        mean, sem, middle = _average(scaled)
+        spread = None if sem is None else _unscaled(sem)
+        return Improvement(_unscaled(mean), spread, _unscaled(middle), runs)
+    return Improvement(*_average(known_values), runs)
+
+
+def _unscaled(value: float) -> float:
+    return max(-LARGEST, min(LARGEST, value / SCALE))
+
+
+def _average(known_values: list[list[float]]) -> tuple[float, float | None, float]:
+    """The mean over competitions of their means, its standard error, and the median."""
     if len(known_values) == 1:
         mean, sem = mean_and_sem(np.array(known_values[0]))
-        return Improvement(mean, sem, median(known_values[0]), runs)
+        return mean, sem, median(known_values[0])
     means = [fmean(values) for values in known_values]
     spreads = [mean_and_sem(np.array(values))[1] for values in known_values]
     known = [each for each in spreads if each is not None]
@@ -168,7 +186,7 @@ def _improvement(parts: list[list[SuccessOutcome]]) -> Improvement:
         if len(known) == len(known_values)
         else None
     )
-    return Improvement(fmean(means), sem, median(means), runs)
+    return fmean(means), sem, median(means)
 
 
 def wilson(successes: int, runs: int, level: float = 0.95) -> Interval:

@@ -430,3 +430,25 @@ def test_success_is_for_researchers(podium: Podium) -> None:
     for path in (f"/v1/experiments/{name}/success-rates", f"/v1/experiments/{name}/outcomes",
                  f"/v1/runs/{run.id}/trajectory"):  # fmt: skip
         assert run.client.get(path).status_code == 403, path
+
+
+def test_scores_far_off_have_the_same_finite_improvement_everywhere(podium: Podium) -> None:
+    folder = podium.competition(
+        metric="mean_absolute_error", toml=baseline("0.5"), leaderboard=None
+    )
+    name = podium.experiment()
+    header, *rows = good_submission(folder).decode().splitlines()
+    far = "\n".join([header, *(row.split(",")[0] + ",1.7e308" for row in rows)]).encode()
+    for seed in range(2):
+        body = {"experiment": name, "competition": folder.name, "seed": seed}
+        made = podium.admin.post("/v1/runs", json=body).json()
+        run = Run(made["id"], made, podium.client(made["key"]))
+        assert run.submit(far).status_code == 201
+        closed = podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"})
+        assert closed.status_code == 200, closed.text
+
+    found = success(podium, name).json()["groups"]["all"]["average_improvement"]
+    assert found["mean"] == found["median"] == -1.7976931348623157e308
+    (row,) = csv.DictReader(io.StringIO(success(podium, name, accept="text/csv").text))
+    assert float(row["average_improvement"]) == found["mean"]
+    assert "-1.798e+310 %" in success(podium, name, accept="text/markdown").text

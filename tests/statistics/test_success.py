@@ -153,3 +153,16 @@ def test_rates_have_both_named_uncertainties() -> None:
     assert rate.competitions95 == pytest.approx(tuple(100 * like))
     alone = success_rates(outcomes[:1])["all"].success_rate
     assert alone.runs95 is alone.competitions95 is None
+
+
+def test_the_largest_improvements_have_a_finite_mean():
+    most = 1.7976931348623157e308  # stands for what is beyond a double
+
+    one = success_rates(runs("a", -most, -most, -most, 0.5))["all"].average_improvement
+    assert one.mean == pytest.approx(-0.75 * most)
+    assert one.sem == pytest.approx(0.25 * most)
+    assert one.median == pytest.approx(-most)
+
+    both = success_rates([*runs("a", most, most), *runs("b", most, -most)])["all"]
+    assert both.average_improvement.mean == pytest.approx(most / 2)
+    assert both.average_improvement.sem == pytest.approx(most / 2)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from urllib.parse import quote
 
+from app.reports.success_rates import improvement_in_percent
+
 NONE = "–"
 MINUTE, HOUR = 60, 3600
+WRITTEN_OUT = 1e6  # a larger improvement is written with an exponent
 KILOBYTE = 1000
 
 
@@ -35,6 +38,15 @@ def signed(value: float | None) -> str:
     ('+3.2', '-0.5', '0.0', '0.0')
     """
     return NONE if value is None else _without_sign_of_zero(f"{value:+.1f}")
+
+
+def improvement(share: float) -> str:
+    """An improvement in percent, with its sign; with four digits where one decimal says too much.
+
+    >>> improvement(0.0321), improvement(-1.7e308)
+    ('+3.2', '-1.700e+310')
+    """
+    return signed(100 * share) if abs(share) < WRITTEN_OUT else improvement_in_percent(share)
 
 
 def logit(value: float | None) -> str:
@@ -144,7 +156,7 @@ def segment(value: str) -> str:
 FILTERS = {
     function.__name__: function
     for function in (
-        percent, interval, signed, logit, number, count, dollars, when, duration, size, place,
-        words, segment,
+        percent, interval, signed, improvement, logit, number, count, dollars, when, duration, size,
+        place, words, segment,
     )
 }  # fmt: skip
