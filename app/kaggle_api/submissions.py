@@ -75,9 +75,9 @@ async def receive(request: Request, context: Ctx, state: State, token: str) -> d
         pending_uploads.refuse_second, context, content["nonce"], content["run"]
     )
     async with upload_slot(request.scope, content["key"], is_run=True):
-        upload = await run_in_threadpool(context.blobs.new_upload)
         stored = context.reservations.stored
         incoming = await run_in_threadpool(stored.begin, context.database, content["run"])
+        upload = await run_in_threadpool(context.blobs.new_upload)
         try:
             incoming.add(content["bytes"])
             await _receive_exactly(request, upload, content["bytes"])
