@@ -169,11 +169,19 @@ def _critical(centred: Array) -> float:
     largest = np.zeros(RESAMPLES)
     for start in range(0, centred.shape[1], PAIRS_AT_ONCE):
         part = centred[:, start : start + PAIRS_AT_ONCE]
-        means = signs @ part / count
-        spread = ((part**2).sum(axis=0) - count * means**2) / (count * (count - 1))
+        # Into the same two arrays: to get the memory of new ones took nearly as long as to compute.
+        t = signs @ part
+        t /= count
+        spread = t**2
+        spread *= count
+        np.subtract((part**2).sum(axis=0), spread, out=spread)
+        spread /= count * (count - 1)
         # A resample in which all differences agree has no spread; its t is as large as can be.
-        t = np.abs(means) / np.sqrt(np.maximum(spread, 1e-12))
-        largest = np.maximum(largest, t.max(axis=1))
+        np.maximum(spread, 1e-12, out=spread)
+        np.sqrt(spread, out=spread)
+        np.abs(t, out=t)
+        t /= spread
+        np.maximum(largest, t.max(axis=1), out=largest)
     return float(np.quantile(largest, 0.95, method="higher"))
 
 
