@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import concurrent.futures
 import gzip
+import re
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -121,7 +123,7 @@ def test_under_none_an_answer_comes_at_once(podium: Podium) -> None:
     folder = podium.competition(metric_py=SLOW, leaderboard=None)
     run = podium.run(folder, feedback="none")
 
-    for body in (good_submission(folder), b"id,target\nr1,1\n"):
+    for body in (slow_submission(folder), b"id,target\nr1,1\n"):
         answer = send(run, body, Prefer="wait=30")
         assert answer.status_code == 202
         assert answer.json()["state"] == "received"
@@ -131,7 +133,20 @@ def test_under_none_an_answer_comes_at_once(podium: Podium) -> None:
 
 
 SLEEP = 6
-SLOW = f"import time\n\ndef score(answers, submission):\n    time.sleep({SLEEP})\n    return 0.0\n"
+# It sleeps at one file only: the import lets it score four tables, which would take 24 seconds.
+SLOW = f"""
+import time
+
+def score(answers, submission):
+    if (submission["target"] == 4321.0).any():
+        time.sleep({SLEEP})
+    return 0.0
+"""
+
+
+def slow_submission(folder: Path) -> bytes:
+    """A valid file at which the metric sleeps."""
+    return re.sub(rb"r1,.*", b"r1,4321", good_submission(folder), count=1)
 
 
 def settle(podium: Podium, run: Run) -> None:

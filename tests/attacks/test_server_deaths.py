@@ -1,6 +1,7 @@
 """A file whose grading kills the server, and a metric.py that forges replies, in a real server."""
 
 import os
+import re
 import signal
 import sqlite3
 import time
@@ -52,14 +53,22 @@ def state_of(server: PodiumServer, submission: str) -> tuple[str, int]:
         return database.execute(query, (submission,)).fetchone()
 
 
-SLEEPS = metric("time.sleep(4)\nreturn 1.0", "import time")
+# It sleeps at one file only: the import lets it score two, which would take 8 seconds.
+SLEEPS = metric(
+    "if (submission['target'] == 4321.0).any():\n    time.sleep(4)\nreturn 1.0", "import time"
+)
+
+
+def slow_submission(folder: Path) -> bytes:
+    """A valid file at which the metric sleeps."""
+    return re.sub(rb"r1,.*", b"r1,4321", good_submission(folder), count=1)
 
 
 def test_after_two_deaths_of_the_server_a_file_is_failed_and_no_other_is(server, tmp_path):
     """As if grading the file killed the server each time: it is found, alone, and given up."""
     slow = competition(server, tmp_path / "slow", metric_py=SLEEPS, leaderboard=None, usage=None)
     good = competition(server, tmp_path / "good")
-    deadly = submit(server, slow, good_submission(tmp_path / "slow"))["id"]
+    deadly = submit(server, slow, slow_submission(tmp_path / "slow"))["id"]
     wait_until(lambda: (server.data_dir / "grading" / deadly).exists())
     others = [
         submit(server, good, good_submission(tmp_path / "good", shift=0.07))["id"] for _ in range(5)
@@ -84,13 +93,13 @@ def test_a_file_during_whose_grading_a_server_died_is_graded_alone(tmp_path):
     server = PodiumServer(tmp_path / "data", graders=2).start()
     try:
         run = competition(server, tmp_path / "slow", metric_py=SLEEPS, leaderboard=None, usage=None)
-        suspect = submit(server, run, good_submission(tmp_path / "slow"))["id"]
+        suspect = submit(server, run, slow_submission(tmp_path / "slow"))["id"]
         notes = server.data_dir / "grading"
         wait_until(lambda: (notes / suspect).exists())
         server.kill()
         server.start()
         wait_until(lambda: (notes / suspect).exists())
-        other = submit(server, run, good_submission(tmp_path / "slow"))["id"]
+        other = submit(server, run, slow_submission(tmp_path / "slow"))["id"]
         while state_of(server, suspect)[0] == "grading":
             found = {path.name for path in notes.iterdir()}
             assert found <= {suspect} or state_of(server, suspect)[0] != "grading"
@@ -103,7 +112,7 @@ def test_a_file_during_whose_grading_a_server_died_is_graded_alone(tmp_path):
 
 def test_a_clean_stop_takes_the_attempt_back(server, tmp_path):
     run = competition(server, tmp_path / "slow", metric_py=SLEEPS, leaderboard=None, usage=None)
-    submission = submit(server, run, good_submission(tmp_path / "slow"))["id"]
+    submission = submit(server, run, slow_submission(tmp_path / "slow"))["id"]
     for _ in range(3):
         wait_until(lambda: (server.data_dir / "grading" / submission).exists())
         # Less than the grace that graders have to finish what they began.
