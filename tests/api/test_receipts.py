@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import subprocess
@@ -15,6 +16,7 @@ from app.receipts.check import Trust, check_consistency, check_inclusion, check_
 from app.receipts.errors import BadReceipt
 from tests.api.conftest import Podium, Run
 from tests.factories import good_submission
+from tests.server import PodiumServer
 
 POLICIES = ["none", "validity", "public", "full"]
 
@@ -281,6 +283,15 @@ def test_an_amendment_is_an_entry_of_the_log(podium: Podium) -> None:
     assert public.get(f"/v1/log/entries/{last}").status_code == 401
 
 
+@pytest.fixture(scope="module")
+def two_receipts(server: PodiumServer, tiny: Path) -> None:
+    """The server's log has two receipts at least."""
+    with contextlib.ExitStack() as clients:
+        podium = Podium(server, tiny.parent, clients)
+        for _ in range(2):
+            closed(podium, tiny)
+
+
 @pytest.mark.parametrize(
     ("query", "status"),
     [
@@ -293,10 +304,8 @@ def test_an_amendment_is_an_entry_of_the_log(podium: Podium) -> None:
     ],
 )  # fmt: skip
 def test_bad_questions_about_the_log_are_refused(
-    podium: Podium, tiny: Path, query: str, status: int
+    podium: Podium, two_receipts: None, query: str, status: int
 ) -> None:
-    for _ in range(2):
-        closed(podium, tiny)
     assert podium.client().get(f"/v1/log/proofs/{query}").status_code == status
 
 

@@ -16,6 +16,7 @@ import pytest
 from tests.api.conftest import Podium, Run
 from tests.factories import good_submission
 from tests.grading_reports import ROOT
+from tests.server import PodiumServer
 
 EVIDENCE = {"file": "result.csv"}
 # A spreadsheet of runs: what each scored at its steps (the last is final), and what it used.
@@ -103,9 +104,30 @@ def rows() -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(SHEET)))
 
 
+Agents = tuple[dict[str, Path], dict[str, str], str]
+
+
+@pytest.fixture(scope="module")
+def agents_of() -> dict[PodiumServer, Agents]:
+    """The agents of each server: tests share them, and leave them as they were."""
+    return {}
+
+
 @pytest.fixture
-def agents(podium: Podium) -> tuple[dict[str, Path], dict[str, str], str]:
+def agents(podium: Podium, agents_of: dict[PodiumServer, Agents]) -> Agents:
     """The sheet's competitions and experiments, and a suite of these competitions and a fourth."""
+    if podium.server not in agents_of:
+        agents_of[podium.server] = make_agents(podium)
+    return with_suite(podium, agents_of[podium.server])
+
+
+@pytest.fixture
+def own_agents(podium: Podium) -> Agents:
+    """The same, of one test."""
+    return with_suite(podium, make_agents(podium))
+
+
+def make_agents(podium: Podium) -> Agents:
     error = podium.competition(toml=baseline(BASELINES["error"]), leaderboard=None)
     tasks = {
         "error": error,
@@ -126,14 +148,19 @@ def agents(podium: Podium) -> tuple[dict[str, Path], dict[str, str], str]:
                 report(podium, run, score, step=step, run_seconds=10.0 * step, final=final)
         usage = {c: float(row[c]) if "." in row[c] else int(row[c]) for c in COSTS if row[c]}
         close(podium, run, usage=usage, failure=row["failure"] or "none")
-    suite = f"sheet-{error.name}"
+    return tasks, names, f"sheet-{error.name}"
+
+
+def with_suite(podium: Podium, agents: Agents) -> Agents:
+    """The agents, whose suite the server knows now: another test may have written other suites."""
+    tasks, _, suite = agents
     slugs = [*(folder.name for folder in tasks.values()), "not-run-at"]
     listed = ", ".join(f'"{slug}"' for slug in slugs)
     (Path(podium.server.environment["PODIUM_COMPETITIONS_DIR"]) / "suites.toml").write_text(
         (ROOT / "competitions" / "suites.toml").read_text()
         + f'\n[suites.{suite}]\ntitle = "A sheet"\ncompetitions = [{listed}]\n'
     )
-    return tasks, names, suite
+    return agents
 
 
 class Sheet:
@@ -257,8 +284,8 @@ def test_what_is_in_a_number_stands_beside_it_in_every_form(podium: Podium, agen
         assert row["successes_per_dollar"] == group["efficiency"]["successes_per"]["dollar"]
 
 
-def test_missing_results_are_refused_padded_or_left_out(podium: Podium, agents) -> None:
-    tasks, names, suite = agents
+def test_missing_results_are_refused_padded_or_left_out(podium: Podium, own_agents) -> None:
+    tasks, names, suite = own_agents
     refusal = success(podium, names["alpha"], f"suite={suite}&threshold=0.1&padding=none")
     assert refusal.status_code == 409
     assert refusal.json()["missing"] == [
