@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +13,18 @@ import pytest
 from tests.api.conftest import CSV, Podium, Run
 from tests.attacks.test_agent import limits, send, settle
 from tests.attacks.test_failures import asking, ledger, oracle, positive
+from tests.server import PodiumServer
 
 BOUND = 2
 SETTINGS = {"run_failures": BOUND, "grading_attempts": 1, "outcome_step_seconds": 0.5}
 RPC = "/api/v1/competitions.CompetitionApiService"
+
+
+@pytest.fixture(scope="module")
+def folder(server: PodiumServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A competition whose metric fails at some files. Each test has runs of its own at it."""
+    with contextlib.ExitStack() as clients:
+        return oracle(Podium(server, tmp_path_factory.mktemp("folders"), clients))
 
 
 def start_upload(run: Run) -> httpx.Response:
@@ -54,8 +63,10 @@ WAYS: dict[str, Callable[[Run], int]] = {
 
 
 @pytest.mark.parametrize("way", list(WAYS))
-def test_failures_that_a_number_tells_are_in_the_ledger(podium: Podium, way: str) -> None:
-    run = asked(podium, oracle(podium))
+def test_failures_that_a_number_tells_are_in_the_ledger(
+    podium: Podium, folder: Path, way: str
+) -> None:
+    run = asked(podium, folder)
 
     assert WAYS[way](run) == BOUND
 
@@ -65,8 +76,7 @@ def test_failures_that_a_number_tells_are_in_the_ledger(podium: Podium, way: str
     assert ledger(run)["totals"]["failures"] == BOUND
 
 
-def test_numbers_told_to_others_or_under_none_enter_nothing(podium: Podium) -> None:
-    folder = oracle(podium)
+def test_numbers_told_to_others_or_under_none_enter_nothing(podium: Podium, folder: Path) -> None:
     run = asked(podium, folder)
     told = podium.admin.post(f"/v1/runs/{run.id}/submissions", content=asking(), headers=CSV)
     assert told.status_code == 429

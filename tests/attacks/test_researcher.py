@@ -6,8 +6,10 @@ other methods and forms of an answer, fields that a body does not have, and reco
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ import pytest
 from tests.api.conftest import CSV, Podium, Run, packed
 from tests.attacks.conftest import metric
 from tests.factories import good_submission
+from tests.server import PodiumServer
 from tests.web.conftest import visitor
 
 SETTINGS = {"grading_attempts": 1}
@@ -68,6 +71,20 @@ class World:
 
 @pytest.fixture
 def world(podium: Podium) -> World:
+    """A world of the test's own."""
+    return make_world(podium)
+
+
+@pytest.fixture(scope="module")
+def world_to_read(
+    server: PodiumServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """A world that tests share and do not change."""
+    with contextlib.ExitStack() as clients:
+        yield make_world(Podium(server, tmp_path_factory.mktemp("folders"), clients))
+
+
+def make_world(podium: Podium) -> World:
     folder = podium.competition(metric_py=FAILS, leaderboard=None, usage=None)
     run = podium.run(folder)
     graded = run.submit(good_submission(folder)).json()["id"]
@@ -161,15 +178,15 @@ def test_a_key_that_it_makes_is_a_runs(world: World) -> None:
     assert roles == {"admin", "researcher", "run"}
 
 
-def test_two_keys_in_one_request_are_no_better_than_one(world: World) -> None:
-    own = world.client.headers["Authorization"]
+def test_two_keys_in_one_request_are_no_better_than_one(world_to_read: World) -> None:
+    own = world_to_read.client.headers["Authorization"]
     for wrong in ("Bearer pod_admin_" + "x" * 32, "Basic YWRtaW46YWRtaW4=", "Bearer"):
         for headers in (
             [("Authorization", own), ("Authorization", wrong)],
             [("Authorization", wrong), ("Authorization", own)],
         ):
             answer = httpx.get(
-                f"{world.podium.server.url}/v1/keys", headers=headers, trust_env=False
+                f"{world_to_read.podium.server.url}/v1/keys", headers=headers, trust_env=False
             )
             assert answer.status_code in (400, 401, 403)
             assert "items" not in answer.text
@@ -184,11 +201,13 @@ def test_two_keys_in_one_request_are_no_better_than_one(world: World) -> None:
         "train.csv%00../private/answers.csv", "..%5Cprivate%5Canswers.csv",
     ],
 )  # fmt: skip
-def test_answers_are_no_file_of_a_competition(world: World, name: str) -> None:
-    answer = world.client.get(f"/v1/competitions/{world.folder.name}/files/{name}")
+def test_answers_are_no_file_of_a_competition(world_to_read: World, name: str) -> None:
+    answer = world_to_read.client.get(f"/v1/competitions/{world_to_read.folder.name}/files/{name}")
 
     assert answer.status_code in (400, 404, 422), answer.text[:200]
-    secret = (world.folder / "private" / "answers.csv").read_text().splitlines()[1].split(",")[1]
+    secret = (
+        (world_to_read.folder / "private" / "answers.csv").read_text().splitlines()[1].split(",")[1]
+    )
     assert secret not in answer.text
 
 
