@@ -15,18 +15,19 @@ import psutil
 import pytest
 
 from tests.cli.conftest import Command
-from tests.forkserver import PodiumProcess
+from tests.forkserver import PodiumProcess, run_podium
 
 COMPETITIONS = Path(__file__).parents[3] / "competitions"
 SLUG = "aerial-cactus-identification"
 IMAGES = [f"c{number}.jpg" for number in range(50)]
 
 
-@pytest.fixture
-def raw(tmp_path: Path) -> Path:
-    """The raw files of a bundled competition, with images of some bytes."""
-    shutil.copytree(COMPETITIONS / SLUG, tmp_path / "competitions" / SLUG)
-    raw = tmp_path / "raw" / SLUG
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundled competition, its raw files with images of some bytes, and what was made of them."""
+    home = tmp_path_factory.mktemp("prepared")
+    shutil.copytree(COMPETITIONS / SLUG, home / "competitions" / SLUG)
+    raw = home / "raw" / SLUG
     (raw / "train").mkdir(parents=True)
     for image in IMAGES:
         (raw / "train" / image).write_bytes(image.encode() * 9)
@@ -34,13 +35,28 @@ def raw(tmp_path: Path) -> Path:
     (raw / "train.csv").write_text("\n".join(["id,has_cactus", *lines]))
     shutil.make_archive(str(raw), "zip", raw)
     shutil.rmtree(raw)
-    return raw.parent
+    done = run_podium(
+        ["prepare", SLUG, "--raw", str(raw.parent), "--grading-only"],
+        env={**os.environ, "PODIUM_DATA_DIR": str(home / "data"),
+             "PODIUM_COMPETITIONS_DIR": str(home / "competitions")},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return home
 
 
 @pytest.fixture
-def made(podium: Command, raw: Path, tmp_path: Path) -> Path:
-    done = podium("prepare", SLUG, "--raw", raw, "--grading-only")
-    assert done.returncode == 0, done.stderr
+def raw(prepared: Path, tmp_path: Path) -> Path:
+    """The raw files and the competition, of the test's own."""
+    shutil.copytree(prepared / "competitions" / SLUG, tmp_path / "competitions" / SLUG)
+    shutil.copytree(prepared / "raw", tmp_path / "raw")
+    return tmp_path / "raw"
+
+
+@pytest.fixture
+def made(prepared: Path, raw: Path, tmp_path: Path) -> Path:
+    """What was made of them, of the test's own."""
+    shutil.copytree(prepared / "data", tmp_path / "data", symlinks=True)
     return tmp_path / "data" / "prepared" / SLUG
 
 
