@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -26,15 +27,13 @@ class Home:
 
     def __init__(self, tmp_path: Path) -> None:
         self.path = tmp_path
-        self.folders = [write_competition(tmp_path / slug) for slug in ("one", "two")]
+        self.folders = [tmp_path / slug for slug in ("one", "two")]
         self.environment = {
             **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
             "PODIUM_DATA_DIR": str(tmp_path / "data"),
             "PODIUM_COMPETITIONS_DIR": str(tmp_path / "none"),
             "COLUMNS": "200",
         }
-        (tmp_path / "none").mkdir()
-        self("import", "folder", *self.folders)
 
     def __call__(self, *words: object, status: int = 0) -> str:
         done = run_podium(
@@ -48,8 +47,21 @@ class Home:
             return connection.execute(query).fetchall()
 
 
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with two competitions, and a data directory in which they are."""
+    home = Home(tmp_path_factory.mktemp("imported"))
+    (home.path / "none").mkdir()
+    for folder in home.folders:
+        write_competition(folder)
+    home("import", "folder", *home.folders)
+    return home.path
+
+
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def home(imported: Path, tmp_path: Path) -> Home:
+    """A copy of them, of the test's own."""
+    shutil.copytree(imported, tmp_path, dirs_exist_ok=True)
     return Home(tmp_path)
 
 
