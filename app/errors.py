@@ -7,8 +7,12 @@ an error says what is wrong, where, and what to do.
 
 from __future__ import annotations
 
+import errno
 import re
 from typing import Any, ClassVar
+
+# What the system answers where a disk, a quota or the limit of a file's size leaves no room.
+DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 class PodiumError(Exception):

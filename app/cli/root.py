@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any, ClassVar
 
@@ -110,6 +111,14 @@ class Podium(LazyGroup):
             _report(error)
         except KeyboardInterrupt:
             typer.echo("stopped", err=True)
+        except Exception as error:
+            from app.cli.system_errors import in_words  # loads SQLAlchemy, for an error alone
+
+            explained = in_words(error)
+            if explained is None:
+                raise
+            _report(explained)
+            _forget_output()
         sys.exit(1)
 
 
@@ -134,6 +143,16 @@ def podium(
     ),
 ) -> None:
     """Podium: a grading service for AI agents that do machine-learning engineering."""
+
+
+def _forget_output() -> None:
+    """Forget output that could not be written, or Python tries again and prints a traceback."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _report(error: PodiumError) -> None:

@@ -17,8 +17,15 @@ from starlette.requests import ClientDisconnect
 from app.api.http.body_limit import BodyRefused
 from app.api.http.patterns import in_words
 from app.api.http.request_log import request_id
-from app.errors import BadRequest, Invalid, NotFound, PodiumError, StorageFull, TooLarge
-from app.storage.blobs.upload import DISK_FULL
+from app.errors import (
+    DISK_FULL,
+    BadRequest,
+    Invalid,
+    NotFound,
+    PodiumError,
+    StorageFull,
+    TooLarge,
+)
 
 log = logging.getLogger("podium.api")
 router = APIRouter()

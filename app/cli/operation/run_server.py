@@ -15,6 +15,7 @@ import uvicorn
 from app.api.http.connections.connection import connection_class
 from app.api.http.connections.limit import ConnectionBounds, ConnectionLimit
 from app.api.http.request_log import request_id
+from app.cli.operation.start_errors import StartErrors
 from app.errors import CannotStart
 from app.logs import configure_logs
 from app.main import create_app
@@ -63,8 +64,10 @@ def run_server(host: str | None, port: int | None) -> None:
 
     limit = ConnectionLimit(_bounds(settings))
     app.state.connections = limit  # for /readyz
+    starting = StartErrors(app)
     config = uvicorn.Config(
-        app,
+        starting,
+        interface="asgi3",
         # On httptools: h11 answers 404 to the absolute-form targets of clients behind a proxy.
         http=connection_class(limit),
         ws="none",
@@ -80,7 +83,13 @@ def run_server(host: str | None, port: int | None) -> None:
         # uvicorn shuts down gracefully, then raises the signal again. A stop on request is success,
         # so that signal is ignored.
         signal.signal(end, lambda *_: None)
-    server.run(sockets=[listener])
+    try:
+        server.run(sockets=[listener])
+    except SystemExit:  # uvicorn's, for a start that failed
+        if starting.error is None:
+            raise
+    if starting.error is not None:
+        raise starting.error
     if not server.started:
         raise typer.Exit(1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterable, Iterator
@@ -12,7 +13,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app import __version__
-from app.errors import Conflict, NotFound
+from app.errors import DISK_FULL, Conflict, NotFound, StorageFull
 from app.services.operations.backup_format import (
     BLOB_LIST,
     BLOBS,
@@ -68,6 +69,7 @@ def back_up(
         ChangedRow: a row has a value that Podium does not write.
         NotFound: there is no database.
         DamagedFile: a stored file is missing or damaged, so a complete backup is not possible.
+        StorageFull: the folder's disk is full.
         Unavailable: the database or the store went away.
     """
     file = sqlite_file(settings.database_url)
@@ -78,13 +80,27 @@ def back_up(
     limits = DatabaseLimits(readers=2, statement_seconds=STATEMENT_SECONDS)
     database = Database(settings.database_url, limits=limits)
     try:
-        manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
-        _copy_files(blobs, folder, manifest, progress)
+        with _full_disk_in_words(folder):
+            manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
+            _copy_files(blobs, folder, manifest, progress)
+            _finish(folder, manifest)
     finally:
         database.close()
         cache.close()
-    _finish(folder, manifest)
     return manifest
+
+
+@contextlib.contextmanager
+def _full_disk_in_words(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, StorageFull) as error:
+        if isinstance(error, OSError) and error.errno not in DISK_FULL:
+            raise
+        raise StorageFull(
+            f"The disk of {folder} is full: the backup there is incomplete, and `podium restore` "
+            "refuses it. Remove the folder, free space, and back up again."
+        ) from error
 
 
 def _create_folder(folder: Path) -> None:

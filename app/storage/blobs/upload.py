@@ -14,11 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from app.errors import StorageFull, StoreAway
+from app.errors import DISK_FULL, StorageFull, StoreAway
 from app.storage.blobs.disk_reserve import DiskReserve
 
 CHECKED_BYTES = 16 << 20  # of an upload, between two looks at the free disk space
-DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 # The directory was removed or unmounted, or its disk fails.
 AWAY = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EROFS, errno.EIO, errno.ESTALE})
 

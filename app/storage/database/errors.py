@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import sqlite3
 import sys
 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+
+from app.errors import DISK_FULL
 
 # SQLite's primary result codes for a locked database or an unreachable disk.
 SQLITE_TEMPORARY = frozenset(
@@ -48,7 +49,7 @@ def is_full(error: BaseException) -> bool:
         return _primary_code(error) == sqlite3.SQLITE_FULL
     if "psycopg" in sys.modules and _is_postgres_full(error):
         return True
-    return isinstance(error, OSError) and error.errno == errno.ENOSPC
+    return isinstance(error, OSError) and error.errno in DISK_FULL
 
 
 def is_damage(error: BaseException) -> bool:

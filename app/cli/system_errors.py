@@ -1,0 +1,29 @@
+"""Errors of the system and the database that a command can explain: a full disk, an outage."""
+
+from __future__ import annotations
+
+from app.errors import PodiumError, StorageFull, Unavailable
+from app.storage.database.errors import is_full, is_outage
+
+
+def in_words(error: Exception) -> PodiumError | None:
+    """The error as one of Podium's, which says what to do; None for a defect of Podium."""
+    if is_full(error):
+        return StorageFull(
+            f"{_reason(error)}. The command stopped before its end: free space there, and run it "
+            "again."
+        )
+    if is_outage(error):
+        return Unavailable(
+            f"The database (PODIUM_DATABASE_URL) cannot be used: {_reason(error)}. The command "
+            "stopped before its end: run it again when the database answers."
+        )
+    return None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        # Of a copy the second name is the file that was written.
+        name = error.filename2 or error.filename
+        return f"{error.strerror}: {name}" if name else f"{error.strerror}"
+    return " ".join(str(getattr(error, "orig", None) or error).split())

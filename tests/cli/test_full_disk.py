@@ -1,0 +1,117 @@
+"""Commands on a disk that is full, or fills up: a sentence, and no result that looks whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from app.services.operations.backup_format import MANIFEST
+from tests.factories import write_competition
+from tests.forkserver import run_podium
+from tests.migrated import make_data_directory
+from tests.server import free_port
+from tests.storage.disks import small_disk
+
+Done = subprocess.CompletedProcess[str]
+
+
+def podium(data: Path, *arguments: object, **settings: str) -> Done:
+    empty = data.parent / "none"
+    empty.mkdir(exist_ok=True)
+    return run_podium(
+        arguments,
+        env={
+            **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
+            "PODIUM_DATA_DIR": str(data),
+            "PODIUM_COMPETITIONS_DIR": str(empty),
+            **settings,
+        },
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory with a competition of half a megabyte."""
+    made = tmp_path / "data"
+    make_data_directory(made)
+    folder = write_competition(tmp_path / "tiny", rows=9000)
+    assert podium(made, "import", "folder", folder).returncode == 0
+    return made
+
+
+def assert_told(done: Done, *words: str) -> None:
+    assert done.returncode == 1, done.stderr[-2000:]
+    assert "Traceback" not in done.stderr
+    assert "disk is full" in done.stderr
+    for each in words:
+        assert each in done.stderr
+
+
+def test_a_backup_that_finds_no_room_is_told_and_is_none(data: Path, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 200) as disk:
+        assert_told(podium(data, "backup", disk / "backup"), "Remove the folder")
+        assert not (disk / "backup" / MANIFEST).exists()
+
+        checked = podium(data, "restore", "--check", disk / "backup")
+        assert checked.returncode == 1
+        assert "Traceback" not in checked.stderr
+
+
+def test_a_restored_database_that_finds_no_room_is_told_and_stays_empty(
+    data: Path, tmp_path: Path
+) -> None:
+    assert podium(data, "backup", tmp_path / "backup").returncode == 0
+
+    with small_disk(tmp_path / "disk", 300) as disk:
+        into = {"PODIUM_DATABASE_URL": f"sqlite:///{disk}/podium.db"}
+        new = tmp_path / "new"
+        assert_told(podium(new, "restore", tmp_path / "backup", **into), "free space there")
+        subprocess.run(["mount", "-o", "remount,size=4096k", disk], check=True)
+        again = podium(new, "restore", tmp_path / "backup", **into)
+        assert again.returncode == 0, again.stderr
+
+
+def test_an_import_that_finds_no_room_is_told_and_leaves_no_version(tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "large", rows=60_000)
+    with small_disk(tmp_path / "disk", 1500) as disk:
+        made = disk / "data"
+        make_data_directory(made)
+        assert_told(podium(made, "import", "folder", folder), "No space left on device")
+        listed = podium(made, "competitions", "list")
+        assert listed.returncode == 0, listed.stderr
+        assert "large" not in listed.stdout
+
+
+def test_a_first_start_that_finds_no_room_is_told_in_a_sentence(tmp_path: Path) -> None:
+    folders = tmp_path / "folders"
+    write_competition(folders / "large", rows=60_000)
+    with small_disk(tmp_path / "disk", 1500) as disk:
+        made = disk / "data"
+        make_data_directory(made)
+        settings = {"PODIUM_COMPETITIONS_DIR": str(folders)}
+        assert_told(podium(made, "serve", "--port", free_port(), **settings), "free space there")
+
+    with small_disk(tmp_path / "smaller", 100) as disk:
+        assert_told(podium(disk / "data", "serve", "--port", free_port()), "free space there")
+
+
+def test_output_that_finds_no_room_is_told(data: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = run_podium(
+            ["competitions", "list", "--json"],
+            env={**os.environ, "PODIUM_DATA_DIR": str(data)},
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
+        )  # fmt: skip
+
+    assert_told(done, "No space left on device")
+
+
+def test_a_task_of_harbor_that_finds_no_room_is_none(data: Path, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 60) as disk:
+        done = podium(data, "harbor-task", "tiny", disk / "task", "--verifier-url", "http://podium")
+        assert_told(done, f"No space left on device: {disk}")
+        assert list(disk.iterdir()) == []
