@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -13,8 +14,9 @@ from tests.factories import write_competition
 from tests.forkserver import run_podium
 from tests.migrated import make_data_directory
 from tests.server import free_port
-from tests.storage.disks import small_disk
+from tests.storage.disks import fill, small_disk
 
+REPORT = ("report", "mine", "--padding", "fail")
 Done = subprocess.CompletedProcess[str]
 
 
@@ -41,6 +43,13 @@ def data(tmp_path: Path) -> Path:
     folder = write_competition(tmp_path / "tiny", rows=9000)
     assert podium(made, "import", "folder", folder).returncode == 0
     return made
+
+
+def make_run(data: Path) -> None:
+    create = ("experiments", "create", "mine", "--agent", "a", "--model", "m")
+    assert podium(data, *create).returncode == 0
+    run = ("runs", "create", "--experiment", "mine", "--competition", "tiny", "--seeds", 1)
+    assert podium(data, *run).returncode == 0
 
 
 def assert_told(done: Done, *words: str) -> None:
@@ -115,3 +124,42 @@ def test_a_task_of_harbor_that_finds_no_room_is_none(data: Path, tmp_path: Path)
         done = podium(data, "harbor-task", "tiny", disk / "task", "--verifier-url", "http://podium")
         assert_told(done, f"No space left on device: {disk}")
         assert list(disk.iterdir()) == []
+
+
+def test_a_result_is_written_whole_or_leaves_the_file_as_it_was(data: Path, tmp_path: Path) -> None:
+    make_run(data)
+    drawn = ("plot", "leaderboard", "tiny")
+    for words, name in ((drawn, "board.png"), ((*REPORT, "--json"), "report.json")):
+        with small_disk(tmp_path / name, 8) as disk:
+            file = disk / name
+            file.write_text("of yesterday")
+            fill(disk)
+            done = podium(data, *words, "--out", file)
+            assert done.returncode == 1
+            assert f"--out: {file} cannot be written: No space left on device." in done.stderr
+            assert sorted(each.name for each in disk.iterdir()) == ["ballast", name]
+            assert file.read_text() == "of yesterday"
+
+
+def test_a_place_that_takes_no_file_is_told(data: Path, tmp_path: Path) -> None:
+    make_run(data)
+    for option in ("--out", "--parquet"):
+        missing = tmp_path / "missing" / "file"
+        done = podium(data, *REPORT, option, missing)
+        assert done.returncode == 1
+        assert f"{option}: {missing} cannot be written: No such file" in done.stderr
+
+
+def test_a_result_goes_to_a_pipe_or_a_link_as_to_a_file(data: Path, tmp_path: Path) -> None:
+    make_run(data)
+    target = tmp_path / "target"
+    target.write_text("")
+    target.chmod(0o600)
+    (tmp_path / "link").symlink_to(target)
+    for place in ("/dev/stdout", tmp_path / "link"):
+        done = podium(data, *REPORT, "--json", "--out", place)
+        assert done.returncode == 0, done.stderr
+        written = done.stdout if place == "/dev/stdout" else target.read_text()
+        assert json.loads(written)["origin"]
+    assert (tmp_path / "link").is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o600

@@ -9,6 +9,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.progress import working
+from app.cli.results.written_file import write_file
 from app.domain.result_choices import Axis, Padding, PictureKind
 from app.domain.wording import counted
 from app.errors import Invalid, NotFound
@@ -42,11 +43,8 @@ def draw(
         picture = _picture(context, kind, names, scope, axis)
     with working("drawing"):
         content, _ = Renderer().render(picture, cast(Format, form))
-    try:
-        out.write_bytes(content)
-        out.with_name(f"{out.name.removesuffix(f'.{form}')}.csv").write_bytes(picture.csv())
-    except OSError as error:
-        raise Invalid(f"--out: {error.filename} cannot be written: {error.strerror}.") from None
+    write_file("--out", out, content)
+    write_file("--out", out.with_name(f"{out.name.removesuffix(f'.{form}')}.csv"), picture.csv())
     typer.echo(f"{out}: {picture.caption}")
 
 

@@ -12,6 +12,7 @@ from rich.markdown import Markdown
 
 from app.cli.output import json_text, out, visible
 from app.cli.results.options import Form
+from app.cli.results.written_file import write_file
 from app.errors import Invalid
 from app.reports.document.latex import to_latex
 from app.reports.document.origin import Origin, csv_metadata, origin_of
@@ -35,7 +36,8 @@ def print_report(
     """Write a report in the form that the options name, on standard output or into a file.
 
     Raises:
-        Invalid: two different forms are named, or Parquet would go to a terminal.
+        Invalid: two different forms are named, a file cannot be written, or Parquet would go to a
+            terminal.
     """
     named = {form} if form else set()
     named |= {Form.JSON} if as_json else set()
@@ -44,7 +46,8 @@ def print_report(
         raise Invalid(f"Name one form, not {' and '.join(sorted(named))}.")
     chosen = named.pop() if named else None
     if parquet is not None:
-        parquet.write_bytes(to_parquet(shown.rows, _origin(shown).line()))
+        data = to_parquet(shown.rows, _origin(shown).line())
+        write_file("--parquet", parquet, data)
     if chosen is None and to is None and out.is_terminal:
         out.print(Markdown(visible(shown.markdown())))
     elif chosen is Form.PARQUET:
@@ -99,14 +102,16 @@ def words_of_query(words: Sequence[str]) -> list[str]:
 def _write_text(text: str, to: Path | None) -> None:
     if to is None:
         sys.stdout.write(visible(text) if out.is_terminal else text)
+        sys.stdout.flush()  # a full disk is told, and not only when the process ends
     else:
-        to.write_text(text, "utf-8")
+        write_file("--out", to, text.encode())
 
 
 def _write_bytes(data: bytes, to: Path | None) -> None:
     if to is not None:
-        to.write_bytes(data)
+        write_file("--out", to, data)
     elif sys.stdout.isatty():
         raise Invalid("Parquet is not for a terminal: name a file with --out.")
     else:
         sys.stdout.buffer.write(data)
+        sys.stdout.flush()

@@ -1,0 +1,35 @@
+"""Write a result into the file that an option names, completely or not at all."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from pathlib import Path
+
+from app.errors import Invalid
+
+
+def write_file(option: str, file: Path, data: bytes) -> None:
+    """Write `data` into `file`, which `option` names. If that fails, the file is as it was.
+
+    Raises:
+        Invalid: the file cannot be written; says why.
+    """
+    try:
+        if file.exists() and not file.is_file():
+            file.write_bytes(data)  # a pipe or a device, which stays what it is
+        else:
+            _replace(file.resolve(), data)
+    except OSError as error:
+        raise Invalid(f"{option}: {file} cannot be written: {error.strerror}.") from None
+
+
+def _replace(file: Path, data: bytes) -> None:
+    partial = file.with_name(f".{uuid.uuid4().hex}.partial")
+    try:
+        partial.write_bytes(data)
+        if file.exists():
+            shutil.copymode(file, partial)
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
