@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 from app.api.http.body_limit import BodyRefused
 from app.api.http.patterns import in_words
 from app.api.http.request_log import request_id
+from app.api.http.unexpected_errors import UnexpectedErrors
 from app.errors import (
     DISK_FULL,
     BadRequest,
@@ -90,6 +91,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(ClientDisconnect, _client_disconnect)
     app.add_exception_handler(OSError, _disk_full)
     app.add_exception_handler(Exception, internal_error)
+    app.add_middleware(UnexpectedErrors)
 
 
 def _answer(content: dict[str, Any], headers: dict[str, str] | None = None) -> JSONResponse:
