@@ -35,6 +35,7 @@ KINDS: Mapping[str, Failure] = {
     "json_error": Failure.MALFORMED_OUTPUT,
     "error": Failure.CRASH,
 }
+MOST_SECONDS = 2.0**53  # as in the usage of a run: sums over runs stay finite
 FIELDS = (
     "final_score", "score", "score_steps", "submitted_final_answer", "total_time", "error", "extra",
 )  # fmt: skip
@@ -201,6 +202,9 @@ class _Reader:
         seconds = as_number(place, "total_time", item.get("total_time"))
         if seconds is not None and seconds < 0:
             self.note(place, "total_time", seconds, None, "a negative time is not known")
+            return None
+        if seconds is not None and seconds > MOST_SECONDS:
+            self.note(place, "total_time", seconds, None, "no run takes so long: it is not known")
             return None
         return seconds or None  # MLAgentBench writes 0 where it found no time
 

@@ -179,3 +179,23 @@ def test_ordinary_agents_and_models_are_taken(podium: Podium) -> None:
     ):
         body = {"name": f"{podium.experiment()}-other", "agent": text, "model": text}
         assert podium.admin.post("/v1/experiments", json=body).status_code == 201
+
+
+@pytest.mark.parametrize("field", ["seconds", "cost_usd"])
+def test_no_usage_is_so_large_that_sums_of_it_are_infinite(
+    podium: Podium, tiny: Path, field: str
+) -> None:
+    runs = [podium.run(tiny) for _ in range(2)]
+    for run in runs:
+        path = f"/v1/runs/{run.id}"
+        assert podium.admin.patch(path, json={"usage": {field: 1e308}}).status_code == 422
+        assert podium.admin.patch(path, json={"usage": {field: 2.0**53}}).status_code == 200
+
+    name = runs[0].document["experiment"]
+    another = {"experiment": name, "competition": tiny.name, "seed": 1}
+    made = podium.admin.post("/v1/runs", json=another).json()
+    usage = {"usage": {field: 2.0**53}}
+    assert podium.admin.patch(f"/v1/runs/{made['id']}", json=usage).status_code == 200
+    login = podium.client()
+    assert login.post("/login", data={"key": podium.server.key}).status_code < 400
+    assert login.get("/", headers={"Accept": "text/html"}).status_code == 200

@@ -91,6 +91,7 @@ def test_runs_come_in_the_order_of_their_keys():
         ({"submitted_final_answer": False}, ["submitted_final_answer"]),
         ({"final_score": -1, "score": [0.5, 0.6]}, ["final_score"]),
         ({"total_time": -3}, ["total_time"]),
+        ({"total_time": 1e308}, ["total_time"]),
         ({"path": "logs/other/trace.json"}, ["path"]),
         ({"error": "Traceback"}, ["extra.error", "extra"]),
         ({"extra": extra(json_error=True)}, ["extra"]),

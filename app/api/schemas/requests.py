@@ -23,6 +23,8 @@ Line = Annotated[
 ]
 Prose = Annotated[str, StringConstraints(max_length=10_000, pattern=r"^[^\x00]*$")]
 Count = Annotated[int, Field(ge=0, le=2**53)]
+# Sums over all runs of an experiment stay finite.
+Amount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
 SubmissionId = Annotated[str, StringConstraints(max_length=64, pattern=r"^[a-z0-9_]+$")]
 
 
@@ -96,10 +98,10 @@ class RunIn(Body):
 class RunUsage(Body):
     """The usage of a run, as its harness measured it."""
 
-    seconds: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    seconds: Amount | None = None
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
-    cost_usd: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    cost_usd: Amount | None = None
     steps: Count | None = None
 
 
