@@ -108,8 +108,8 @@ class RawFiles:
             FileNotFoundError, zipfile.BadZipFile: as `open`.
         """
         self._make_folder_of(target)
-        if not within and self._top is None and (self.root / name).is_file():
-            share(self.root / name, target)
+        if not within and self._top is None and (file := self.root / name).is_file():
+            share(file, target)
             return
         with self.open(name, within=within) as source, target.open("xb") as copy:
             shutil.copyfileobj(source, copy, 1 << 20)
