@@ -16,7 +16,7 @@ from app.domain.competition import TOML, parse_competition
 from app.importers.mle_bench import answers_of, find_sample
 from app.preparation.run import main
 from tests.preparation.mle_bench.raw import RAW_DATA
-from tests.preparation.mle_bench.reference import UNASSERTED, digests, reference
+from tests.preparation.mle_bench.reference import UNASSERTED, digests, files_below, reference
 
 ROOT = Path(__file__).parents[3]
 REFERENCE = json.loads(Path(__file__).with_name("reference.json").read_text())
@@ -76,8 +76,8 @@ def test_files_are_those_of_mle_bench(slug: str, tmp_path: Path) -> None:
 
     archive = tmp_path / "raw.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-        for file in sorted(path for path in raw.rglob("*") if path.is_file()):
-            packed.write(file, file.relative_to(raw))
+        for name in files_below(raw):
+            packed.write(raw / name, name)
     assert prepared(slug, archive, tmp_path / "of-archive") == made
 
     for_grading = prepared(slug, archive, tmp_path / "for-grading", grading_only=True)
