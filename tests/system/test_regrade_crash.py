@@ -29,9 +29,7 @@ SHIFTS = (0.02, 0.31, 1.2)  # of the files of each run; the last is final
 KILLS_AT = (0.15, 0.45, 0.75)  # of all submissions
 SECONDS = 300
 LOOK = 0.3  # seconds between two looks: each asks for the regrades of every competition
-# Seconds of each of the two scores of a regrading, all rows' and the public ones', so that a kill
-# comes in the middle on a quick machine too. An import waits for several such scores.
-SLOW = 0.35
+SLOW = 0.6  # seconds of a regrading, so that a kill comes in the middle on a quick machine too
 METRIC = """
 import time
 
