@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import isfinite
 
 from app.domain.result_choices import RATES, Padding
 from app.domain.wording import counted
@@ -168,8 +167,6 @@ def cost_picture(found: Sequence[ExperimentSummary]) -> Picture:
     rows, absent, seeds = [], 0, []
     for one in found:
         if one.rates is None or not one.cost_usd or not one.priced:
-            continue
-        if not isfinite(one.cost_usd):  # a sum beyond a double would end the axis of all others
             continue
         absent += one.missing
         seeds.append(one.seeds)
