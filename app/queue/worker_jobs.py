@@ -24,12 +24,11 @@ FINISH = OWN_JOB + (
     "FROM mine"
 )
 # The library tells workers of new jobs only: they would find this one at their next query.
-RETRY_OWN = (
+RETRY = OWN_JOB + (
     "SELECT procrastinate_retry_job_v2(id, %(at)s::timestamptz, NULL, NULL, NULL), "
     "pg_notify('procrastinate_queue_v1#' || queue_name, "
     "json_build_object('type', 'job_inserted', 'job_id', id)::text) FROM mine"
 )
-RETRY = OWN_JOB + RETRY_OWN
 # A live worker that was presumed dead and pruned gets its row back, with its own number.
 HEARTBEAT = (
     "INSERT INTO procrastinate_workers (id, last_heartbeat) OVERRIDING SYSTEM VALUE "
