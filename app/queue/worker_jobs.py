@@ -15,20 +15,15 @@ from procrastinate.manager import JobManager, NotificationCallback
 FIRST_POSSIBLE_TIME = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
 # Locks the row first, so that the function sees it after other transactions have ended.
 OWN_JOB = (
-    "WITH mine AS MATERIALIZED "
-    "(SELECT id, queue_name FROM procrastinate_jobs WHERE id = %(job_id)s "
+    "WITH mine AS MATERIALIZED (SELECT id FROM procrastinate_jobs WHERE id = %(job_id)s "
     "AND status = 'doing' AND worker_id IS NOT DISTINCT FROM %(worker_id)s::bigint FOR UPDATE) "
 )
 FINISH = OWN_JOB + (
     "SELECT procrastinate_finish_job_v1(id, %(end)s::procrastinate_job_status, %(delete)s) "
     "FROM mine"
 )
-# The library tells workers of new jobs only: they would find this one at their next query.
-RETRY = OWN_JOB + (
-    "SELECT procrastinate_retry_job_v2(id, %(at)s::timestamptz, NULL, NULL, NULL), "
-    "pg_notify('procrastinate_queue_v1#' || queue_name, "
-    "json_build_object('type', 'job_inserted', 'job_id', id)::text) FROM mine"
-)
+RETRY_OWN = "SELECT procrastinate_retry_job_v2(id, %(at)s::timestamptz, NULL, NULL, NULL) FROM mine"
+RETRY = OWN_JOB + RETRY_OWN
 # A live worker that was presumed dead and pruned gets its row back, with its own number.
 HEARTBEAT = (
     "INSERT INTO procrastinate_workers (id, last_heartbeat) OVERRIDING SYSTEM VALUE "

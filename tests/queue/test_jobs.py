@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
-import psycopg
 import pytest
-from sqlalchemy import make_url, text
+from sqlalchemy import text
 
 from app.queue import jobs, tables
-from app.queue.worker_jobs import FIRST_POSSIBLE_TIME, RETRY
 from app.services.runtime import environment
 from app.storage.database import migrations, revisions
 from app.storage.queries import submissions
@@ -106,30 +102,3 @@ def test_what_a_newer_procrastinate_brings_can_be_found(database):
 
     noted = database.write(forget)
     assert [name for name in tables.shipped() if name > noted] == [tables.KNOWN]
-
-
-def test_idle_workers_are_told_of_a_job_that_is_given_back(world, database_url):
-    made = make_submission(world.run)
-    world.database.write(lambda s: submissions.add_submissions(s, [made]))
-    world.database.write(lambda s: jobs.defer(s, [(made.id, made.bytes, 0)]))
-    url = make_url(database_url).set(drivername="postgresql")
-    address = url.render_as_string(hide_password=False)
-
-    with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute('LISTEN "procrastinate_queue_v1#small"')
-        worker = connection.execute(
-            "INSERT INTO procrastinate_workers DEFAULT VALUES RETURNING id"
-        ).fetchone()
-        assert worker is not None
-        taken = connection.execute(
-            "UPDATE procrastinate_jobs SET status = 'doing', worker_id = %s RETURNING id", worker
-        ).fetchone()
-        assert taken is not None
-        given = {"job_id": taken[0], "at": FIRST_POSSIBLE_TIME}
-        connection.execute(RETRY, {**given, "worker_id": worker[0] + 1})  # not its own
-        connection.execute(RETRY, {**given, "worker_id": worker[0]})
-        told = list(connection.notifies(timeout=5, stop_after=1))
-        (state,) = connection.execute("SELECT status FROM procrastinate_jobs").fetchone() or ("",)
-
-    assert [json.loads(one.payload)["job_id"] for one in told] == [taken[0]]
-    assert state == "todo"
