@@ -13,10 +13,15 @@ from app.domain.competition import TOML
 from app.domain.lint import LintFinding
 from app.domain.states import CompetitionStatus
 from app.domain.suites import parse_suites
-from app.errors import BadCompetition, NotFound
+from app.errors import BadCompetition, GradingFault, NotFound
+from app.graders.messages.results import CompetitionCheck, GraderFault
 from app.graders.pool import GraderPool
+from app.graders.version_folder import VersionFolder
+from app.grading.custom_metric import METRIC_FILE
 from app.importers.folder import ONE_DISK, Staged, stage_folder
-from app.services.competitions.import_folder import inspect
+from app.metrics import problems as metric_problems
+
+OUR_FAULTS = frozenset({"crashed", "internal", "not_started"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,51 @@ def check_folder(graders: GraderPool, folder: Path) -> FolderCheck:
         return FolderCheck(folder.name, None, None, tuple(error.problems), ())
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def inspect(graders: GraderPool, staged: Staged) -> CompetitionCheck:
+    """Let a grader test the competition. Only its process may read answers and run metric.py.
+
+    The number of rows of a submission is None if the data is missing, or if the competition takes
+    no submissions.
+
+    Raises:
+        BadCompetition: lists the problems that the grader found.
+        GradingFault: the grader itself failed.
+    """
+    if staged.competition.is_measured:
+        return CompetitionCheck(())
+    if staged.status is CompetitionStatus.NEEDS_DATA:
+        _require_fitting_metric(staged)
+        return CompetitionCheck(())
+    found: CompetitionCheck | GraderFault = graders.check_competition(
+        VersionFolder(staged.slug, staged.directory)
+    ).result()
+    if isinstance(found, GraderFault):
+        if found.kind == "isolation":
+            message = (
+                "PODIUM_REQUIRE_ISOLATION is set, and this machine would run the file "
+                f"{found.place}; /readyz says why"
+            )
+            raise BadCompetition([{"file": METRIC_FILE, "key": "", "message": message}])
+        # Whatever ends the process in which a metric.py is tried, the metric.py did it.
+        has_metric = (staged.directory / METRIC_FILE).is_file()
+        is_ours = found.kind != "crashed" or not has_metric
+        if found.kind in OUR_FAULTS and is_ours:
+            raise GradingFault(f"A grader failed while it tested {staged.slug} ({found.kind}).")
+        file = METRIC_FILE if has_metric else "competition.toml"
+        raise BadCompetition([{"file": file, "key": "", "message": f"{found.kind}: {found.place}"}])
+    if found.problems:
+        raise BadCompetition(list(found.problems))
+    return found
+
+
+def _require_fitting_metric(staged: Staged) -> None:
+    """Check the metric without data. A metric.py is not run."""
+    if (staged.directory / METRIC_FILE).is_file():
+        return
+    if messages := metric_problems(staged.competition):
+        raise BadCompetition([{"file": TOML, "key": "metric", "message": m} for m in messages])
 
 
 def _understood(staged: Staged, sample_score: float | None) -> Understood:

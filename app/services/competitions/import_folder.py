@@ -12,17 +12,15 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.competition import LARGEST_VERSION, TOML
+from app.domain.leaderboard import Leaderboard
 from app.domain.states import CompetitionStatus
-from app.errors import BadCompetition, GradingFault
-from app.graders.messages.results import CompetitionCheck, GraderFault
-from app.graders.pool import GraderPool
-from app.graders.version_folder import VersionFolder
-from app.grading.custom_metric import METRIC_FILE
+from app.errors import BadCompetition
+from app.graders.messages.results import CompetitionCheck
 from app.importers.archive import unpack_archive
 from app.importers.folder import Staged, stage_folder
 from app.importers.names import problem
-from app.metrics import problems
 from app.preparation.manifest import require_as_listed
+from app.services.competitions.check_competition import inspect
 from app.services.runtime.context import Context
 from app.storage.blobs.disk import sync_directory
 from app.storage.blobs.disk_reserve import DiskReserve
@@ -32,7 +30,6 @@ from app.storage.queries import competitions, version_files
 
 MAX_VERSION_FILES = 200_000
 MAX_ARCHIVED_FILES = 20_000  # each file of a version takes two syncs: about half a millisecond
-OUR_FAULTS = frozenset({"crashed", "internal", "not_started"})
 Progress = Callable[[str, int], None]
 
 
@@ -140,43 +137,6 @@ def _known_version(context: Context, staged: Staged) -> VersionRecord | None:
         return competitions.version_by_hash(session, staged.slug, staged.content_hash)
 
 
-def inspect(graders: GraderPool, staged: Staged) -> CompetitionCheck:
-    """Let a grader test the competition. Only its process may read answers and run metric.py.
-
-    The number of rows of a submission is None if the data is missing, or if the competition takes
-    no submissions.
-
-    Raises:
-        BadCompetition: lists the problems that the grader found.
-        GradingFault: the grader itself failed.
-    """
-    if staged.competition.is_measured:
-        return CompetitionCheck(())
-    if staged.status is CompetitionStatus.NEEDS_DATA:
-        _require_fitting_metric(staged)
-        return CompetitionCheck(())
-    found: CompetitionCheck | GraderFault = graders.check_competition(
-        VersionFolder(staged.slug, staged.directory)
-    ).result()
-    if isinstance(found, GraderFault):
-        if found.kind == "isolation":
-            message = (
-                "PODIUM_REQUIRE_ISOLATION is set, and this machine would run the file "
-                f"{found.place}; /readyz says why"
-            )
-            raise BadCompetition([{"file": METRIC_FILE, "key": "", "message": message}])
-        # Whatever ends the process in which a metric.py is tried, the metric.py did it.
-        has_metric = (staged.directory / METRIC_FILE).is_file()
-        is_ours = found.kind != "crashed" or not has_metric
-        if found.kind in OUR_FAULTS and is_ours:
-            raise GradingFault(f"A grader failed while it tested {staged.slug} ({found.kind}).")
-        file = METRIC_FILE if has_metric else "competition.toml"
-        raise BadCompetition([{"file": file, "key": "", "message": f"{found.kind}: {found.place}"}])
-    if found.problems:
-        raise BadCompetition(list(found.problems))
-    return found
-
-
 def _measure_sample(context: Context, staged: Staged, known: VersionRecord) -> None:
     """Measure the sample submission of a version that an older Podium imported."""
     if known.status is not CompetitionStatus.READY or staged.competition.is_measured:
@@ -188,14 +148,6 @@ def _measure_sample(context: Context, staged: Staged, known: VersionRecord) -> N
     context.database.write(
         lambda session: competitions.add_sample_score(session, known.id, score, datetime.now(UTC))
     )
-
-
-def _require_fitting_metric(staged: Staged) -> None:
-    """Check the metric without data. A metric.py is not run."""
-    if (staged.directory / METRIC_FILE).is_file():
-        return
-    if messages := problems(staged.competition):
-        raise BadCompetition([{"file": TOML, "key": "metric", "message": m} for m in messages])
 
 
 def _move_into_place(staged: Path, directory: Path) -> None:
@@ -225,7 +177,6 @@ def _record(
     if number > LARGEST_VERSION:
         message = f"this content would be version {number}; the largest is {LARGEST_VERSION}"
         raise BadCompetition([problem(TOML, "version", message)])
-    board = staged.leaderboard
     version = competitions.add_version(
         session,
         slug=staged.slug,
@@ -236,9 +187,7 @@ def _record(
         document=staged.competition.model_dump(mode="json"),
         toml=staged.toml,
         files=[asdict(file) for file in staged.files],
-        leaderboard=None
-        if board is None
-        else {"teams": board.teams, "complete": board.is_complete, **asdict(board.lines)},
+        leaderboard=_summary(staged.leaderboard),
         lint=[asdict(finding) for finding in staged.lint],
         rows=found.rows,
         imported_at=datetime.now(UTC),
@@ -247,3 +196,10 @@ def _record(
     if found.sample_score is not None:
         competitions.add_sample_score(session, version.id, found.sample_score, version.imported_at)
     return Imported(version, created=True)
+
+
+def _summary(board: Leaderboard | None) -> dict[str, int | float | bool | None] | None:
+    """What a version's row has of its leaderboard."""
+    if board is None:
+        return None
+    return {"teams": board.teams, "complete": board.is_complete, **asdict(board.lines)}

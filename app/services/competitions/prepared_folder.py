@@ -28,7 +28,7 @@ from app.preparation.manifest import (
     write_manifest,
 )
 from app.preparation.shared_bytes import share
-from app.services.competitions.import_folder import inspect
+from app.services.competitions.check_competition import inspect
 from app.services.competitions.run_prepare import PREPARE
 from app.storage.blobs.disk import sync_directory
 
