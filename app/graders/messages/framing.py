@@ -38,7 +38,7 @@ def write_to_pipe(descriptor: int, message: bytes) -> None:
         data = data[os.write(descriptor, data) :]
 
 
-def read_from_pipe(descriptor: int, wait: Callable[[], None] = lambda: None) -> bytes:
+def read_from_pipe(descriptor: int, wait: Callable[[], object] = lambda: None) -> bytes:
     """Wait for one message from a pipe. `wait` is called before each read of a part of it.
 
     Raises:

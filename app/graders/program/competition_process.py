@@ -13,6 +13,7 @@ import gc
 import importlib
 import select
 import socket
+import time
 from functools import partial
 from pathlib import Path
 
@@ -34,6 +35,10 @@ from app.grading.graded import Graded
 from app.grading.sketch import sketch_of
 
 IDLE_MILLISECONDS = 500  # without a job; then the process frees memory
+# A job's process is kept so long after its reply, while the server stores the grade: to end it and
+# to prepare the next takes the processor for longer than a small job. Where requests follow each
+# other within `RUSH_SECONDS`, the next process is prepared at once.
+KEPT_MILLISECONDS, RUSH_SECONDS = 5, 0.02
 # Packages whose modules are imported before a job that needs them. Importing them in the process
 # of each job could take longer than the job; and they run no code of a metric.py.
 PRELOADED = frozenset({"numpy", "pandas", "pyarrow", "rapidfuzz", "scipy", "sklearn"})
@@ -115,6 +120,7 @@ def serve_competition(folder: VersionFolder, channel: socket.socket, rules: JobR
         return
     idle = select.poll()
     idle.register(channel, select.POLLIN)
+    replied = -RUSH_SECONDS
     while True:
         if not idle.poll(IDLE_MILLISECONDS):
             give_back_memory()
@@ -122,10 +128,13 @@ def serve_competition(folder: VersionFolder, channel: socket.socket, rules: JobR
             request = protocol.read(Request, receive(channel))
         except EOFError:
             return
+        is_rush = time.monotonic() - replied < RUSH_SECONDS
         answer = answer_of(partial(process.grade, Path(request.file), request.sha256))
         retire = process.is_broken or answer == GraderFault("memory")
         send(channel, protocol.write_reply(request.id, answer, process.counts, retire=retire))
-        # After the reply, because ending a process takes as long as a small job.
+        replied = time.monotonic()
+        if not is_rush:
+            idle.poll(KEPT_MILLISECONDS)
         process.end_job()
 
 

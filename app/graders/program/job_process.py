@@ -13,7 +13,7 @@ import select
 import socket
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 import pandas as pd
 from pydantic import BaseModel
@@ -101,7 +101,11 @@ def score_in_process(
                 return GraderFault("crashed", "a result, before the job was sent")
             channel.settimeout(None)
             send_frames(channel, list(frames.values()))
-            message = protocol.read(JobResult, read_from_pipe(channel.fileno())).message
+            # A read that waits would be woken too when the job reads, on the job's processor.
+            arrives = select.poll()
+            arrives.register(channel, select.POLLIN)
+            received = read_from_pipe(channel.fileno(), arrives.poll)
+            message = protocol.read(JobResult, received).message
         except ProtocolError as error:
             return GraderFault("crashed", str(error))
         except TooLargeMessage:
@@ -133,8 +137,11 @@ def _channel_to_job(starter: JobStarter) -> socket.socket:
 
 def serve_job(
     channel: socket.socket, loaded: LoadedCompetition, walls: JobWalls, rules: JobRules
-) -> None:
+) -> NoReturn:
     """Be the process of one job: load the metric.py, wait for the frames, send their scores.
+
+    Does not return: the job starter kills the process. If it ended by itself, that would take the
+    processor from the processes that pass its result on, for longer than a small job takes.
 
     Raises:
         GradingFault: the walls are not complete, and the rules require them.
@@ -171,6 +178,8 @@ def serve_job(
             fault = FaultModel(type="fault", kind="metric", place="the metric failed")
         result = fault
     write_to_pipe(descriptor, protocol.write(JobResult(message=result)))
+    while True:
+        select.poll().poll()
 
 
 def _result_of(
