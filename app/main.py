@@ -35,7 +35,7 @@ from app.api import (
     uncertainty,
 )
 from app.api.administration import amendments, archive, faults, keys, regrades
-from app.api.admit import admit
+from app.api.admit import admit, confirm
 from app.api.http import problems
 from app.api.http.body_limit import FORM_LIMITS, BodyLimit
 from app.api.http.event_stream import StreamLimit
@@ -202,7 +202,7 @@ def create_app(
     app.state.streams = StreamLimit(settings.event_streams)
     problems.install(app)
     pages.install(app)
-    app.add_middleware(BodyLimit, admit=admit)
+    app.add_middleware(BodyLimit, admit=admit, confirm=confirm)
     app.add_middleware(HeadRequests)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(RequestRecorder)

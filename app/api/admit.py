@@ -1,4 +1,4 @@
-"""Find the caller of a request before its body is read.
+"""Find the caller of a request before its body is read, and look again after it.
 
 FastAPI reads a body before it solves dependencies, so without this a stranger's body would be read
 and parsed before the answer 401.
@@ -19,6 +19,7 @@ from app.api.http.request_log import CALLER, note_caller
 from app.api.http.threads import run_in_thread
 from app.errors import PodiumError
 from app.services.auth import identify
+from app.services.login import require_valid
 
 
 async def admit(scope: MutableMapping[str, Any]) -> str | None:
@@ -43,6 +44,20 @@ async def admit(scope: MutableMapping[str, Any]) -> str | None:
     note_caller(scope, found.key_id, found.role.value)
     scope[IDENTIFIED] = found
     return found.key_id
+
+
+async def confirm(scope: MutableMapping[str, Any]) -> None:
+    """Refuse a request whose key has ended since it was found.
+
+    Raises:
+        BodyRefused: it was revoked, has expired, or its run was archived.
+    """
+    if CALLER not in scope:  # the route needs no key, or has not asked for it yet
+        return
+    try:
+        await run_in_thread(require_valid, Request(scope).app.state.context, scope[CALLER]["key"])
+    except PodiumError as refusal:
+        raise BodyRefused(refusal) from None
 
 
 def _reads_key(dependant: Dependant) -> bool:

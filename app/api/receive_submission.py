@@ -14,6 +14,7 @@ from fastapi import Request
 
 from app.api.dependencies import sent_key
 from app.api.http.body_limit import SMALL_BODY_BYTES, body_slot, upload_slot
+from app.api.http.request_log import note_caller
 from app.api.http.threads import run_in_thread
 from app.api.http.upload import body_in_memory, memory_body, received_upload
 from app.errors import BadRequest, Invalid, TooManyFailures
@@ -68,6 +69,7 @@ async def _receive(
     if size is not None:
         return await _receive_in_memory(request, context, run_id, submission_id, meta)
     caller, run = await run_in_thread(submit.admit, context, key, run_id)
+    note_caller(request.scope, caller.key_id, caller.role.value)  # looked up again after the body
     is_new = meta("").idempotency_key is None  # a file sent before is answered beyond the quota
     async with upload_slot(request.scope, caller.key_id, is_run=caller.is_run):
         if is_new:

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, ExperimentPath, Id
+from app.api.dependencies import FOR_RESEARCHERS, Anyone, Archived, Ctx, ExperimentPath, Id
 from app.api.http.negotiation import answer
 from app.api.http.problems import responses
 from app.api.http.threads import run_in_thread
@@ -16,6 +16,7 @@ from app.api.schemas.uncertainty import ExperimentNoiseOut, UncertaintyOut
 from app.errors import Unavailable
 from app.reports.uncertainty import noise_report, uncertainty_document
 from app.services.grading import uncertainty
+from app.services.login import require_valid
 from app.services.results.noise import experiment_noise
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
@@ -27,7 +28,7 @@ LONGEST_WAIT = 60.0  # seconds
     response_model=UncertaintyOut,
     responses=responses(401, 403, 404, 409, 422),
 )
-async def show_uncertainty(context: Ctx, submission_id: Id) -> Any:
+async def show_uncertainty(context: Ctx, caller: Anyone, submission_id: Id) -> Any:
     """The noise of a submission's score: its test rows drawn again, 1,000 times.
 
     It is estimated when it is first asked for, by a process that never delays a grading, and kept.
@@ -42,6 +43,7 @@ async def show_uncertainty(context: Ctx, submission_id: Id) -> Any:
             kept = await asyncio.wait_for(waiting, LONGEST_WAIT)
         except TimeoutError:
             raise Unavailable("The noise is still being estimated: ask again.") from None
+        await run_in_thread(require_valid, context, caller.key_id)
     return {
         "submission": found.submission.id,
         "score": found.grade.score,

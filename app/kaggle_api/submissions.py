@@ -16,7 +16,7 @@ from app.api.http.origin import origin
 from app.api.http.upload import bounded
 from app.domain.feedback import Feedback
 from app.domain.states import SubmissionState
-from app.errors import BadRequest, Forbidden, Invalid, NotFound, TooLarge, TooManyFailures
+from app.errors import BadRequest, Invalid, NotFound, TooLarge, TooManyFailures
 from app.kaggle_api.deps import KaggleState, State, name_of, run_at, run_of
 from app.kaggle_api.fields import Body, Fields
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
@@ -82,8 +82,7 @@ async def receive(request: Request, context: Ctx, state: State, token: str) -> d
             incoming.add(content["bytes"])
             await _receive_exactly(request, upload, content["bytes"])
             until = datetime.fromtimestamp(content["until"], UTC)
-            if until < datetime.now(UTC):
-                raise Forbidden("This address has expired. Run your command again for a new one.")
+            await run_in_threadpool(state.open, context, UPLOAD, token)  # it may have ended since
             await run_in_threadpool(
                 pending_uploads.add, context, upload, content["nonce"], content["run"], until
             )

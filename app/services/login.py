@@ -67,6 +67,16 @@ class Logins:
         return hmac.new(self._secret, message, hashlib.sha256).hexdigest()
 
 
+def require_valid(context: Context, key_id: str) -> None:
+    """Let a request pass on whose key is still valid: it may have waited since the key was found.
+
+    Raises:
+        Unauthorized, RunArchived: the key was revoked, has expired, or its run was archived.
+    """
+    with context.database.read() as session:
+        authenticate_login(session, key_id)
+
+
 def open_logins(context: Context) -> Logins:
     """The logins of a server with this context."""
     seconds = int(context.settings.login_hours * HOUR)

@@ -1,4 +1,4 @@
-"""A key that ends while its request waits for a grade: the file stays, the outcome is not shown."""
+"""A key that ends while its request waits: the file stays, the outcome is not shown."""
 
 from __future__ import annotations
 
@@ -110,3 +110,17 @@ def test_a_harnesss_key(podium: Podium, form: str, status: int) -> None:
 
     assert (answer.status_code, "0.25" in answer.text) == (status, False)
     assert disclosed(podium, run) == 0
+
+
+def test_a_researchers_key_while_noise_is_estimated(podium: Podium) -> None:
+    folder = podium.competition(rows=2000)
+    sent = podium.run(folder).submit(good_submission(folder, shift=0.25)).json()["id"]
+    made = podium.admin.post("/v1/keys", json={"role": "researcher", "name": "ends"}).json()
+    reader = podium.client(made["key"])
+
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(reader.get, f"/v1/submissions/{sent}/uncertainty")
+        time.sleep(0.05)  # the process that estimates takes longer to start
+        podium.admin.delete(f"/v1/keys/{made['id']}").raise_for_status()
+
+    assert asked.result().status_code == 401

@@ -1,4 +1,4 @@
-"""Checks before a body is read: the key, bounds of the body, and the charset of a form.
+"""Checks of bodies: the key before and after one, its bounds, and the charset of a form.
 
 FastAPI reads a body into memory before it checks the key, so the key is checked here first. Routes
 for files stream their bodies, and set their own bound with `allow_body`.
@@ -6,6 +6,7 @@ for files stream their bodies, and set their own bound with `allow_body`.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from http import HTTPStatus
@@ -24,6 +25,7 @@ SMALL_BODY_BYTES = 16 * 1024  # received without waiting for others
 LIMIT = "podium.max_body_bytes"  # key in the scope
 STREAMED = "podium.streamed_body"  # key in the scope
 SLOTS = "podium.body_slots"  # key in the scope
+SLOW_SECONDS = 0.1  # after a body that took longer the key is looked up again
 LONGEST_CONTENT_TYPE = 1000  # characters: the time to parse one grows with its square
 CHARSETS = frozenset({b"utf-8", b"utf8", b"us-ascii", b"ascii"})
 
@@ -67,10 +69,12 @@ async def upload_slot(scope: Scope, holder: str, *, is_run: bool) -> AsyncGenera
 
 # Returns the id of the request's key, or None if its route needs no key.
 Admit = Callable[[Scope], Awaitable[str | None]]
+# Refuses a request whose key has ended since it was found.
+Confirm = Callable[[Scope], Awaitable[None]]
 
 
 class BodyRefused(HTTPException):
-    """An error of Podium before a body is read. FastAPI lets no other exception pass there."""
+    """An error of Podium while a body is read. FastAPI lets no other exception pass there."""
 
     def __init__(self, error: PodiumError) -> None:
         super().__init__(error.status, error.detail, error.headers)
@@ -78,11 +82,15 @@ class BodyRefused(HTTPException):
 
 
 class BodyLimit:
-    """ASGI middleware: 401 before a body is read, and 413 when it exceeds its bound."""
+    """ASGI middleware: 401 before a body is read, 413 when it exceeds its bound, 401 after it.
 
-    def __init__(self, app: ASGIApp, admit: Admit) -> None:
+    A body may take hours, and its key may end meanwhile: then the request is refused.
+    """
+
+    def __init__(self, app: ASGIApp, admit: Admit, confirm: Confirm) -> None:
         self._app = app
         self._admit = admit
+        self._confirm = confirm
         self._slots = BodySlots()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,7 +99,7 @@ class BodyLimit:
             await self._app(scope, receive, send)
             return
         scope[LIMIT], scope[SLOTS] = MAX_BODY_BYTES, self._slots
-        body = _Body(scope, receive, self._admit, self._slots)
+        body = _Body(scope, receive, self._admit, self._confirm, self._slots)
         try:
             await self._app(scope, body.receive, send)
         finally:
@@ -101,11 +109,15 @@ class BodyLimit:
 class _Body:
     """The body of one request."""
 
-    def __init__(self, scope: Scope, receive: Receive, admit: Admit, slots: BodySlots) -> None:
+    def __init__(
+        self, scope: Scope, receive: Receive, admit: Admit, confirm: Confirm, slots: BodySlots
+    ) -> None:
         self._scope = scope
         self._receive = receive
         self._admit = admit
+        self._confirm = confirm
         self._slots = slots
+        self._since = asyncio.get_running_loop().time()
         self._began = False
         self._size = 0
         self._release: Release | None = None
@@ -125,6 +137,8 @@ class _Body:
         if self._size and not message.get("more_body") and STREAMED not in self._scope:
             self.release()
             self._release = await self._slots.working.take("", self._size)
+        if self._size and message["type"] == "http.request" and not message.get("more_body"):
+            await self._end()
         return message
 
     def release(self) -> None:
@@ -132,6 +146,10 @@ class _Body:
         if self._release is not None:
             self._release()
             self._release = None
+
+    async def _end(self) -> None:
+        if asyncio.get_running_loop().time() - self._since > SLOW_SECONDS:
+            await self._confirm(self._scope)
 
     async def _begin(self) -> None:
         announced = _announced(self._scope)

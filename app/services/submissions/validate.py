@@ -13,6 +13,7 @@ from app.errors import GradingFault, Unavailable
 from app.graders.messages.results import GraderFault
 from app.graders.version_folder import VersionFolder
 from app.services.auth import Caller
+from app.services.login import require_valid
 from app.services.runtime.context import Context
 from app.storage.database.records import HARNESS, RunRecord
 from app.storage.queries import exposure
@@ -44,9 +45,11 @@ def finish(
     """Return the verdict. If a run's or harness's key asked, record it in the ledger first.
 
     Raises:
+        Unauthorized, RunArchived: the key ended while the file was checked.
         Unavailable: the check took longer than it may.
         GradingFault: the checking process failed.
     """
+    require_valid(context, caller.key_id)
     if isinstance(found, GraderFault):
         if found.kind == "timeout":
             limit = context.settings.validation_seconds
