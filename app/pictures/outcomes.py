@@ -11,7 +11,7 @@ OUTCOMES = {
     "rejected": "every file was rejected",
     "nothing": "closed without a file",
     "failed": "grading failed: not the file's fault",
-    "pending": "open or being graded",
+    "pending": "open, being graded, or not counted",
     "missing": "no run",
 }
 LETTERS = {

@@ -80,7 +80,8 @@ def show_competition(
         versions=versions,
         more_regrades=more_regrades is not None,
         near=near_lines(context, {
-            one.submission: one.medal for one in shown if one.submission and one.regrade is None
+            one.submission: one.medal for one in shown
+            if one.submission and one.regrade is None and one.state == "settled"
         }),
         table=lambda: competition_report(slug, "not-better", info, attempts).rows,
         facts=lambda: {

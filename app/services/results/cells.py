@@ -120,7 +120,8 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
             versions[run.competition] = run.version_id
             state = _state(attempt, sent=run.sent)
             noise = noises.get(run.final) if run.final else None
-            near = noise is not None and run.regrade is None and is_near(run.medal, noise.medals)
+            may_be = run.regrade is None and not run.excluded
+            near = noise is not None and may_be and is_near(run.medal, noise.medals)
             found[key] = Cell(state, run.seed, run.run, run.score, run.better, near)
             counts[key] = _count(name, run.competition, attempt, run)
         imported = results.imported_results(session, experiments=[name]) if about.imported else []

@@ -25,7 +25,7 @@ class FinalScore:
     """The final score of a run, and its noise; `kept` is None if nobody asked for it yet.
 
     `regrade` is the regrade that gave the score. Such a score has no noise: what is kept is that of
-    the first grade, which other answers may have given.
+    the first grade, which other answers may have given. `is_excluded`: a review excludes the run.
     """
 
     competition: str
@@ -36,6 +36,7 @@ class FinalScore:
     medal: str | None
     kept: UncertaintyRecord | None
     regrade: str | None = None
+    is_excluded: bool = False
 
     def chance(self, rate: str) -> float | None:
         """The share of resamples that count in a rate; None where that is not known."""
@@ -102,7 +103,7 @@ def final_scores(
     found = [
         FinalScore(
             run.competition, run.seed, run.run, run.final, run.score, run.medal,
-            known.get(run.final), run.regrade,
+            known.get(run.final), run.regrade, run.excluded,
         )
         for run in runs
         if run.final is not None and run.score is not None
@@ -129,8 +130,12 @@ def noise_of(context: Context, counted: ResultContext) -> list[RateNoise]:
 
 
 def rate_noise(scores: Sequence[FinalScore]) -> list[RateNoise]:
-    """How many medals of each rate are nearer to their line than their noise."""
-    return [_of_rate(scores, rate) for rate in RATES]
+    """How many medals of each rate are nearer to their line than their noise.
+
+    Runs that a review excludes are in no rate, so they do not count here either.
+    """
+    counted = [one for one in scores if not one.is_excluded]
+    return [_of_rate(counted, rate) for rate in RATES]
 
 
 def _of_rate(scores: Sequence[FinalScore], rate: str) -> RateNoise:

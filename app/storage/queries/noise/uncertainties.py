@@ -16,6 +16,7 @@ from app.storage.database.tables.noise import GradeUncertainty
 from app.storage.database.tables.regrades import RegradeOutcome
 from app.storage.queries import archive
 from app.storage.queries.regrades.brief_runs import last_graded
+from app.storage.queries.reviews import decisions
 
 TABLE = GradeUncertainty.__table__
 GRADE = Grade.__table__
@@ -80,8 +81,8 @@ def of_finals(
 ) -> Iterator[tuple[str, str | None, dict[str, float]]]:
     """Each final submission of these experiments' runs whose chances of medals are kept.
 
-    The experiment, the medal that it won, and the chances; of those that are not archived, and
-    about which none of `regrades` decides.
+    The experiment, the medal that it won, and the chances; of those that are neither archived nor
+    excluded by a review, and about which none of `regrades` decides.
     """
     decided = exists().where(
         OUTCOME.c.submission_id == SUBMISSION.c.id, OUTCOME.c.regrade_id.in_(regrades)
@@ -97,6 +98,7 @@ def of_finals(
             *archive.is_shown(RUN, experiment_named=True, competition_named=False),
             SUBMISSION.c.id == func.coalesce(RUN.c.selected_id, last_graded()),
             GRADE.c.version_id == RUN.c.version_id,
+            ~decisions.is_excluded(),
             *([~decided] if regrades else []),
         )
     )
