@@ -11,7 +11,13 @@ from scipy.special import bdtr, nctdtr, stdtr, stdtrit
 
 from app.domain.result_choices import RATES
 from app.statistics.attempts import Grid
-from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem, t_interval
+from app.statistics.estimates import (
+    Interval,
+    cluster_bootstrap,
+    mean_and_sem,
+    mean_in_percent,
+    t_interval,
+)
 from app.statistics.intervals import over_runs
 
 LEVEL = 0.05
@@ -77,8 +83,8 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
     like = None if not sem else within_range(t_interval(mean, sem, count))
     return Comparison(
         competitions=count,
-        a_mean=float(ours.mean()),
-        b_mean=float(theirs.mean()),
+        a_mean=mean_in_percent(a.shares[:, at].tolist(), count),
+        b_mean=mean_in_percent(b.shares[:, at].tolist(), count),
         difference=mean,
         sem=sem,
         ci95=like,

@@ -7,13 +7,17 @@ the seeds; they need many seeds and a rate far from 0 and 100.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from math import fsum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
+
+from app.units import PERCENT
 
 Array = NDArray[np.float64]
 Floats = NDArray[np.floating[Any]]
@@ -51,6 +55,19 @@ class Estimate:
     competitions_sem: float | None = None
     competitions95: Interval | None = None
     bounds: Interval | None = None
+
+
+def mean_in_percent(shares: Iterable[float], count: int) -> float:
+    """The mean of `count` shares, in percent, the same in whatever order they come.
+
+    Thirds and fifths are not exact, so sums in several orders differ in their last bits, and a rate
+    that ends in 5 would be rounded up in one table and down in another. So every answer that gives
+    the mean of such shares makes it here, by a sum that does not depend on the order.
+
+    >>> mean_in_percent([1 / 3] * 9 + [0.0] * 7, 16)
+    18.75
+    """
+    return PERCENT * fsum(shares) / count
 
 
 def mean_and_sem(values: Array) -> tuple[float, float | None]:

@@ -12,8 +12,8 @@ from enum import StrEnum
 import numpy as np
 
 from app.domain.medals import Medal
+from app.statistics.estimates import mean_in_percent
 from app.statistics.intervals import Interval, in_percent, over_competitions, over_runs
-from app.units import PERCENT
 
 ORDER = {None: 0, Medal.BRONZE: 1, Medal.SILVER: 2, Medal.GOLD: 3}
 
@@ -92,11 +92,11 @@ def medals_over(
     attempts = np.bincount(row)
     successes = np.stack([by_run[row == at].sum(axis=0) for at in range(len(rows))])
     shares = successes / attempts[:, None]
-    means = PERCENT * shares.mean(axis=0)
+    means = [mean_in_percent(column, len(rows)) for column in shares.T.tolist()]
     runs, competitions = over_runs(shares, attempts), over_competitions(shares)
     return [
         Point(
-            at, float(means[2 * n]), float(means[2 * n + 1]),
+            at, means[2 * n], means[2 * n + 1],
             in_percent(runs, 2 * n), in_percent(competitions, 2 * n),
             in_percent(runs, 2 * n + 1), in_percent(competitions, 2 * n + 1),
         )

@@ -23,7 +23,7 @@ from app.domain.result_choices import RATES
 from app.domain.wording import counted
 from app.errors import Invalid
 from app.statistics.attempts import Grid
-from app.statistics.estimates import Array, Interval, cluster_bootstrap
+from app.statistics.estimates import Array, Interval, cluster_bootstrap, mean_in_percent
 from app.statistics.intervals import UNSEEN_DISAGREEMENT, of_squared_error, over_competitions
 
 PRIOR_ATTEMPTS = 0.15  # from simulations: less covers too little, more is too wide
@@ -75,14 +75,15 @@ def passes(grid: Grid, ks: tuple[int, ...], rate: str = "any_medal") -> list[Pas
     """
     successes = grid.successes[:, RATES.index(rate)].tolist()
     attempts = grid.attempts.tolist()
-    table = 100.0 * np.array(
+    chances = np.array(
         [[pass_at_k(n, c, k) for k in ks] for n, c in zip(attempts, successes, strict=True)]
     )
+    table = 100.0 * chances
     intervals = cluster_bootstrap(table)
-    means = table.mean(axis=0)
+    means = [mean_in_percent(column, len(chances)) for column in chances.T.tolist()]
     return [
         PassAtK(
-            k, float(means[at]), intervals[at],
+            k, means[at], intervals[at],
             interval_over_runs(grid.attempts, successes, k), _over_competitions(table[:, [at]]),
         )
         for at, k in enumerate(ks)

@@ -19,6 +19,7 @@ from app.statistics.estimates import (
     Estimate,
     Interval,
     cluster_bootstrap,
+    mean_in_percent,
     t_interval,
 )
 from app.statistics.intervals import RateUncertainty, in_percent, over_competitions, over_runs
@@ -105,8 +106,7 @@ def _of_alike(parts: Sequence[Part], resamples: int, seed: int) -> list[GroupRat
     at_runs = np.cumsum(several) - 1
     seeds = np.stack([grid.outcomes[:, positions] for grid, positions in parts])
     per_seed = PERCENT * seeds.mean(axis=2)
-    seed_means, seed_sems = per_seed.mean(axis=1), _sems(per_seed)
-    means = PERCENT * shares.mean(axis=0)
+    seed_sems = _sems(per_seed)
     found = []
     for number, (grid, positions) in enumerate(parts):
         # A seed's total is comparable with another's only over the same competitions.
@@ -116,7 +116,7 @@ def _of_alike(parts: Sequence[Part], resamples: int, seed: int) -> list[GroupRat
         rates = {}
         for at, name in enumerate(RATES):
             column = number * len(RATES) + at
-            mean = float(seed_means[number, at] if complete else means[column])
+            mean = mean_in_percent(shares[:, column].tolist(), len(positions))
             sem = float(seed_sems[number, at]) if complete and seed_sems is not None else None
             ends = bootstrap[column]
             rates[name] = Estimate(

@@ -21,7 +21,7 @@ from scipy.special import stdtr
 from app.domain.result_choices import RATES
 from app.statistics.attempts import Grid
 from app.statistics.comparison import within_range
-from app.statistics.estimates import SEED, Interval
+from app.statistics.estimates import SEED, Interval, mean_in_percent
 from app.units import PERCENT
 
 Array = NDArray[np.float64]
@@ -89,8 +89,8 @@ def compare_all(
     at = RATES.index(rate)
     shares = np.stack([PERCENT * grid.shares[:, at] for grid in grids], axis=1)
     count, many = shares.shape
-    means = shares.mean(axis=0)
-    order = sorted(range(many), key=lambda one: (-round(float(means[one]), 9), names[one]))
+    means = [mean_in_percent(grid.shares[:, at].tolist(), count) for grid in grids]
+    order = sorted(range(many), key=lambda one: (-round(means[one], 9), names[one]))
     left, right = (np.array(side) for side in zip(*combinations(order, 2), strict=True))
     differences = shares[:, left] - shares[:, right]
     # Equal shares of thirds can differ in their last bits.
@@ -137,7 +137,7 @@ def compare_all(
     ranked = [
         Ranked(
             name,
-            float(means[order[place]]),
+            means[order[place]],
             (1 + sum(b == name for _, b in apart), many - sum(a == name for a, _ in apart)),
             letters[name],
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.domain.feedback import Feedback
 from app.services.runtime.context import Context
-from app.statistics.estimates import Interval
+from app.statistics.estimates import Interval, mean_in_percent
 from app.statistics.intervals import over_runs
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries.overview.competition_counts import CompetitionCounts
@@ -132,7 +132,7 @@ def _rates(table: list[list[int]]) -> Mapping[str, float]:
     """The means over competitions of the shares of their results, in percent."""
     names = ("any_medal", *COUNTED)
     return {
-        name: 100.0 * sum(row[at] / row[0] for row in table) / len(table)
+        name: mean_in_percent((row[at] / row[0] for row in table), len(table))
         for at, name in enumerate(names, 1)
     }
 

@@ -6,16 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-import numpy as np
-
 from app.domain.result_choices import RATES, Padding
 from app.errors import Conflict
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.attempts import Grid
-from app.statistics.estimates import Interval
+from app.statistics.estimates import Interval, mean_in_percent
 from app.statistics.intervals import in_percent, over_competitions, over_runs
-from app.units import PERCENT
 
 
 class SensitivityChoice(StrEnum):
@@ -126,4 +123,8 @@ def _estimate(
     """The rate, and its intervals for competitions like these and for these, run again."""
     shares = grid.shares[chosen][:, [at]]
     like, again = over_competitions(shares), over_runs(shares, grid.attempts[chosen])
-    return PERCENT * float(np.mean(shares)), in_percent(like), in_percent(again)
+    return (
+        mean_in_percent(shares.ravel().tolist(), shares.size),
+        in_percent(like),
+        in_percent(again),
+    )
