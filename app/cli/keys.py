@@ -9,7 +9,7 @@ import typer
 from app.cli.context import ALL, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json
+from app.cli.output import print_json, print_new_key
 from app.cli.remote import Document, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import Role
@@ -51,13 +51,14 @@ def create(
         body: Document = {"role": chosen.value, "name": name, "expires": expires}
         with there:
             made = there.post("/v1/keys", body | ({"experiment": experiment} if experiment else {}))
+            address = f"/v1/keys/{made['id']}"
+            print_new_key(made, as_json=as_json, revoke=lambda: there.delete(address))
     else:
         with podium() as context:
-            made = created(keys.create(context, chosen, name, expires, experiment or None))
-    if as_json:
-        print_json(made)
-    else:
-        typer.echo(made["key"])
+            new = keys.create(context, chosen, name, expires, experiment or None)
+            print_new_key(
+                created(new), as_json=as_json, revoke=lambda: keys.revoke(context, new.record.id)
+            )
 
 
 @app.command("list")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import typer
@@ -56,6 +57,22 @@ def print_note(text: str) -> None:
 def print_json(document: Any) -> None:
     """One JSON document on standard output."""
     typer.echo(json_text(document))
+
+
+def print_new_key(made: dict[str, Any], *, as_json: bool, revoke: Callable[[], object]) -> None:
+    """Print a new key, which is shown once: alone, or with its record as JSON.
+
+    A key that cannot be printed is revoked, because nobody has seen it.
+
+    Raises:
+        OSError: standard output cannot be written, for example because its disk is full.
+    """
+    try:
+        typer.echo(json_text(made) if as_json else made["key"])
+    except OSError:
+        revoke()
+        print_note("The new key could not be printed, so it was revoked.")
+        raise
 
 
 def json_text(document: Any) -> str:

@@ -12,7 +12,7 @@ from app.cli.archive import add_archive_commands
 from app.cli.context import podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json
+from app.cli.output import print_json, print_new_key
 from app.cli.remote import Document, remote
 from app.cli.tables import moment, print_table
 from app.domain.feedback import Feedback
@@ -161,16 +161,15 @@ def new_key(
     if there := remote(url, key):
         with there:
             made = there.post(f"/v1/runs/{run}/keys", {"revoke_others": revoke_others})
+            address = f"/v1/keys/{made['id']}"
+            print_new_key(made, as_json=as_json, revoke=lambda: there.delete(address))
     else:
         from app.services.operations import keys
 
         with podium() as context:
             new = keys.create_for_run(context, run, revoke_others=revoke_others)
-        made = {"id": new.record.id, "run": run, "key": new.key, "revoked": list(new.revoked)}
-    if as_json:
-        print_json(made)
-    else:
-        typer.echo(made["key"])
+            made = {"id": new.record.id, "run": run, "key": new.key, "revoked": list(new.revoked)}
+            print_new_key(made, as_json=as_json, revoke=lambda: keys.revoke(context, new.record.id))
 
 
 def _counts(by_state: dict[str, int]) -> str:

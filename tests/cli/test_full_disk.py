@@ -119,6 +119,30 @@ def test_output_that_finds_no_room_is_told(data: Path) -> None:
     assert_told(done, "No space left on device")
 
 
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_a_key_that_cannot_be_printed_is_revoked(data: Path, form: tuple[str, ...]) -> None:
+    make_run(data)
+    (run,) = json.loads(podium(data, "runs", "list", "--json").stdout)
+    before = json.loads(podium(data, "keys", "list", "--json").stdout)
+
+    for words in (("keys", "create", "admin"), ("runs", "new-key", run["id"])):
+        with Path("/dev/full").open("w") as full:
+            done = run_podium(
+                [*words, *form],
+                env={**os.environ, "PODIUM_DATA_DIR": str(data)},
+                stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
+            )  # fmt: skip
+        assert done.returncode == 1, done.stderr[-2000:]
+        assert "No space left on device" in done.stderr
+        assert "could not be printed, so it was revoked" in done.stderr
+        assert "Traceback" not in done.stderr
+
+    after = json.loads(podium(data, "keys", "list", "--json").stdout)
+    new = [one for one in after if one not in before]
+    assert [one["role"] for one in new] == ["admin", "run"]
+    assert all(one["revoked_at"] for one in new)
+
+
 def test_a_task_of_harbor_that_finds_no_room_is_none(data: Path, tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", 60) as disk:
         done = podium(data, "harbor-task", "tiny", disk / "task", "--verifier-url", "http://podium")
