@@ -207,7 +207,7 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
     lines += [
         f"Baseline of {one.competition}: {one.score:g} ({one.source}), "
         + ("higher" if one.higher_is_better else "lower")
-        + f" is better, more than {100 * one.threshold:g} %."
+        + f" is better, more than {threshold_in_percent(one.threshold)} %."
         for one in found.baselines
     ]
     lines += [regrade_note(one) for one in found.regrades]
@@ -232,3 +232,13 @@ def improvement_in_percent(share: float) -> str:
     """
     percent = 100 * share
     return f"{percent:+.4g}" if isfinite(percent) else f"{100 * Decimal(share):+.4g}".lower()
+
+
+def threshold_in_percent(share: float) -> str:
+    """A threshold with at most six digits, also where its percent is no double.
+
+    >>> threshold_in_percent(0.1), threshold_in_percent(1.7e308)
+    ('10', '1.70000e+310')
+    """
+    percent = 100 * share
+    return f"{percent:g}" if isfinite(percent) else f"{100 * Decimal(share):.6g}".lower()

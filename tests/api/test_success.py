@@ -479,3 +479,18 @@ def test_scores_far_off_have_the_same_finite_improvement_everywhere(podium: Podi
     (row,) = csv.DictReader(io.StringIO(success(podium, name, accept="text/csv").text))
     assert float(row["average_improvement"]) == found["mean"]
     assert "-1.798e+310 %" in success(podium, name, accept="text/markdown").text
+
+
+def test_a_threshold_whose_percent_is_no_double_is_written_out(podium: Podium) -> None:
+    toml = baseline("0.5") + "\nsuccess_threshold = 1.7e308\n"
+    folder = podium.competition(metric="mean_absolute_error", toml=toml, leaderboard=None)
+    name = podium.experiment()
+    body = {"experiment": name, "competition": folder.name, "seed": 0}
+    made = podium.admin.post("/v1/runs", json=body).json()
+    run = Run(made["id"], made, podium.client(made["key"]))
+    assert run.submit(good_submission(folder)).status_code == 201
+    assert podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"}).status_code == 200
+
+    text = success(podium, name, accept="text/markdown").text
+    assert "more than 1.70000e+310 %" in text
+    assert "inf %" not in text
