@@ -156,10 +156,14 @@ def _forget_output() -> None:
 
 
 def _report(error: PodiumError) -> None:
-    from app.cli.output import (  # loads rich, which a command without errors may not need
-        err,
-        print_note,
-    )
+    try:
+        from app.cli.output import (  # loads rich, which a command without errors may not need
+            err,
+            print_note,
+        )
+    except MemoryError:  # it was used up before: no room for rich
+        sys.stderr.write(f"{error.title()}\n  {ascii(error.detail)[1:-1]}\n")
+        return
 
     err.print(f"[red]{error.title()}[/red]", highlight=False)
     if not isinstance(error, BadCompetition):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.system_errors import in_words
 from app.services.operations.backup_format import MANIFEST
 from tests.factories import write_competition
 from tests.forkserver import run_podium
@@ -187,3 +189,20 @@ def test_a_result_goes_to_a_pipe_or_a_link_as_to_a_file(data: Path, tmp_path: Pa
         assert json.loads(written)["origin"]
     assert (tmp_path / "link").is_symlink()
     assert target.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.EMFILE, os.strerror(errno.EMFILE)),
+        RuntimeError("can't start new thread"),
+        MemoryError(),
+    ],
+)
+def test_a_limit_of_the_process_is_told(error: Exception) -> None:
+    told = in_words(error)
+
+    assert told is not None
+    assert "no more memory, threads or open files: " in told.detail
+    assert "ulimit -a" in told.detail
+    assert in_words(RuntimeError("another")) is None
