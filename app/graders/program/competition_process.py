@@ -11,6 +11,7 @@ import ast
 import contextlib
 import gc
 import importlib
+import math
 import select
 import socket
 import time
@@ -37,8 +38,8 @@ from app.grading.sketch import sketch_of
 IDLE_MILLISECONDS = 500  # without a job; then the process frees memory
 # A job's process is kept so long after its reply, while the server stores the grade: to end it and
 # to prepare the next takes the processor for longer than a small job. Where requests follow each
-# other within `RUSH_SECONDS`, the next process is prepared at once.
-KEPT_MILLISECONDS, RUSH_SECONDS = 5, 0.02
+# other within `SOON_SECONDS`, the next process is prepared at once.
+KEPT_MILLISECONDS, SOON_SECONDS = 5, 0.02
 # Packages whose modules are imported before a job that needs them. Importing them in the process
 # of each job could take longer than the job; and they run no code of a metric.py.
 PRELOADED = frozenset({"numpy", "pandas", "pyarrow", "rapidfuzz", "scipy", "sklearn"})
@@ -120,7 +121,7 @@ def serve_competition(folder: VersionFolder, channel: socket.socket, rules: JobR
         return
     idle = select.poll()
     idle.register(channel, select.POLLIN)
-    replied = -RUSH_SECONDS
+    replied = -math.inf
     while True:
         if not idle.poll(IDLE_MILLISECONDS):
             give_back_memory()
@@ -128,12 +129,12 @@ def serve_competition(folder: VersionFolder, channel: socket.socket, rules: JobR
             request = protocol.read(Request, receive(channel))
         except EOFError:
             return
-        is_rush = time.monotonic() - replied < RUSH_SECONDS
+        came_soon = time.monotonic() - replied < SOON_SECONDS
         answer = answer_of(partial(process.grade, Path(request.file), request.sha256))
         retire = process.is_broken or answer == GraderFault("memory")
         send(channel, protocol.write_reply(request.id, answer, process.counts, retire=retire))
         replied = time.monotonic()
-        if not is_rush:
+        if not came_soon:
             idle.poll(KEPT_MILLISECONDS)
         process.end_job()
 

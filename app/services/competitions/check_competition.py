@@ -115,7 +115,7 @@ def inspect(graders: GraderPool, staged: Staged) -> CompetitionCheck:
         is_ours = found.kind != "crashed" or not has_metric
         if found.kind in OUR_FAULTS and is_ours:
             raise GradingFault(f"A grader failed while it tested {staged.slug} ({found.kind}).")
-        file = METRIC_FILE if has_metric else "competition.toml"
+        file = METRIC_FILE if has_metric else TOML
         raise BadCompetition([{"file": file, "key": "", "message": f"{found.kind}: {found.place}"}])
     if found.problems:
         raise BadCompetition(list(found.problems))
