@@ -9,8 +9,11 @@ from __future__ import annotations
 import re
 
 _TOKEN = re.compile(
-    r'"""(?:[^"\\]|\\[\s\S]|"(?!""))*+"""'  # strings of several lines
-    r"|'''(?:[^']|'(?!''))*+'''"
+    # Strings of several lines, which may end with one or two quotation marks of their own. Not
+    # possessive: Python 3.11.2 never matches a possessive group with a negative lookahead.
+    r'"""[^"\\]*+(?:(?:\\[\s\S]|""?(?!"))[^"\\]*+)*"{3,5}'
+    r"|'''[^']*+(?:''?(?!')[^']*+)*'{3,5}"
+    r"|(?P<unclosed_lines>\"\"\"|''')"
     r'|"(?:[^"\\\n]|\\.)*+"'
     r"|'[^'\n]*+'"
     r"|(?P<comment>\#[^\n]*+)"
@@ -43,7 +46,7 @@ def is_nested_beyond(text: str, most: int) -> bool:
                 dots += 1
             case "end":
                 dots = 0
-            case "unclosed":
+            case "unclosed" | "unclosed_lines":
                 return False  # the parser stops here with an error
         if brackets > most or dots >= most:
             return True
