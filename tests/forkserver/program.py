@@ -26,6 +26,7 @@ from typing import Any, NoReturn
 
 from tests.forkserver import consoles, template
 from tests.forkserver.forking import reseed, serve_requests
+from tests.forkserver.memory_file import move_to_file
 
 # What commands and the server load when they run, beside the modules of `app`.
 LOADED_LATER = (
@@ -61,6 +62,7 @@ def main(channel: socket.socket) -> None:
         others = other_threads()
     assert not others, f"a fork would copy locks of threads that it does not copy: {others}"
     assert sys.stdout.encoding.upper() == "UTF-8", "tests need a language with UTF-8"
+    move_to_file()
     channel.send(b"ready")
     serve_requests(channel, become)
 
