@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.api.conftest import Podium
+from tests.attacks.sockets import warmed
 from tests.factories import good_submission, write_competition, write_submission
 from tests.graders.pool import FolderPool
 from tests.s3 import S3Server
@@ -85,7 +86,8 @@ def server(
 ) -> Iterator[PodiumServer]:
     """One server for the tests of a module, with the settings that the module has in SETTINGS."""
     settings = {"graders": 1, **getattr(request.module, "SETTINGS", {})}
-    started = PodiumServer(tmp_path_factory.mktemp("server") / "data", **settings).start()
+    started = PodiumServer(tmp_path_factory.mktemp("server") / "data", **settings)
+    warmed(started.start())
     yield started
     started.stop()
 

@@ -9,17 +9,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
-import psutil
 import pytest
 
+from tests.attacks.sockets import MEGABYTE, resident
 from tests.server import NO_CERTIFICATES, PodiumServer
 
-MEGABYTE = 1 << 20
 SETTINGS = {"graders": 2, "connections": 300}
-
-
-def resident(server: PodiumServer) -> int:
-    return psutil.Process(server.process.pid).memory_info().rss
 
 
 def health(server: PodiumServer) -> httpx.Response:

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from tests.api.conftest import Podium, Run
-from tests.attacks.sockets import Watch, connections, send_all
+from tests.attacks.sockets import Watch, connections, send_all, warmed
 from tests.factories import good_submission
 from tests.server import NO_CERTIFICATES, PodiumServer
 
@@ -29,7 +29,7 @@ def wide_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumServ
     """A server that takes a thousand connections of one address."""
     limits = {"connections": 2000, "connections_per_address": 2000}
     data = tmp_path_factory.mktemp("wide") / "data"
-    started = PodiumServer(data, graders=1, **limits).start()
+    started = warmed(PodiumServer(data, graders=1, **limits).start())
     yield started
     started.stop()
 
