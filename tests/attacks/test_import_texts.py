@@ -7,6 +7,7 @@ import io
 import string
 import tarfile
 import tempfile
+import time
 import zipfile
 from collections.abc import Callable
 from math import isfinite
@@ -77,6 +78,16 @@ def test_a_board_of_a_few_wide_rows_is_refused_before_it_is_read(text: str, reas
     with pytest.raises(BadCompetition, match=reason):
         read_scores(text)
     assert peak_bytes() - before < 50 * MEGABYTE
+
+
+@pytest.mark.parametrize("row", ["1," + "x" * (LONGEST_LINE - 2), '1,"' + "\n" * 100 + '"', "1,"])
+def test_the_longest_lines_of_a_board_are_read_in_time_proportional_to_them(row: str) -> None:
+    text = "score,team\n" + f"{row}\n" * (MEGABYTE // len(row))
+    started = time.process_time()
+    scores = read_scores(text)
+
+    assert len(scores) == MEGABYTE // len(row)
+    assert time.process_time() - started < 3  # it took 12 seconds
 
 
 TOML = """title = "A"
