@@ -33,6 +33,7 @@ DAMAGE = (
     EOFError,
     NotImplementedError,
     OverflowError,
+    RecursionError,  # of headers that announce headers
     ValueError,
 )
 
@@ -178,7 +179,7 @@ def _unpack_tar(stream: IO[bytes], unpacking: _Unpacking) -> None:
     limit = unpacking.max_bytes + HEADER_BYTES * unpacking.max_files
     blocks = TarStream(plain, limit, f"unpacks to more than {unpacking.max_bytes} bytes")
     with tarfile.open(fileobj=blocks, mode="r:", encoding="utf-8") as archive:
-        while member := archive.next():
+        while member := blocks.next_member(archive):
             name = member.name.removeprefix("./")
             if name in ("", "."):
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import tarfile
 from typing import IO
 
@@ -10,15 +11,21 @@ from app.errors import BadCompetition
 from app.importers.names import problem
 
 CHUNK_BYTES = 1 << 20
-LONGEST_HEADER = CHUNK_BYTES  # bytes; tarfile reads names and pax headers in one piece
+LONGEST_HEADER = 1 << 14  # bytes; tarfile reads names and pax headers in one piece
 BLOCK = 512  # bytes
+PAX_TYPES = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE)
+PAX_RECORD = re.compile(rb"([1-9][0-9]{0,5}) [^=\n]+=")
+MANY_DIGITS = re.compile(rb"[0-9]{65}")
+CHARSET = b"hdrcharset="
+SPARSE = b"GNU.sparse.major="  # then tarfile reads a list of holes, however long it is
 
 
 class TarStream(io.RawIOBase):
     """Reads forward only, `limit` bytes at most and never more than 1 MiB at a time.
 
     Without it a header of a few bytes makes `tarfile` read gigabytes into memory, and an archive
-    that was cut between two members looks complete.
+    that was cut between two members looks complete. Headers are checked before `tarfile` has them:
+    before Python 3.11.10 it takes time and memory that grow with the square of a pax header.
     """
 
     def __init__(self, stream: IO[bytes], limit: int, too_large: str) -> None:
@@ -28,6 +35,8 @@ class TarStream(io.RawIOBase):
         self._too_large = too_large
         self._position = 0
         self._last = b""
+        self._in_headers = True  # tarfile.open reads the headers of the first member
+        self._is_pax = False
 
     def readable(self) -> bool:
         """Always true."""
@@ -41,22 +50,38 @@ class TarStream(io.RawIOBase):
         """Bytes read or skipped."""
         return self._position
 
+    def next_member(self, archive: tarfile.TarFile) -> tarfile.TarInfo | None:
+        """The next member of the archive that reads this stream; None at the end."""
+        self._in_headers = True
+        member = archive.next()
+        self._in_headers = False
+        # tarfile keeps all members, and what global headers say, in memory. Nobody asks for them.
+        archive.members = []  # type: ignore[attr-defined]
+        archive.pax_headers = {}
+        return member
+
     def read(self, size: int | None = -1, /) -> bytes:
         """The next `size` bytes, or fewer at the end."""
-        if size is None or not 0 <= size <= LONGEST_HEADER:
+        longest = LONGEST_HEADER if self._in_headers else CHUNK_BYTES
+        if size is None or not 0 <= size <= longest:
             raise tarfile.ReadError("a header is too long")
-        self._last = self._stream.read(size)
-        self._position += len(self._last)
-        if self._position > self._limit:
-            raise BadCompetition([problem("archive", "", self._too_large)])
-        return self._last
+        data = self._take(size)
+        if self._is_pax:
+            self._is_pax = False
+            check_pax(data)
+        elif self._in_headers and size == BLOCK:
+            kind = data[156:157]
+            if kind == tarfile.GNUTYPE_SPARSE:
+                raise _sparse_file()
+            self._is_pax = kind in PAX_TYPES
+        return data
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
         """Skip bytes up to `offset` from the start."""
         if whence != io.SEEK_SET or offset < self._position:
             raise tarfile.ReadError("members overlap")
         while self._position < offset:
-            if not self.read(min(CHUNK_BYTES, offset - self._position)):
+            if not self._take(min(CHUNK_BYTES, offset - self._position)):
                 raise tarfile.ReadError("unexpected end of data")
         return self._position
 
@@ -68,5 +93,38 @@ class TarStream(io.RawIOBase):
         """
         if self._last != bytes(BLOCK):
             raise tarfile.ReadError("the end is missing")
-        while self.read(CHUNK_BYTES):
+        while self._take(CHUNK_BYTES):
             pass
+
+    def _take(self, size: int) -> bytes:
+        self._last = self._stream.read(size)
+        self._position += len(self._last)
+        if self._position > self._limit:
+            raise BadCompetition([problem("archive", "", self._too_large)])
+        return self._last
+
+
+def check_pax(header: bytes) -> None:
+    r"""Refuse a pax header that is not a list of records, or that is slow to search.
+
+    >>> check_pax(b"12 path=a/b\n" + bytes(500))
+
+    Raises:
+        tarfile.ReadError: it is one that no packer writes.
+        BadCompetition: it is of a sparse file.
+    """
+    position, end = 0, len(header.rstrip(b"\0"))
+    while position < end:
+        record = PAX_RECORD.match(header, position)
+        stop = position + int(record[1]) if record else 0
+        if record is None or not record.end() < stop <= end or header[stop - 1] != ord("\n"):
+            raise tarfile.ReadError("a pax header is not well formed")
+        if SPARSE in record[0]:
+            raise _sparse_file()
+        position = stop
+    if MANY_DIGITS.search(header) or header.count(CHARSET) > 1:
+        raise tarfile.ReadError("a pax header has too many digits or charsets")
+
+
+def _sparse_file() -> BadCompetition:
+    return BadCompetition([problem("archive", "", "has a sparse file: pack it without --sparse")])
