@@ -13,7 +13,7 @@ LONGEST_COMMENT = 1 << 16  # bytes, after the end record
 
 
 def central_directory_bytes(stream: IO[bytes]) -> int:
-    """Bytes of the directory that `zipfile` would read; 0 when it finds none. The file is rewound.
+    """Bytes of the directory that `zipfile` reads at most; 0 when it finds none. It is rewound.
 
     The records are searched where `zipfile` searches them (PKWARE's APPNOTE, 4.3.14 to 4.3.16).
     """
@@ -30,9 +30,23 @@ def central_directory_bytes(stream: IO[bytes]) -> int:
     if end < 0 or end + END.size > len(tail):
         return 0
     size = int(END.unpack_from(tail, end)[5])
-    end64 = end - LOCATOR.size - END64.size
-    if end64 >= 0 and tail[end - LOCATOR.size :].startswith(b"PK\x06\x07"):
-        record = END64.unpack_from(tail, end64)
-        if record[0] == b"PK\x06\x06":
-            size = int(record[8])
-    return size
+    locator = tail[max(0, end - LOCATOR.size) : end]
+    if len(locator) < LOCATOR.size or not locator.startswith(b"PK\x06\x07"):
+        return size
+    # Which of the two records counts differs between versions of Python: the one before the locator
+    # up to 3.11.13, from then on the one that the locator names.
+    before = tail_start + end - LOCATOR.size - END64.size
+    named = int(LOCATOR.unpack(locator)[2])
+    return max(_size_in_record(stream, at) for at in {before, named}) or size
+
+
+def _size_in_record(stream: IO[bytes], at: int) -> int:
+    """The bytes that a zip64 end record states; 0 where none is. The file is rewound."""
+    record = b""
+    if 0 <= at < stream.seek(0, os.SEEK_END):
+        stream.seek(at)
+        record = stream.read(END64.size)
+    stream.seek(0)
+    if len(record) < END64.size or not record.startswith(b"PK\x06\x06"):
+        return 0
+    return int(END64.unpack(record)[8])

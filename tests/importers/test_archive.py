@@ -355,6 +355,34 @@ def test_a_huge_zip_directory_is_refused_before_it_is_read(problem_of, monkeypat
     assert problem_of(data, max_files=10) == ("archive", "more than 10 files")
 
 
+def test_a_huge_zip_directory_is_found_by_each_of_the_records_that_python_may_read(problem_of):
+    data = zipped({f"tiny/{n:0100}": b"" for n in range(1000)})
+    start, end = data.index(b"PK\x01\x02"), data[-22:]
+    huge = len(data) - 22 - start
+
+    def record(size, bytes_after):
+        fields = (b"PK\x06\x06", 44 + bytes_after, 45, 45, 0, 0, 1, 1, size, start)
+        return struct.pack("<4sQ2H2L4Q", *fields)
+
+    for named, before in ((huge, 100), (100, huge)):
+        records = record(named, 56) + record(before, 0)
+        locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, len(data) - 22, 1)
+        small = end[:12] + struct.pack("<L", 100) + end[16:]
+        packed = data[:-22] + records + locator + small
+        assert problem_of(packed, max_files=10) == ("archive", "more than 10 files")
+
+
+def test_a_zip_that_states_sizes_in_its_zip64_record_is_read(unpack):
+    data = zipped(FILES)
+    start, end = data.index(b"PK\x01\x02"), len(data) - 22
+    size, count = end - start, len(FILES)
+    record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, count, count, size, start)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, end, 1)
+    last = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 2**32 - 1, 2**32 - 1, 0)
+
+    assert contents(unpack(data[:end] + record + locator + last)) == FILES
+
+
 def test_a_huge_tar_header_is_refused_before_it_is_read(problem_of):
     member = tarfile.TarInfo("tiny/a")
     member.pax_headers = {"comment": "x" * 3_000_000}
