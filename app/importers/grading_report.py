@@ -102,11 +102,11 @@ def read_report(data: bytes) -> GradingReport:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"an object has the key {quoted(twice)} twice")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"an object has the key {quoted(name)} twice")
+        found[name] = value
     return found
 
 

@@ -242,7 +242,9 @@ def _pairs(repeated: list[str]) -> Callable[[Pairs], dict[str, Any]]:
         for name, value in pairs:
             if name in found:
                 if found[name] != value:
-                    raise ValueError(f"an object has the key {name!r} twice, with different values")
+                    raise ValueError(
+                        f"an object has the key {quoted(name)} twice, with different values"
+                    )
                 repeated.append(name)
             found[name] = value
         return found

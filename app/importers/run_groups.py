@@ -30,7 +30,7 @@ def read_run_groups(data: bytes) -> dict[str, list[str]]:
         raise Invalid(f"The file of run groups is refused: {error}.") from None
     if not rows or [cell.strip() for cell in rows[0]] != COLUMNS:
         raise Invalid(f"The file of run groups is refused at line 1: expected {','.join(COLUMNS)}.")
-    found: dict[str, list[str]] = {}
+    found: dict[str, set[str]] = {}
     for line, row in enumerate(rows[1:], start=2):
         if not row:
             continue
@@ -45,5 +45,5 @@ def read_run_groups(data: bytes) -> dict[str, list[str]]:
             raise Invalid(
                 f"The file of run groups is refused at line {line}: {group} is there twice."
             )
-        found.setdefault(experiment, []).append(group)
+        found.setdefault(experiment, set()).add(group)
     return {experiment: sorted(groups) for experiment, groups in found.items()}

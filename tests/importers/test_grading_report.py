@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 
 import pytest
 
@@ -109,6 +110,24 @@ def test_other_files_are_refused_with_place_and_reason(data, place, reason) -> N
         read_report(data)
     assert place in refusal.value.extensions["place"]
     assert reason in refusal.value.extensions["reason"]
+
+
+def test_a_repeated_key_is_found_in_time_proportional_to_the_keys() -> None:
+    keys = "".join(f'"{n}":1,' for n in range(60_000))
+    started = time.process_time()
+    with pytest.raises(BadReport, match="59999"):
+        read_report(f'{{{keys}"59999":1}}'.encode())
+
+    assert time.process_time() - started < 5  # it took 30 seconds
+
+
+def test_thousands_of_run_groups_are_read_in_time_proportional_to_them() -> None:
+    names = [f"{n:06}" for n in range(60_000)]
+    started = time.process_time()
+    found = read_run_groups(("experiment_id,run_group\n" + "a," + "\na,".join(names)).encode())
+
+    assert found == {"a": names}
+    assert time.process_time() - started < 5  # it took 60 seconds
 
 
 def test_run_groups() -> None:

@@ -143,6 +143,14 @@ def test_infrastructure_takes_a_run_even_with_a_final_score():
     assert one(extra=extra(long_prompt_error=True))[0].failure is Failure.NONE
 
 
+def test_a_long_key_that_is_there_twice_is_told_in_short():
+    key = "k" * 1_000_000
+    with pytest.raises(BadEvaluation) as refused:
+        read_evaluation(f'{{"{key}": 1, "{key}": 2}}'.encode(), "a", higher_is_better=True)
+
+    assert len(refused.value.detail) < 300
+
+
 def test_the_same_entry_twice_counts_once():
     text = f'{{"a/trace.json": {json.dumps(entry("a/trace.json"))}, '
     text += text[1:].removesuffix(", ") + "}"
