@@ -12,12 +12,13 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from app.errors import Invalid
-from app.importers.json_text import Pairs, parse_json, storable
+from app.importers.json_text import Pairs, parse_json, storable, told
 from app.regular_file import read_regular
 
 LIST = "submission.jsonl"
 MOST_LINES = 100_000
 LONGEST_SLUG = 200
+DEEPEST = 50  # parts of a path below the folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,8 @@ def read_submission_folder(folder: Path, first_seed: int = 0) -> SubmissionFolde
             is_missing = named is not None and file is None
             if is_missing:
                 where = f"{group}/{place}" if group else place
-                found.problems.append(f"{where}: {slug} seed {seed}: {named} is not in the folder")
+                shown = told(named)
+                found.problems.append(f"{where}: {slug} seed {seed}: {shown} is not in the folder")
             attempt = SubmittedFile(group, place, slug, seed, file, storable(entry), is_missing)
             found.attempts.append(attempt)
     if not found.attempts:
@@ -117,14 +119,15 @@ def _inside(root: Path, beside: Path, named: str) -> Path | None:
     if "\x00" in named:
         return None
     parts = [part for part in PurePosixPath(named).parts if part not in ("/", ".", "..")]
+    parts = parts[-DEEPEST:]  # each end is looked up, part by part
     for start in range(len(parts)):
         for base in (beside, root):
             try:
                 path = base.joinpath(*parts[start:]).resolve()
                 if path.is_relative_to(root) and path.is_file():
                     return path
-            except OSError:  # a name that is too long
-                continue
+            except (OSError, RuntimeError, ValueError):
+                continue  # a name that is too long, a circle of links, half of a surrogate pair
     return None
 
 

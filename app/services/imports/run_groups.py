@@ -122,7 +122,7 @@ def _sources(runs: Path, groups: list[str]) -> tuple[list[ReportSource], list[st
 def _is_inside(directory: Path, runs: Path) -> bool:
     try:
         return directory.resolve().parent == runs.resolve()
-    except (OSError, ValueError):  # a circle of links, or a NUL
+    except (OSError, RuntimeError, ValueError):  # a circle of links, or a NUL
         return False
 
 

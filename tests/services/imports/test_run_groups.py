@@ -46,7 +46,8 @@ def test_a_group_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
     assert "Git LFS pointer" in problems[0]
 
 
-@pytest.mark.parametrize("name", ["a\x00b", "a" * 300, "../a", ".", "a/b"])
+@pytest.mark.parametrize("name", ["a\x00b", "a" * 300, "../a", ".", "a/b", "circle"])
 def test_what_is_not_the_name_of_a_directory_is_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / "circle").symlink_to("circle")
     sources, problems = _sources(tmp_path, [name])
     assert (sources, len(problems)) == ([], 1)
