@@ -11,6 +11,19 @@ import yaml
 _MD5 = re.compile(r"[0-9a-f]{32}")
 
 
+class _Loader(yaml.BaseLoader):
+    """Every scalar stays text: a sum of only digits must not become a number.
+
+    Aliases are refused: thirty lines with two in each stand for a billion of files.
+    """
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        """One value."""
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("it has an alias; write the values themselves")
+        return super().compose_node(parent, index)
+
+
 def parse_checksums(text: str) -> dict[str, str]:
     r"""The MD5 sum of each file, by its path below `prepared/`. The archive's own sum is left out.
 
@@ -21,10 +34,11 @@ def parse_checksums(text: str) -> dict[str, str]:
     {'private/a.csv': '00000000000000000000000000000000'}
     """
     try:
-        # Every scalar stays text: a sum of only digits must not become a number.
-        document = yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506 (BaseLoader makes only texts, lists and mappings)
+        document = yaml.load(text, Loader=_Loader)  # noqa: S506 (it makes only texts, lists and mappings)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
+    except RecursionError:
+        raise ValueError("it is nested too deep") from None
     sums = dict(_leaves(document, ())) if isinstance(document, dict) else {}
     return {"/".join(path): md5 for path, md5 in sums.items() if len(path) > 1}
 
