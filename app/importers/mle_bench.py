@@ -180,8 +180,7 @@ def _add_board(
         if file is not None:
             assembled.notes.append(f"no leaderboard in {file.name}: medal lines from {TOML}")
         return
-    reader = csv.DictReader(io.StringIO(_not_a_pointer(file).read_text(encoding="utf-8-sig")))
-    scores = [row.get("score") or "" for row in reader]
+    scores = _scores(_not_a_pointer(file))
     lines = [score for score in scores if score.strip()]
     if len(lines) < len(scores):
         assembled.notes.append(f"{len(scores) - len(lines)} teams without a score were left out")
@@ -196,6 +195,18 @@ def _add_board(
         assembled.notes.append(f"the leaderboard has other {', '.join(sorted(keys))} than {TOML}")
         text = (folder / TOML).read_text(encoding="utf-8")
         (folder / TOML).write_text(_LINES.sub("", text), encoding="utf-8")
+
+
+def _scores(file: Path) -> list[str]:
+    """The scores of a board, and a blank for a team without one."""
+    try:
+        reader = csv.DictReader(io.StringIO(file.read_text(encoding="utf-8-sig")))
+        scores = [row.get("score") or "" for row in reader]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise BadCompetition([problem(LEADERBOARD, "", f"is not CSV: {error}")]) from None
+    if odd := next((score for score in scores if len(score.splitlines()) > 1), None):
+        raise BadCompetition([problem(LEADERBOARD, "score", f"{odd[:40]!r} is not one score")])
+    return scores
 
 
 def _in_repo(repo: Path, slug: str) -> Path:

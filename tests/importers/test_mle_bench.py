@@ -85,6 +85,21 @@ def test_the_board_of_a_checkout_is_taken_and_its_checksums_are_compared(run, da
     assert lines.startswith("the leaderboard has other ")  # which are then not those of our folder
 
 
+@pytest.mark.parametrize(
+    "board",
+    [b"score\n" + b"x" * 200_000, b"score\n\xff\n", b'score\n"0.5\n0.9"\n' + b"0.1\n" * 40],
+    ids=["long", "latin", "two scores in one cell"],
+)
+def test_a_board_that_is_no_csv_of_scores_is_told(run, data, tmp_path, board):
+    repo = checkout(tmp_path, "score\n0.1\n")
+    (repo / "mlebench" / "competitions" / SLUG / "leaderboard.csv").write_bytes(board)
+
+    code, found = run("--data-dir", data, SLUG, "--repo", repo)
+
+    assert (code, only(found)) == (1, (SLUG, "wrong"))
+    assert found[0]["problems"][0]["file"] == "leaderboard.csv"
+
+
 def test_another_checksum_is_told_with_the_file(run, data, tmp_path):
     repo = checkout(tmp_path, sums=f"private:\n  test.csv: {'0' * 32}\n")
 
