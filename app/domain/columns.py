@@ -14,6 +14,7 @@ def _is_size(size: int | str) -> int | str:
     return size
 
 
+SHOWN = 100  # characters of a pattern that a message repeats
 PixelSize = Annotated[int | str, AfterValidator(_is_size)]  # or the column of the answers with it
 
 
@@ -26,8 +27,9 @@ def _is_pattern(pattern: str) -> str:
     try:
         re.compile(pattern)
         pc.match_substring_regex(pa.array([""]), pattern)
-    except (re.error, pa.ArrowInvalid) as error:
-        raise ValueError(f"{pattern!r} is not a regular expression: {error}") from None
+    except (re.error, pa.ArrowInvalid, OverflowError, RecursionError) as error:
+        shown = repr(pattern if len(pattern) <= SHOWN else f"{pattern[:SHOWN]}...")
+        raise ValueError(f"{shown} is not a regular expression: {error}") from None
     return pattern
 
 

@@ -210,6 +210,9 @@ def test_unknown_columns_may_be_refused():
     [
         'kind = "mask", height = 5, width = "w"',
         'kind = "text", pattern = "("',
+        'kind = "text", pattern = "a{9999999999}"',
+        'kind = "text", pattern = "' + "(" * 900 + "a" + ")" * 900 + '"',
+        'kind = "list", pattern = "' + "(" * 100_000 + '"',
         'kind = "list", min = 3',
         'kind = "boxes", fields = ["a"], positive = ["b"]',
         'kind = "boxes", fields = ["a"], label = "a"',

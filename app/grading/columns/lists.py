@@ -14,7 +14,7 @@ from app.grading.columns.labels import UNKNOWN, Encoded, LabelCodes, code, code_
 from app.grading.ids.fixed_width_index import KnownTexts
 from app.grading.ids.public_ids import IntArray
 from app.grading.reading.text_table import Cells
-from app.grading.reading.tokens import all_match, split_cell, split_cells
+from app.grading.reading.tokens import all_match, each_matches, split_cell, split_cells
 from app.grading.reading.violations import FoundViolations, ViolationKind
 from app.metrics.arrays import Lists
 
@@ -143,10 +143,8 @@ def _list_problem(column: ListColumn, tokens: list[str] | None) -> str:
         low, high = column.min or 0, _largest(column)
         if wrong or not all(low <= int(token) <= high for token in tokens):
             return f"an item is not a whole number from {low} to {high}"
-    if column.pattern is not None:
-        wrong_form = [token for token in tokens if not re.fullmatch(column.pattern, token)]
-        if wrong_form:
-            return f"an item is not of the form {column.pattern}"
+    if column.pattern is not None and not all(each_matches(tokens, column.pattern)):
+        return f"an item is not of the form {column.pattern}"
     if column.distinct and len(set(tokens)) != len(tokens):
         return "an item is repeated; items must be distinct"
     return ""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,7 +10,7 @@ from numpy.typing import NDArray
 from app.domain.columns import TextColumn
 from app.domain.verdict import ViolationCode
 from app.grading.reading.text_table import Cells
-from app.grading.reading.tokens import all_match
+from app.grading.reading.tokens import all_match, each_matches
 from app.grading.reading.violations import FoundViolations, ViolationKind
 
 TextArray = NDArray[np.object_]
@@ -45,6 +43,7 @@ def texts_from_cells(
     name: str, column: TextColumn, cells: Cells, violations: FoundViolations
 ) -> TextArray:
     """All cells as Python texts; record the problems. Absent cells become empty texts."""
+    fits = None if column.pattern is None else each_matches(cells, column.pattern)
     for index, cell in enumerate(cells):
         if cell is None:
             continue
@@ -58,7 +57,7 @@ def texts_from_cells(
                 cell,
                 f"expected at most {column.max_length} characters, found {len(cell)}",
             )
-        elif column.pattern is not None and not re.fullmatch(column.pattern, cell):
+        elif fits is not None and not fits[index]:
             violations.count(_ODD_TEXT, name, index + 1, cell, f"expected {column.pattern}")
     texts = np.empty(len(cells), dtype=object)
     empty = frozenset(column.same_as_empty)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -41,8 +43,22 @@ def split_cells(
 
 def all_match(texts: pa.Array | pa.ChunkedArray, pattern: str) -> bool:
     """Whether the pattern matches each text from its first character to its last."""
-    found = pc.match_substring_regex(texts, rf"\A(?:{pattern})\z")
-    return bool(pc.all(found, min_count=0).as_py())
+    return bool(pc.all(_found(texts, pattern), min_count=0).as_py())
+
+
+def each_matches(texts: Sequence[str | None], pattern: str) -> list[bool | None]:
+    r"""The same of each text; None for None.
+
+    >>> each_matches(["ab", "a1", None], "[a-z]+")
+    [True, False, None]
+    """
+    found: list[bool | None] = _found(pa.array(texts, pa.string()), pattern).to_pylist()
+    return found
+
+
+def _found(texts: pa.Array | pa.ChunkedArray, pattern: str) -> pa.Array | pa.ChunkedArray:
+    # By RE2 in both ways of reading: Python's re has other digits and letters, and may take hours.
+    return pc.match_substring_regex(texts, rf"\A(?:{pattern})\z")
 
 
 def split_cell(cell: str, separator: str) -> list[str] | None:
