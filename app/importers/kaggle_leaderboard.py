@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,10 @@ from app.importers.names import problem
 
 MAX_BYTES = 64 << 20
 SCORE, RANK = "score", "rank"
+LONGEST_RANK = 9  # digits
+SHOWN = 40  # characters of a cell in a message
+# Damage, a method that Python lacks, and a password.
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +53,12 @@ def read_kaggle_leaderboard(file: Path) -> KaggleLeaderboard:
         raise _bad_file(name, "has no column Score")
     column = header.index(SCORE)
     body = [row for row in rows[1:] if len(row) > column]
-    if RANK in header and all(row[header.index(RANK)].isdigit() for row in body):
-        body.sort(key=lambda row: int(row[header.index(RANK)]))
+    if RANK in header:
+        body = _by_rank(body, header.index(RANK))
     scores = [row[column].strip() for row in body]
     known = [score for score in scores if score]
+    if odd := next((score for score in known if len(score.splitlines()) > 1), None):
+        raise _bad_file(name, f"has a cell of several lines: {odd[:SHOWN]!r}")
     lines = ["place,score", *(f"{place},{score}" for place, score in enumerate(known, start=1))]
     return KaggleLeaderboard(
         csv_text="\n".join(lines) + "\n",
@@ -62,11 +69,27 @@ def read_kaggle_leaderboard(file: Path) -> KaggleLeaderboard:
     )
 
 
+def _by_rank(rows: list[list[str]], column: int) -> list[list[str]]:
+    """The rows by their rank; as they are where one has none."""
+    ranks = [row[column] if len(row) > column else "" for row in rows]
+    if not all(rank.isascii() and rank.isdigit() and len(rank) <= LONGEST_RANK for rank in ranks):
+        return rows
+    order = sorted(range(len(rows)), key=lambda at: int(ranks[at]))
+    return [rows[at] for at in order]
+
+
 def _content(file: Path) -> tuple[str, bytes]:
     if file.stat().st_size > MAX_BYTES:
         raise _bad_file(file.name, f"is larger than {MAX_BYTES} bytes")
     if not zipfile.is_zipfile(file):
         return file.name, file.read_bytes()
+    try:
+        return _member(file)
+    except ZIP_ERRORS as error:
+        raise _bad_file(file.name, f"is a zip that cannot be read: {error}") from None
+
+
+def _member(file: Path) -> tuple[str, bytes]:
     with zipfile.ZipFile(file) as archive:
         members = [one for one in archive.infolist() if one.filename.lower().endswith(".csv")]
         if len(members) != 1:

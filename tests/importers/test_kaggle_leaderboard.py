@@ -1,0 +1,61 @@
+"""Kaggle's leaderboards, also such as Kaggle does not write: read, or refused in words."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.domain.read_leaderboard import read_scores
+from app.errors import BadCompetition
+from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
+
+
+def scores_of(data: bytes, tmp_path: Path) -> list[float]:
+    file = tmp_path / "board"
+    file.write_bytes(data)
+    return read_scores(read_kaggle_leaderboard(file).csv_text)
+
+
+def zipped(text: bytes) -> bytearray:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("board.csv", text)
+    return bytearray(out.getvalue())
+
+
+def test_scores_are_in_the_order_of_their_ranks(tmp_path: Path) -> None:
+    assert scores_of(b"Rank,Score\n10,3\n2,2\n1,1\n", tmp_path) == [1, 2, 3]
+    assert scores_of(bytes(zipped(b"Rank,Score\n2,2\n1,1\n")), tmp_path) == [1, 2]
+
+
+@pytest.mark.parametrize("rank", ["\N{SUPERSCRIPT TWO}", "9" * 5_000, "", "-1", "\u0663"])
+def test_a_rank_that_is_no_number_leaves_the_order_of_the_file(rank: str, tmp_path: Path) -> None:
+    assert scores_of(f"rank,score\n{rank},2\n1,1\n".encode(), tmp_path) == [2, 1]
+    assert scores_of(f"score,rank\n2,{rank}\n1\n".encode(), tmp_path) == [2, 1]
+
+
+@pytest.mark.parametrize("cell", ["0.5\n2,0.9", "0.5\r0.9", "0,5"])
+def test_a_cell_is_one_score_or_none(cell: str, tmp_path: Path) -> None:
+    with pytest.raises(BadCompetition, match=r"not a finite score: row 2|several lines"):
+        scores_of(f'score\n0.1\n"{cell}"\n'.encode(), tmp_path)
+
+
+@pytest.mark.parametrize("damage", ["password", "bytes", "method", "cut"])
+def test_a_zip_that_cannot_be_read_is_told(damage: str, tmp_path: Path) -> None:
+    data = zipped(b"score\n1\n")
+    directory = data.index(b"PK\x01\x02")
+    match damage:
+        case "password":
+            data[6] |= 1
+            data[directory + 8] |= 1
+        case "bytes":
+            data[data.index(b"score")] ^= 1
+        case "method":
+            data[8] = data[directory + 10] = 99
+        case "cut":
+            del data[20:directory]
+    with pytest.raises(BadCompetition, match="is a zip that cannot be read"):
+        scores_of(bytes(data), tmp_path)
