@@ -76,7 +76,13 @@ def _bytes(path: Path) -> int | None:
     """The bytes that an import copies; None where they are known only after unpacking."""
     if not path.is_dir():
         return None
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    try:
+        return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    except (
+        OSError,
+        RecursionError,
+    ):  # a path of thousands of folders; the import says what is wrong
+        return None
 
 
 def _print_result(imported: Imported) -> None:

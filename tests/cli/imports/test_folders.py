@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import subprocess
 from pathlib import Path
 
 from tests.api.conftest import packed
@@ -33,3 +36,17 @@ def test_a_folder_with_mistakes_is_told_file_and_key(podium: Command, tiny: Path
     assert done.returncode == 1
     assert "competition.toml: version: " in done.stderr
     assert "competition.toml: x: unknown key" in done.stderr
+
+
+def test_a_folder_of_a_thousand_folders_is_told(podium: Command, tiny: Path) -> None:
+    with contextlib.chdir(tiny / "public"):
+        for _ in range(1_500):  # deeper than Python calls itself
+            Path("d").mkdir()
+            os.chdir("d")
+    try:
+        done = podium("import", "folder", tiny)
+    finally:
+        subprocess.run(["rm", "-rf", str(tiny / "public")], check=True)  # rmtree calls itself too
+
+    assert done.returncode == 1
+    assert "the path is longer than 200 characters" in done.stderr
