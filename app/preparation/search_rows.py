@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections import Counter
 from dataclasses import dataclass
 
@@ -11,7 +10,9 @@ import numpy as np
 
 from app.domain.form import USAGE_COLUMN
 from app.errors import Invalid
+from app.grading.reading.records import BrokenCsvError, records
 
+QUOTED = re.compile(r'[",\r\n]')
 LEAST = 10  # rows of either part: fewer make a score of little use
 
 
@@ -29,10 +30,9 @@ def mark_search_rows(text: str, share: float, seed: int) -> SearchSplit:
     A file without the column `Usage` has private rows only.
 
     Raises:
-        Invalid: the file has rows to search on already, or too few private rows.
+        Invalid: the file is not CSV, has rows to search on already, or too few private rows.
     """
-    header, *rows = list(csv.reader(io.StringIO(text))) or [[]]
-    rows = [row for row in rows if row]
+    header, *rows = _rows(text) or [[]]
     if USAGE_COLUMN not in header:
         header = [*header, USAGE_COLUMN]
         rows = [[*row, "Private"] for row in rows]
@@ -49,9 +49,23 @@ def mark_search_rows(text: str, share: float, seed: int) -> SearchSplit:
         )
     for row in np.random.default_rng(seed).permutation(private)[:count].tolist():
         rows[row][place] = "Search"
-    written = io.StringIO()
-    writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
+    written = "".join(",".join(map(_quoted, row)) + "\n" for row in (header, *rows))
     found = Counter(row[place].strip().capitalize() for row in rows)
-    return SearchSplit(written.getvalue(), dict(sorted(found.items())))
+    return SearchSplit(written, dict(sorted(found.items())))
+
+
+def _rows(text: str) -> list[list[str]]:
+    """The header and the rows, as the grader reads them."""
+    try:
+        rows = [row for row in records(text) if row is not None]
+    except BrokenCsvError as error:
+        raise Invalid(f"The answers are not CSV: {error}.") from None
+    ragged = next((at for at, row in enumerate(rows) if len(row) != len(rows[0])), None)
+    if ragged is not None:
+        raise Invalid(f"The answers have another number of values in row {ragged} than the header.")
+    return rows
+
+
+def _quoted(cell: str) -> str:
+    # Before Python 3.13 the module csv does not quote a lone CR, which ends a line for the grader.
+    return '"' + cell.replace('"', '""') + '"' if QUOTED.search(cell) else cell

@@ -31,7 +31,7 @@ def read_table(file: Path) -> pd.DataFrame:
         else:
             _require_names(_header(file), file)
             table = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (ValueError, OSError, EOFError, pd.errors.ParserError) as error:
+    except (ValueError, OSError, EOFError, csv.Error, pd.errors.ParserError) as error:
         why = str(error).strip().rstrip(".")
         raise Invalid(f"{file} cannot be read as a table: {why}.") from None
     if not isinstance(table.index, pd.RangeIndex):  # pandas took the first cells for row names
@@ -52,7 +52,7 @@ def header(file: Path) -> list[str]:
         if file.suffix.lower() in PARQUET:
             return [str(name) for name in pq.read_schema(file).names]
         return _header(file)
-    except (ValueError, OSError, EOFError) as error:
+    except (ValueError, OSError, EOFError, csv.Error) as error:
         raise Invalid(f"{file.name} cannot be read as a table: {error}.") from None
 
 

@@ -55,6 +55,7 @@ def test_an_index_with_a_name_is_a_column_of_a_parquet_file(tmp_path, index, col
         (b"a,,b\n1,2,3\n", "name every column"),
         (b"a,b,a\n1,2,3\n", "two columns are called 'a'"),
         (b"a,b\n\xff\xfe,1\n", "cannot be read"),
+        (b"a," + b"b" * 200_000 + b"\n1,2\n", "cannot be read as a table"),
         (b"a,b\n1,2\n3\n4,5,6\n", "cannot be read as a table: .*saw 3\\.$"),
         (b"a,b\n1,2,3\n4,5,6\n", "more cells than the first line has names"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
 import tempfile
 from collections import Counter
@@ -10,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from app.domain.competition import TOML
+from app.domain.form import USAGE_COLUMN
 from app.domain.lint import LintFinding
 from app.domain.states import CompetitionStatus
 from app.domain.suites import parse_suites
@@ -18,6 +18,7 @@ from app.graders.messages.results import CompetitionCheck, GraderFault
 from app.graders.pool import GraderPool
 from app.graders.version_folder import VersionFolder
 from app.grading.custom_metric import METRIC_FILE
+from app.grading.reading.records import records
 from app.importers.folder import ONE_DISK, Staged, stage_folder
 from app.metrics import problems as metric_problems
 
@@ -146,13 +147,12 @@ def _usage(answers: Path) -> dict[str, int]:
     """The number of rows by Usage. Call only for an admin's own files: it reads the answers."""
     if answers.suffix != ".csv" or not answers.is_file():
         return {}
-    with answers.open(encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file)
-        header = next(rows, [])
-        if "Usage" not in header:
-            return {}
-        column = header.index("Usage")
-        return dict(Counter(row[column].lower() for row in rows if len(row) > column))
+    rows = records(answers.read_text(encoding="utf-8-sig"))
+    header = next(rows, None) or []
+    if USAGE_COLUMN not in header:
+        return {}
+    column = header.index(USAGE_COLUMN)
+    return dict(Counter(row[column].strip().lower() for row in rows if row is not None))
 
 
 def check_suites(root: Path, known: set[str]) -> tuple[dict[str, str], ...]:

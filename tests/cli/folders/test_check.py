@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from tests.cli.conftest import Command
+from tests.factories import write_competition
 
 
 def test_check_passes_over_good_folders_and_names_what_is_wrong(
@@ -20,6 +21,24 @@ def test_check_passes_over_good_folders_and_names_what_is_wrong(
     assert "tiny: ok, 20 rows" in good.stdout
     assert bad.returncode == 1
     assert "other: private/answers.csv" in bad.stderr
+
+
+def test_check_counts_usages_as_the_grader_reads_them(podium: Command, tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "here" / "tiny")
+    answers = folder / "private" / "answers.csv"
+    header, *rows = answers.read_text().splitlines()
+    place = header.split(",").index("Usage")
+    cells = [row.split(",") for row in rows]
+    rows = [
+        ",".join([*row[:place], f" {row[place].upper()} ", *row[place + 1 :], "1 2 " * 50_000])
+        for row in cells
+    ]
+    answers.write_text("\n".join([f"{header},note", *rows[:7], " ", *rows[7:]]))
+
+    done = podium("check", folder)
+
+    assert done.returncode == 0, done.stderr
+    assert "10 private, 10 public" in done.stdout
 
 
 def test_check_refuses_a_suite_of_unknown_competitions(podium: Command, tiny: Path) -> None:
