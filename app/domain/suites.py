@@ -7,7 +7,8 @@ import tomllib
 from collections import Counter
 from typing import Any
 
-from app.domain.competition import SLUG
+from app.domain.competition import DEEPEST, SLUG
+from app.domain.toml_depth import is_nested_beyond
 from app.errors import BadCompetition
 
 SUITES_TOML = "suites.toml"
@@ -23,6 +24,8 @@ def parse_suites(text: str) -> dict[str, tuple[str, ...]]:
     >>> parse_suites('[suites.small]\ntitle = "Two"\ncompetitions = ["a", "b"]')
     {'small': ('a', 'b')}
     """
+    if is_nested_beyond(text, DEEPEST):
+        raise BadCompetition([_error_entry("", f"keys and brackets may be nested {DEEPEST} deep")])
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

@@ -29,6 +29,7 @@ def test_a_file_without_suites_has_none():
     [
         ("suites", "", "not TOML"),
         ("suites = 5", "suites", "must be tables"),
+        (".".join("k" * 20_000) + " = 1", "", "nested 8 deep"),
         ('name = "x"\n' + GOOD, "name", "unknown key"),
         (GOOD + "weight = 1\n", "suites.small.weight", "unknown key"),
         ("[suites]\nsmall = 5\n", "suites.small", "must be a table"),

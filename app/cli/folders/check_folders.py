@@ -57,7 +57,8 @@ def check_folders(names: list[str], *, as_json: bool) -> None:
         for one in found:
             _print_result(one, in_full=bool(names))
         for problem in suites:
-            err.print(f"{problem['file']}: {problem['key']}: {problem['message']}", markup=False)
+            parts = (problem["file"], problem["key"], problem["message"])
+            err.print(": ".join(part for part in parts if part), markup=False, highlight=False)
         _print_walls(isolation)
     wrong = sum(bool(one.problems) for one in found) + bool(suites)
     if wrong:

@@ -162,6 +162,9 @@ def check_suites(root: Path, known: set[str]) -> tuple[dict[str, str], ...]:
         return ()
     try:
         suites = parse_suites(file.read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        message = f"is not UTF-8 (byte {error.start})"
+        return ({"file": file.name, "key": "", "message": message},)
     except BadCompetition as error:
         return tuple(error.problems)
     return tuple(

@@ -49,3 +49,12 @@ def test_check_refuses_a_suite_of_unknown_competitions(podium: Command, tiny: Pa
 
     assert done.returncode == 1
     assert "'nowhere'" in done.stderr
+
+
+def test_check_tells_suites_in_another_encoding(podium: Command, tiny: Path) -> None:
+    (tiny.parent / "suites.toml").write_bytes(b"title = '\xe9'")
+
+    done = podium("check")
+
+    assert done.returncode == 1
+    assert "suites.toml: is not UTF-8 (byte 9)" in done.stderr
