@@ -30,6 +30,7 @@ from app.errors import BadCompetition
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML = "competition.toml"
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON
+MOST_PROBLEMS = 100  # told of one file, which may have half a million
 DEEPEST = 8  # nested keys and brackets of a competition.toml; ours nest four deep
 LARGEST_VERSION = LARGEST_TEAMS = 2**31 - 1  # what the database's columns take
 
@@ -167,7 +168,7 @@ def parse_competition(slug: str, text: str) -> Competition:
     """Read the text of a `competition.toml`.
 
     Raises:
-        BadCompetition: it is invalid; the error lists every problem with its key.
+        BadCompetition: it is invalid; the error lists each problem with its key, a hundred at most.
     """
     if is_nested_beyond(text, DEEPEST):
         message = f"keys and brackets may be nested {DEEPEST} deep"
@@ -191,7 +192,8 @@ def parse_competition(slug: str, text: str) -> Competition:
     try:
         return Competition.model_validate_json(strict, strict=True)
     except ValidationError as error:
-        raise BadCompetition([_error_entry(e) for e in error.errors(include_url=False)]) from None
+        found = error.errors(include_url=False)[:MOST_PROBLEMS]
+        raise BadCompetition([_error_entry(one) for one in found]) from None
 
 
 def _with_sum_rule_moved(document: dict[str, Any]) -> dict[str, Any]:

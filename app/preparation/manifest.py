@@ -13,22 +13,42 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, TypeAdapter, ValidationError
 
 from app.errors import BadCompetition
 from app.file_digest import file_digest
 
 FILE = "manifest.json"
 LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy")  # they decide what is written
+LARGEST = 512 << 20  # bytes
+MOST_PROBLEMS = 100  # told of one folder
 Progress = Callable[[str, int], None]
+
+
+def _only(names: Iterable[str]) -> BeforeValidator:
+    """Refuse an object with another key, by one error: pydantic makes one for each."""
+    known = frozenset(names)
+
+    def check(value: Any) -> Any:
+        if isinstance(value, dict) and not known.issuperset(value):
+            raise ValueError("an object has a key that a manifest does not have")
+        return value
+
+    return BeforeValidator(check)
+
+
+def _texts(value: Any) -> Any:
+    if isinstance(value, dict) and not all(isinstance(one, str) for one in value.values()):
+        raise ValueError("a value is not a text")
+    return value
 
 
 class ListedFile(BaseModel):
     """A file by its path below the folder."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    model_config = ConfigDict(strict=True, frozen=True)
 
     name: str
     bytes: int
@@ -43,7 +63,7 @@ class Manifest(BaseModel):
     `made_by` has the versions of code and libraries; `self_test` has the tests at the end.
     """
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+    model_config = ConfigDict(strict=True, frozen=True)
 
     format: int = 1
     competition: str
@@ -51,9 +71,13 @@ class Manifest(BaseModel):
     grading_only: bool
     root: str
     source: dict[str, Any]
-    made_by: dict[str, str]
+    made_by: Annotated[dict[str, str], BeforeValidator(_texts)]
     self_test: dict[str, Any]
-    files: list[ListedFile]
+    # After the first mistake the rest is not looked at: a file of 10 MB took 8 GB of memory.
+    files: Annotated[list[Annotated[ListedFile, _only(ListedFile.model_fields)]], FailFast()]
+
+
+MANIFEST = TypeAdapter(Annotated[Manifest, _only(Manifest.model_fields)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +142,8 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
         os.fsync(file.fileno())
 
 
-def read_manifest(folder: Path) -> Manifest | None:
-    """The manifest of a folder; None if it has none.
+def read_manifest(folder: Path, largest: int = LARGEST) -> Manifest | None:
+    """The manifest of a folder, of at most `largest` bytes; None if it has none.
 
     Raises:
         BadCompetition: it cannot be read, or its digest is not that of its own list.
@@ -127,8 +151,13 @@ def read_manifest(folder: Path) -> Manifest | None:
     file = folder / FILE
     if file.is_symlink() or not file.is_file():
         return None
+    with file.open("rb") as opened:
+        data = opened.read(largest + 1)
+    if len(data) > largest:
+        message = f"is larger than {largest} bytes"
+        raise BadCompetition([{"file": FILE, "key": "", "message": message}])
     try:
-        manifest = Manifest.model_validate_json(file.read_bytes())
+        manifest: Manifest = MANIFEST.validate_json(data)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
@@ -163,15 +192,15 @@ def has_listed_sizes(folder: Path, manifest: Manifest) -> bool:
     return found == {file.name: file.bytes for file in manifest.files}
 
 
-def require_as_listed(folder: Path) -> None:
+def require_as_listed(folder: Path, largest: int = LARGEST) -> None:
     """Check that a folder with a manifest has exactly the files that it lists.
 
     Raises:
-        BadCompetition: names every file that is missing, extra or changed.
+        BadCompetition: names files that are missing, extra or changed, MOST_PROBLEMS of them.
     """
-    manifest = read_manifest(folder)
+    manifest = read_manifest(folder, largest)
     if manifest is not None and (found := differences(folder, manifest)):
-        raise BadCompetition(found.problems())
+        raise BadCompetition(found.problems()[:MOST_PROBLEMS])
 
 
 def _change(path: Path, entry: os.stat_result, listed: ListedFile) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.domain.competition import DEEPEST, parse_competition
+from app.domain.competition import DEEPEST, MOST_PROBLEMS, parse_competition
 from app.domain.read_leaderboard import MOST_ROWS, read_scores
 from app.domain.toml_depth import is_nested_beyond
 from app.errors import BadCompetition
@@ -69,6 +69,15 @@ def test_a_nul_in_a_text_is_refused(title: str) -> None:
         parse_competition("nul", f"title = {title}")
     with pytest.raises(BadCompetition, match="version: this key is required"):
         parse_competition("nul", r'title = "a\\u0000b"')
+
+
+@pytest.mark.parametrize(
+    "text", ["tags = [" + "1," * 50_000 + "]", "".join(f"k{n} = 1\n" for n in range(5_000))]
+)
+def test_a_hundred_mistakes_of_a_toml_are_told(text: str) -> None:
+    with pytest.raises(BadCompetition) as refused:
+        parse_competition("wrong", text)
+    assert len(refused.value.problems) == MOST_PROBLEMS
 
 
 def test_many_columns_take_time_in_proportion() -> None:

@@ -19,7 +19,7 @@ from app.graders.messages.results import CompetitionCheck
 from app.importers.archive import unpack_archive
 from app.importers.folder import Staged, stage_folder
 from app.importers.names import problem
-from app.preparation.manifest import require_as_listed
+from app.preparation.manifest import LARGEST, require_as_listed
 from app.services.competitions.check_competition import inspect
 from app.services.runtime.context import Context
 from app.storage.blobs.disk import sync_directory
@@ -27,9 +27,11 @@ from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.removal import renew
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import competitions, version_files
+from app.units import MEGABYTE
 
 MAX_VERSION_FILES = 200_000
 MAX_ARCHIVED_FILES = 20_000  # each file of a version takes two syncs: about half a millisecond
+MAX_ARCHIVED_MANIFEST = 8 * MEGABYTE  # in memory it has up to thirty times its bytes
 Progress = Callable[[str, int], None]
 
 
@@ -58,6 +60,7 @@ def import_folder(
     *,
     max_bytes: int | None = None,
     max_files: int = MAX_VERSION_FILES,
+    max_manifest: int = LARGEST,
 ) -> Imported:
     """Import a competition folder as a version of the competition named like the folder.
 
@@ -71,7 +74,7 @@ def import_folder(
         DiskReserved: the disk is nearly full.
     """
     require_disk_space(context)
-    require_as_listed(folder)
+    require_as_listed(folder, max_manifest)
     scratch = context.scratch()
     try:
         staged = stage_folder(
@@ -121,7 +124,10 @@ def import_archive(context: Context, archive: Path, progress: Progress | None = 
             progress=progress,
         )  # fmt: skip
         # Its compressed members count unpacked as well.
-        return import_folder(context, folder, progress, max_bytes=context.settings.max_upload_bytes)
+        return import_folder(
+            context, folder, progress,
+            max_bytes=context.settings.max_upload_bytes, max_manifest=MAX_ARCHIVED_MANIFEST,
+        )  # fmt: skip
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
