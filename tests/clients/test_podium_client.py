@@ -168,6 +168,8 @@ def test_a_wait_that_podium_names_is_kept() -> None:
 
     assert retry.pause_after(Answer(429, "", {"Retry-After": "7"})) == 7.0
     assert retry.pause_after(Answer(429, "", {"Retry-After": "3600"})) is None
+    for named in ("Wed, 21 Oct 2026 07:28:00 GMT", "\N{SUPERSCRIPT TWO}", "-1", ""):
+        assert Retry(wait=10).pause_after(Answer(429, "", {"Retry-After": named})) == 0.5
     assert retry.pause_after(Answer(422, "", {})) is None
     assert retry.pause_after(Answer(0, "away", {})) == 2.0
 

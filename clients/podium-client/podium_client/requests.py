@@ -70,7 +70,8 @@ class Retry:
         if status and status not in TRY_AGAIN:
             return None
         named = answer.headers.get("Retry-After", "")
-        pause = float(named) if named.isdigit() else min(0.5 * 2**self._tried, LONGEST_PAUSE)
+        is_number = named.isascii() and named.isdigit()  # a proxy may write a date
+        pause = float(named) if is_number else min(0.5 * 2**self._tried, LONGEST_PAUSE)
         self._tried += 1
         if time.monotonic() + pause <= self._deadline:
             return pause

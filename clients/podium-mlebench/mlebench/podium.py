@@ -81,7 +81,9 @@ class Podium:
                 return _document(text)
             if status and status not in TRY_AGAIN:
                 raise PodiumError(f"{self.url} answered {status}: {_detail(text)}")
-            pause = min(float(retry_after or pause * 2), LONGEST_PAUSE)
+            named = retry_after or ""  # a proxy may write a date
+            is_number = named.isascii() and named.isdigit()
+            pause = min(float(named) if is_number else pause * 2, LONGEST_PAUSE)
             if time.monotonic() + pause > deadline:
                 said = f"answered {status}: {_detail(text)}" if status else f"is away: {text}"
                 raise PodiumError(f"{self.url} {said} (tried for {self.wait:g} seconds).")
@@ -128,10 +130,14 @@ def from_environment() -> Podium:
 def _read(request: urllib.request.Request) -> tuple[int, str | None, str]:
     try:
         with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as answer:  # noqa: S310
-            return answer.status, None, answer.read().decode()
+            return answer.status, None, answer.read().decode(errors="replace")
     except urllib.error.HTTPError as error:
         with error:
-            return error.code, error.headers.get("Retry-After"), error.read().decode()
+            return (
+                error.code,
+                error.headers.get("Retry-After"),
+                error.read().decode(errors="replace"),
+            )
 
 
 def _document(text: str) -> Document:
