@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 # Headers of one connection, headers that the proxy sets, and headers that no client may set.
 DROPPED = frozenset({"connection", "proxy-connection", "proxy-authorization", "keep-alive",
@@ -100,11 +101,21 @@ def rewritten(head: Head, upstream: Upstream, port: int) -> bytes:
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     if not path.startswith("/"):
         raise NotForwarded(405, "This leads to Podium and nowhere else: it makes no tunnels.")
+    if upstream.base and _leaves(path):
+        raise NotForwarded(
+            400, f"This leads to Podium, and out of {upstream.base} it goes nowhere."
+        )
     lines = [f"{head.method} {upstream.base}{path} HTTP/1.1"]
     lines += [f"{n}: {v}" for n, v in head.headers if n.lower() not in {*DROPPED, "host"}]
     lines += [f"Host: {upstream.name}", f"Authorization: Bearer {upstream.key}"]
     lines += [f"X-Podium-Origin: http://{host}", "Connection: close"]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def _leaves(path: str) -> bool:
+    """Whether a server may read the path as one above the base: other programs may be there."""
+    parts = unquote(re.split("[?#]", path)[0]).replace("\\", "/").split("/")
+    return any(part.partition(";")[0] in (".", "..") for part in parts)
 
 
 def _is_ours(name: str, netloc: str, upstream: Upstream, port: int) -> bool:
