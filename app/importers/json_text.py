@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 MOST_NESTED = 100  # deeper documents cannot be written into every answer
+MOST_VALUES = 3_000_000  # each takes up to some hundred bytes of memory
 MOST_TOLD = 200  # characters of a value that a message or an answer repeats
 ErrorAt = Callable[[str, str], Exception]  # the error for a place and a reason
 Pairs = list[tuple[str, Any]]
@@ -24,7 +25,7 @@ def parse_json(
 
     Raises:
         The error of `error_at`: it is not JSON, or not UTF-8, or nested more than MOST_NESTED deep,
-            or `pairs` or `constant` raised ValueError.
+            or has more than MOST_VALUES values, or `pairs` or `constant` raised ValueError.
     """
     if data.startswith(b"version https://git-lfs"):
         raise error_at("line 1", "this is a Git LFS pointer, not the file: run `git lfs pull`")
@@ -32,6 +33,8 @@ def parse_json(
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise error_at(f"byte {error.start}", "it is not UTF-8") from None
+    if data.count(b",") > MOST_VALUES:
+        raise error_at("", f"it has more than {MOST_VALUES:,} values")
     too_deep = error_at("", f"it is nested more than {MOST_NESTED} deep")
     try:
         document = json.loads(text, object_pairs_hook=pairs, parse_constant=constant)

@@ -103,6 +103,7 @@ def test_a_run_without_a_submission_may_have_no_lines() -> None:
         (b'[{"competition_id": "a", "score": 1, "any_medal": 1}]', "any_medal", "true, false"),
         (b'{"competition_id": "a", "competition_id": "b"}', "", "twice"),
         (b"[" * 100_000, "", "nested more than 100 deep"),
+        (b"[" + b"1," * 3_000_001 + b"1]", "", "more than 3,000,000 values"),
     ],
 )
 def test_other_files_are_refused_with_place_and_reason(data, place, reason) -> None:

@@ -67,6 +67,16 @@ async def upload_slot(scope: Scope, holder: str, *, is_run: bool) -> AsyncGenera
         release()
 
 
+@contextlib.asynccontextmanager
+async def report_slot(scope: Scope) -> AsyncGenerator[None]:
+    """The place of the one report that is read and imported."""
+    release = await scope[SLOTS].reports.take("", 1)
+    try:
+        yield
+    finally:
+        release()
+
+
 # Returns the id of the request's key, or None if its route needs no key.
 Admit = Callable[[Scope], Awaitable[str | None]]
 # Refuses a request whose key has ended since it was found.

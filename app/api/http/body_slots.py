@@ -100,3 +100,4 @@ class BodySlots:
         self.receiving = Budget(RECEIVED_BYTES, HOLDER_BYTES)
         self.uploads = Budget(ALL_UPLOADS, UPLOADS)
         self.working = Budget(WORKED_BYTES, WORKED_BYTES)
+        self.reports = Budget(1, 1)

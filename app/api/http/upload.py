@@ -90,8 +90,8 @@ async def receive_csv(request: Request, sink: Sink, max_bytes: int) -> str:
         async for chunk in bounded(request, max_bytes):
             sink.write(chunk)
     else:
-        with tempfile.TemporaryFile(dir=_directory(request)) as compressed:
-            async for chunk in _reserved(request, bounded(request, max_bytes)):
+        with tempfile.TemporaryFile(dir=body_directory(request)) as compressed:
+            async for chunk in reserved(request, bounded(request, max_bytes)):
                 compressed.write(chunk)
             compressed.seek(0)
             await unpack_in_thread(decompress, compressed, encoding, sink, max_bytes)
@@ -147,7 +147,7 @@ async def receive_form(request: Request, part: str, sink: Sink, max_bytes: int) 
     """
     if not request.headers.get("Content-Type", "").lower().startswith("multipart/form-data"):
         raise UnsupportedMediaType(f"Send multipart/form-data with the file as part {part!r}.")
-    stream = _reserved(request, bounded(request, max_bytes + FORM_OVERHEAD_BYTES))
+    stream = reserved(request, bounded(request, max_bytes + FORM_OVERHEAD_BYTES))
     try:
         form = await _Parser(request, stream).parse()
     except (MultiPartException, KeyError, ValueError) as error:
@@ -186,7 +186,7 @@ class _Parser(MultiPartParser):
 
     def __init__(self, request: Request, stream: AsyncGenerator[bytes, None]) -> None:
         super().__init__(request.headers, stream, **FORM_LIMITS)
-        self._directory = _directory(request)
+        self._directory = body_directory(request)
 
     def on_headers_finished(self) -> None:
         """Begin a part."""
@@ -198,14 +198,14 @@ class _Parser(MultiPartParser):
             self._files_to_close_on_error[-1] = part.file.file  # type: ignore[call-overload]
 
 
-def _directory(request: Request) -> Path:
+def body_directory(request: Request) -> Path:
     """Where bodies lie that are not files yet; as for stored files, part of the disk stays free."""
     directory = _settings(request).data_dir / "tmp"
     directory.mkdir(exist_ok=True)
     return directory
 
 
-async def _reserved(
+async def reserved(
     request: Request, stream: AsyncGenerator[bytes, None]
 ) -> AsyncGenerator[bytes, None]:
     """The chunks of a body that goes to the data directory.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Annotated, Any, Literal
 
@@ -11,14 +10,12 @@ from fastapi.concurrency import run_in_threadpool
 
 from app.api.dependencies import FOR_RESEARCHERS, Ctx, ExperimentPath
 from app.api.http.problems import responses
-from app.api.http.upload import bounded
+from app.api.imports.receive_report import received_report
 from app.services.imports import grading_reports
 from app.services.imports.grading_reports import ImportedReports, ReportSource
 from app.services.results import exported_report
-from app.settings import MEGABYTE
 
 router = APIRouter(prefix="/v1/experiments", tags=["results"], dependencies=[FOR_RESEARCHERS])
-MAX_REPORT_BYTES = 64 * MEGABYTE
 Seed = Annotated[int, Query(ge=0, le=2**31 - 1, description="the seed of these results")]
 BODY: dict[str, Any] = {
     "requestBody": {
@@ -51,17 +48,15 @@ async def import_report(
     ] = "refuse",
 ) -> Any:
     """Import a grading report; `mismatches` lists its differences from Podium's count."""
-    body = io.BytesIO()
-    async for chunk in bounded(request, MAX_REPORT_BYTES):
-        body.write(chunk)
-    imported = await run_in_threadpool(
-        grading_reports.import_reports,
-        context,
-        name,
-        [ReportSource(body.getvalue())],
-        seed=seed,
-        repeats=repeats == "seeds",
-    )
+    async with received_report(request) as body:
+        imported = await run_in_threadpool(
+            grading_reports.import_reports,
+            context,
+            name,
+            [ReportSource(body)],
+            seed=seed,
+            repeats=repeats == "seeds",
+        )
     response.status_code = 201 if imported.imported else 200
     return imported
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -10,8 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from app.api.dependencies import FOR_RESEARCHERS, Ctx, ExperimentPath
 from app.api.http.problems import responses
-from app.api.http.upload import bounded
-from app.api.imports.grading_reports import MAX_REPORT_BYTES
+from app.api.imports.receive_report import received_report
 from app.services.imports import mlagentbench_results
 from app.services.imports.mlagentbench_results import EvaluationFile, ImportedRuns
 
@@ -62,15 +60,13 @@ async def import_results(
     ] = "results.json",
 ) -> Any:
     """Import one task's evaluated runs; `mismatches` lists contradictions in the file."""
-    body = io.BytesIO()
-    async for chunk in bounded(request, MAX_REPORT_BYTES):
-        body.write(chunk)
-    imported = await run_in_threadpool(
-        mlagentbench_results.import_evaluation,
-        context,
-        name,
-        EvaluationFile(body.getvalue(), file, competition),
-        seed=seed,
-    )
+    async with received_report(request) as body:
+        imported = await run_in_threadpool(
+            mlagentbench_results.import_evaluation,
+            context,
+            name,
+            EvaluationFile(body, file, competition),
+            seed=seed,
+        )
     response.status_code = 201 if imported.imported else 200
     return imported
