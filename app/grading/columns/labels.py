@@ -157,6 +157,8 @@ class LabelCodes:
         self._is_open = declared is None
         self._codes = {label: index for index, label in enumerate(declared or ())}
         self.knows_empty = "" in self._codes
+        self._near: dict[str, str] = {}  # labels by their normalized texts, once one is unknown
+        self._advice = ""
 
     def code(self, label: str) -> int | None:
         """The code of a label; None if it is not among the declared ones."""
@@ -170,13 +172,16 @@ class LabelCodes:
 
     def about(self, unknown: str) -> str:
         """Advice on an unknown label: the declared label that it resembles, or all of them."""
-        normalized = _normalized(unknown)
-        for label in self._codes:
-            if _normalized(label) == normalized:
-                return f"{shorten(label)!r} is expected; labels must agree letter by letter"
-        known = list(self._codes)
-        shown = ", ".join(repr(shorten(label)) for label in known[:10])
-        return f"expected one of {shown}" + (f" ... ({len(known)})" if len(known) > 10 else "")
+        if not self._advice:
+            known = list(self._codes)
+            self._near = {_normalized(label): label for label in reversed(known)}
+            shown = ", ".join(repr(shorten(label)) for label in known[:10])
+            more = f" ... ({len(known)})" if len(known) > 10 else ""
+            self._advice = f"expected one of {shown}{more}"
+        near = self._near.get(_normalized(unknown))
+        if near is None:
+            return self._advice
+        return f"{shorten(near)!r} is expected; labels must agree letter by letter"
 
 
 def _normalized(label: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from app.domain.verdict import Notice, ViolationCode, WarningCode
-from app.grading.reading.violations import FoundViolations, shorten
+from app.grading.reading.violations import EXAMPLES, FoundViolations, shorten
 
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 
@@ -94,29 +95,31 @@ def check_header(
         if foreign:
             violations.add(ViolationCode.NOT_CSV, f"{foreign}: expected the header {expected}")
             return False
+    near = {_normalized(name): name for name in reversed(header.names)} if header.missing else {}
+    examples = [name for name in header.unknown if name][:EXAMPLES]
     for name in header.missing:
+        other = near.get(_normalized(name))
+        hint = f" (there is {other!r}: names must agree in case and spaces)"
+        hint = "" if other is None else hint
         violations.add(
             ViolationCode.MISSING_COLUMN,
-            f"column {name!r} is missing{_near_miss(name, header)}; "
+            f"column {name!r} is missing{hint}; "
             f"the first line must be a header with the columns {expected}",
             column=name,
-            examples=[n for n in header.unknown if n],
+            examples=examples,
         )
+    counts = Counter(header.names) if header.repeated else {}
     for name in header.repeated:
-        count = header.names.count(name)
         violations.add(
             ViolationCode.DUPLICATE_COLUMN,
-            f"column {name!r} stands {count} times in the header: keep one",
+            f"column {name!r} stands {counts[name]} times in the header: keep one",
             column=name,
         )
     return True
 
 
-def _near_miss(name: str, header: Header) -> str:
-    for other in header.names:
-        if other.strip().strip("\ufeff").casefold() == name.strip().casefold():
-            return f" (there is {other!r}: names must agree in case and spaces)"
-    return ""
+def _normalized(name: str) -> str:
+    return name.strip().strip("\ufeff").casefold()
 
 
 def _foreign_format(header: Header, wanted: Sequence[str], start: str) -> str:

@@ -1,0 +1,47 @@
+"""Files with a mistake in every row or column are refused in time proportional to the file."""
+
+import time
+
+import pytest
+
+from app.domain.verdict import Rejection
+from app.grading.check import Checker
+from tests.grading.make import competition, public_ids
+
+ROWS, LABELS, COLUMNS, NAMES = 10_000, 5_000, 2_000, 50_000
+
+
+def seconds_to_refuse(columns: str, ids: int, data: str, metric: str) -> tuple[float, Rejection]:
+    declared = competition(columns, metric=metric).submission
+    judge = Checker(declared, public_ids([f"r{row}" for row in range(ids)]))
+    started = time.process_time()
+    with pytest.raises(Rejection) as refused:
+        judge.check(data.encode())
+    return time.process_time() - started, refused.value
+
+
+@pytest.mark.parametrize("kind", ["label", "list"])
+def test_unknown_labels_are_not_compared_with_every_label(kind: str) -> None:
+    labels = ",".join(f'"Label{number}"' for number in range(LABELS))
+    metric = {"label": "accuracy_score", "list": "multilabel_f1_score"}[kind]
+    rows = "".join(f"r{row},{'zz' if row else 'label7'}\n" for row in range(ROWS))
+    seconds, refused = seconds_to_refuse(
+        f"x = {{ kind = '{kind}', labels = [{labels}] }}", ROWS, f"id,x\n{rows}", metric
+    )
+
+    (violation,) = refused.verdict.violations
+    assert f"{ROWS} " in violation.message
+    assert "'Label7' is expected" in violation.message
+    assert seconds < 3  # it took 9
+
+
+def test_missing_columns_are_not_compared_with_every_name() -> None:
+    columns = "\n".join(f"C{number} = {{ kind = 'number' }}" for number in range(COLUMNS))
+    names = ",".join([*(f"d{number}" for number in range(NAMES)), " c7 ", "C8", "C8"])
+    seconds, refused = seconds_to_refuse(columns, 1, f"id,{names}\nr0\n", "root_mean_squared_error")
+
+    found = {violation.column: violation for violation in refused.verdict.violations}
+    assert "there is ' c7 '" in found["C7"].message
+    assert "stands 2 times" in found["C8"].message
+    assert found["C9"].examples == ("d0", "d1", "d2", "d3", "d4")
+    assert seconds < 3  # it took 7
