@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from app.grading_version import grading_version
+from app.storage.database.engine import database_url
 from tests.distributed.cluster import Cluster, await_that, is_grading, wait_until
 from tests.distributed.judge import Judge, bodies, one_of
 from tests.forkserver import run_podium
@@ -53,6 +55,28 @@ def test_a_database_url_with_a_wrong_port_is_refused(tmp_path: Path) -> None:
 
     assert "it is not a URL" in said
     assert "secret" not in said
+
+
+@pytest.mark.parametrize("rest", ["db..local/podium", "here/podium?port=5x", f"{'a' * 64}/podium"])
+def test_a_database_url_with_a_wrong_host_is_refused(tmp_path: Path, rest: str) -> None:
+    said = refused(tmp_path, dispatch="queue", database_url=f"postgresql://me:secret@{rest}")
+
+    assert "a host or port in it is not one" in said
+    assert "secret" not in said
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql:///db?host=%2Fvar%2Frun..x%2F" + "a" * 80,
+        "postgresql://me@/db?host=a:1&host=b:2",
+        "postgresql://a,b/db?port=1,2",
+        "postgresql://[::1]:5432/db",
+        "postgresql:///db?host=@socket..x",
+    ],
+)
+def test_other_ways_to_name_a_host_are_taken(url: str) -> None:
+    assert database_url(url).database == "db"
 
 
 def test_an_unknown_queue_is_named(tmp_path: Path) -> None:

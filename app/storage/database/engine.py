@@ -53,6 +53,7 @@ def database_url(text: str) -> URL:
             "sqlite:////path/podium.db"
         ) from None
     if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
+        _require_hosts(url)
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() != "sqlite":
         raise BadDatabaseUrl(f"the database must be SQLite or PostgreSQL, not {url.drivername!r}")
@@ -61,6 +62,21 @@ def database_url(text: str) -> URL:
             "SQLite needs a file (sqlite:////path/podium.db): memory is not durable"
         )
     return url
+
+
+def _require_hosts(url: URL) -> None:
+    """Refuse names of hosts and ports at which the driver would fail without words."""
+    given = url.normalized_query
+    hosts = ",".join([url.host or "", *given.get("host", ())]).split(",")
+    ports = ",".join(given.get("port", ())).split(",")
+    try:
+        for host in hosts:
+            if not host.startswith(("/", "@")):  # a socket's path
+                host.encode("idna")  # UnicodeError is a ValueError
+        for port in ports:
+            int(port or 0)
+    except ValueError:
+        raise BadDatabaseUrl("a host or port in it is not one") from None
 
 
 def sqlite_file(text: str) -> Path | None:
