@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
+import os
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import update
 
+from app.storage.database.database import Database
+from app.storage.database.models import ApiKey
 from tests.api.conftest import CSV, Podium, Run
 from tests.attacks.conftest import metric
+from tests.attacks.test_validation import validators
 from tests.factories import good_submission
+from tests.sse import follow
 
-SETTINGS = {"outcome_step_seconds": 2.0}
+SETTINGS = {"outcome_step_seconds": 2.0, "event_heartbeat_seconds": 0.5}
 RPC = "/api/v1/competitions.CompetitionApiService"
+INVALID = b"id,target\nr1,x\n"
 SLOW = metric("time.sleep(1.5)\nreturn 0.25", "import time")
 End = Callable[[Podium, Run], None]
 
@@ -29,6 +40,17 @@ def archive(podium: Podium, run: Run) -> None:
     """Archive the run, with which its keys open nothing."""
     ended = podium.admin.post(f"/v1/runs/{run.id}/archive", json={"reason": "a test"})
     assert ended.status_code == 200
+
+
+def expire(podium: Podium, run: Run) -> None:
+    """Let the run's keys expire now: in the database, because a lifetime has whole hours."""
+    database = Database(f"sqlite:///{podium.server.data_dir}/podium.db")
+    with contextlib.closing(database):
+        of_run = update(ApiKey).where(ApiKey.run_id == run.id)
+        database.write(lambda s: s.execute(of_run.values(expires_at=datetime.now(UTC))) and None)
+
+
+ENDS = (revoke, archive, expire)
 
 
 def answer_after(
@@ -50,7 +72,7 @@ def disclosed(podium: Podium, run: Run) -> int:
     return len(podium.admin.get(f"/v1/runs/{run.id}/exposure").json()["disclosed"])
 
 
-@pytest.mark.parametrize("end", [revoke, archive])
+@pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize(("feedback", "is_valid"), [("public", True), ("validity", False)])
 def test_an_agents_key(podium: Podium, end: End, feedback: str, is_valid: bool) -> None:
     folder = podium.competition()
@@ -66,6 +88,57 @@ def test_an_agents_key(podium: Podium, end: End, feedback: str, is_valid: bool) 
     assert disclosed(podium, run) == 0
     known = podium.admin.get(f"/v1/submissions/{shown['id']}").json()["state"]
     assert known == ("graded" if is_valid else "rejected")
+
+
+@contextlib.contextmanager
+def stopped_checks(podium: Podium) -> Iterator[None]:
+    """No file is checked before the end of this context."""
+    pids = validators(podium.server)
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("path", ["/v1/runs/{}/validate", "/validate"])
+def test_a_key_whose_file_is_checked(podium: Podium, end: End, path: str) -> None:
+    run = podium.run(podium.competition(), feedback="full")
+    sent: dict[str, Any] = {"files": {"file": ("a.csv", INVALID)}}
+    if path != "/validate":
+        sent = {"content": INVALID, "headers": CSV}
+    arrived = podium.server.data_dir / "blobs" / "uploads"
+
+    with concurrent.futures.ThreadPoolExecutor(1) as threads, stopped_checks(podium):
+        asked = threads.submit(run.client.post, path.format(run.id), **sent)
+        until = time.monotonic() + 10
+        while [file.stat().st_size for file in arrived.iterdir()] != [len(INVALID)]:
+            assert time.monotonic() < until
+            time.sleep(0.02)
+        time.sleep(0.2)  # the key is not looked up for the file any more
+        end(podium, run)
+    answer = asked.result()
+
+    assert answer.status_code == (403 if end is archive else 401)
+    assert "rows" not in answer.text
+    assert podium.admin.get(f"/v1/runs/{run.id}/exposure").json()["totals"]["validations"] == 0
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_key_that_follows_its_run(podium: Podium, end: End) -> None:
+    folder = podium.competition()
+    run = podium.run(folder, feedback="full")
+    sent = f"/v1/runs/{run.id}/submissions"
+    with follow(run.client, run.id) as events:
+        end(podium, run)
+        answer = podium.admin.post(sent, content=good_submission(folder), headers=CSV)
+        if end is archive:
+            assert answer.status_code == 202
+        assert events.rest() == []
+    assert disclosed(podium, run) == 0
 
 
 def test_a_key_of_kaggles_client(podium: Podium) -> None:

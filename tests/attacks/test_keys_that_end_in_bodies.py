@@ -8,16 +8,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.api.conftest import CSV, Podium, Run, packed
-from tests.attacks.test_keys_that_end import archive, revoke
+from tests.api.conftest import CSV, Podium, packed
+from tests.attacks.test_keys_that_end import ENDS, INVALID, End, archive, revoke
 from tests.factories import good_submission
 
 RPC = "/api/v1/competitions.CompetitionApiService"
 JSON = {"Content-Type": "application/json"}
 BOUNDARY = "boundary"
 FORM = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
-INVALID = b"id,target\nr1,x\n"
-End = Callable[[Podium, Run], None]
 
 
 def body_during_which(data: bytes, end: Callable[[], object]) -> Iterator[bytes]:
@@ -34,7 +32,7 @@ def form(name: str, file: str, data: bytes) -> bytes:
     return head.encode() + b"\r\n" + data + f"\r\n--{BOUNDARY}--\r\n".encode()
 
 
-@pytest.mark.parametrize("end", [revoke, archive])
+@pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize("path", ["validate", "submissions", "checker"])
 def test_an_agent_learns_nothing_of_a_file(podium: Podium, end: End, path: str) -> None:
     run = podium.run(podium.competition(), feedback="full")
@@ -46,7 +44,7 @@ def test_an_agent_learns_nothing_of_a_file(podium: Podium, end: End, path: str) 
         address, content=body_during_which(data, lambda: end(podium, run)), headers=headers
     )
 
-    assert answer.status_code == (401 if end is revoke else 403)
+    assert answer.status_code == (403 if end is archive else 401)
     assert "rows" not in answer.text
     assert podium.admin.get(f"/v1/runs/{run.id}/submissions").json()["items"] == []
     assert podium.admin.get(f"/v1/runs/{run.id}/exposure").json()["totals"]["validations"] == 0
