@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import errno
-
 from app.errors import PodiumError, StorageFull, Unavailable
 from app.storage.database.errors import is_full, is_outage
-
-USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # limits of a process or machine
+from app.system_limits import is_used_up
 
 
 def in_words(error: Exception) -> PodiumError | None:
@@ -22,20 +19,13 @@ def in_words(error: Exception) -> PodiumError | None:
             f"The database (PODIUM_DATABASE_URL) cannot be used: {_reason(error)}. The command "
             "stopped before its end: run it again when the database answers."
         )
-    if _is_limit(error):
+    if is_used_up(error):
         return Unavailable(
             "The system gives this process no more memory, threads or open files: "
             f"{_reason(error) or 'out of memory'}. The command stopped before its end: raise the "
             "limit (`ulimit -a` lists the limits of a process), and run it again."
         )
     return None
-
-
-def _is_limit(error: Exception) -> bool:
-    if isinstance(error, OSError):
-        return error.errno in USED_UP
-    # Python has no type of its own for the second.
-    return isinstance(error, MemoryError) or str(error) == "can't start new thread"
 
 
 def _reason(error: Exception) -> str:

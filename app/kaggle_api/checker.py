@@ -22,6 +22,7 @@ from starlette.requests import ClientDisconnect
 from app.api.dependencies import Anyone, Ctx
 from app.api.http.body_limit import upload_slot
 from app.api.http.problems import internal_error, responses
+from app.api.http.unexpected_errors import of_the_system
 from app.api.http.upload import receive_file_part
 from app.domain.verdict import Verdict
 from app.errors import BadRequest, PodiumError
@@ -45,9 +46,10 @@ class CheckerRoute(APIRoute):
             except (RequestValidationError, HTTPException, ClientDisconnect):
                 raise
             except Exception as error:
-                if isinstance(error, PodiumError) and error.status != INTERNAL:
-                    error.extensions |= {"error": error.title(), "details": error.detail}
-                    raise
+                known = error if isinstance(error, PodiumError) else of_the_system(error)
+                if known is not None and known.status != INTERNAL:
+                    known.extensions |= {"error": known.title(), "details": known.detail}
+                    raise known from (None if known is error else error)
                 fields = {
                     "error": PodiumError.title(),
                     "details": "This is Podium's fault, not the file's.",

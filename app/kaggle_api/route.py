@@ -18,6 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from app.api.http.request_log import request_id
+from app.api.http.unexpected_errors import of_the_system
 from app.errors import PodiumError
 
 log = logging.getLogger("podium.kaggle")
@@ -50,6 +51,7 @@ class KaggleRoute(APIRoute):
 
 def failure(request: Request, error: Exception) -> JSONResponse:
     """The answer to a call that failed."""
+    error = of_the_system(error) or error
     if isinstance(error, PodiumError) and error.status < HTTPStatus.INTERNAL_SERVER_ERROR:
         return error_response(error.status, error.detail, error.headers)
     if isinstance(error, PodiumError) and error.status != HTTPStatus.INTERNAL_SERVER_ERROR:

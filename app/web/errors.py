@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 
 from app.services.auth import Caller
+from app.system_limits import is_used_up
 from app.web.login import login_page
 from app.web.rendering.fill_templates import asked_path, page
 from app.web.rendering.forms import FROM_ELSEWHERE
@@ -46,7 +47,14 @@ def wants_page(request: Request) -> bool:
 def _for_browsers(handler: Handler) -> Handler:
     async def handle(request: Request, error: Exception) -> Response:
         answer = await handler(request, error)
-        return _page(request, answer) if wants_page(request) else answer
+        if not wants_page(request):
+            return answer
+        try:
+            return _page(request, answer)
+        except Exception as fault:
+            if is_used_up(fault):  # the templates cannot be read now
+                return answer
+            raise
 
     return handle
 

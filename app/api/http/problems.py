@@ -17,14 +17,12 @@ from starlette.requests import ClientDisconnect
 from app.api.http.body_limit import BodyRefused
 from app.api.http.patterns import in_words
 from app.api.http.request_log import request_id
-from app.api.http.unexpected_errors import UnexpectedErrors
+from app.api.http.unexpected_errors import UnexpectedErrors, of_the_system
 from app.errors import (
-    DISK_FULL,
     BadRequest,
     Invalid,
     NotFound,
     PodiumError,
-    StorageFull,
     TooLarge,
 )
 
@@ -89,8 +87,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(RequestValidationError, _invalid_request)
     app.add_exception_handler(ClientDisconnect, _client_disconnect)
-    app.add_exception_handler(OSError, _disk_full)
-    app.add_exception_handler(Exception, internal_error)
+    app.add_exception_handler(Exception, _unexpected)
     app.add_middleware(UnexpectedErrors)
 
 
@@ -111,13 +108,12 @@ async def _podium_error(request: Request, error: Exception) -> JSONResponse:
     )  # fmt: skip
 
 
-async def _disk_full(request: Request, error: Exception) -> JSONResponse:
-    """507 for a full disk, also that of temporary files; other errors are internal."""
-    assert isinstance(error, OSError)  # noqa: S101
-    if error.errno not in DISK_FULL:
-        return await internal_error(request, error)
-    full = StorageFull("A disk of this Podium is full; nothing was stored.")
-    return await _podium_error(request, full)
+async def _unexpected(request: Request, error: Exception) -> JSONResponse:
+    """507 for a full disk, also that of temporary files; 503 for a limit that was reached; 500."""
+    known = of_the_system(error)
+    if known is not None:
+        return await _podium_error(request, known)
+    return await internal_error(request, error)
 
 
 async def _http_exception(request: Request, error: Exception) -> JSONResponse:
@@ -125,6 +121,10 @@ async def _http_exception(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)  # noqa: S101
     if isinstance(error, BodyRefused):
         return await _podium_error(request, error.error)
+    # FastAPI says of every error while it reads a body that the body cannot be parsed.
+    known = of_the_system(error.__cause__) if error.__cause__ else None
+    if known is not None:
+        return await _podium_error(request, known)
     if error.status_code == TooLarge.status:
         return await _podium_error(request, TooLarge(str(error.detail)))
     phrase = HTTPStatus(error.status_code).phrase

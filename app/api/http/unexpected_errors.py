@@ -1,9 +1,20 @@
-"""Answer errors that nobody expected, below the middleware that knows the request."""
+"""Answer errors that nobody expected, below the middleware that knows the request.
+
+Some come from the system: a full disk, or a limit that was reached.
+"""
 
 from __future__ import annotations
 
+import logging
+
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.errors import DISK_FULL, PodiumError, StorageFull, Unavailable
+from app.system_limits import is_used_up
+
+log = logging.getLogger("podium.api")
+RETRY_SECONDS = 5
 
 
 class UnexpectedErrors:
@@ -36,3 +47,20 @@ class UnexpectedErrors:
             handler = scope["app"].exception_handlers[Exception]
             response = await handler(Request(scope, receive), error)
             await response(scope, receive, send)
+
+
+def of_the_system(error: BaseException) -> PodiumError | None:
+    """The error as one of Podium's, which says what to do; None for any other.
+
+    It is logged if the operator has to know of it.
+    """
+    if isinstance(error, OSError) and error.errno in DISK_FULL:
+        return StorageFull("A disk of this Podium is full; nothing was stored.")
+    if is_used_up(error):
+        log.error("a limit of the system was reached", extra={"error": str(error) or "memory"})
+        return Unavailable(
+            "The system gives this Podium no more open files, threads or memory at the moment; try "
+            "again.",
+            RETRY_SECONDS,
+        )
+    return None

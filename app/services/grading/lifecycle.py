@@ -20,6 +20,7 @@ from app.graders.messages.results import GraderFault, GradingResult
 from app.services.grading.claim_store import AnyClaim, ClaimStore
 from app.services.grading.send_to_grader import send_to_grader
 from app.services.runtime.context import Context
+from app.system_limits import is_used_up
 
 log = logging.getLogger("podium.worker")
 DATABASE_PAUSE_SECONDS = 0.5  # before the database is tried again
@@ -54,7 +55,7 @@ class GradingLifecycle(Generic[AnyClaim]):
                 end.cancel()  # the graders are closing
                 return
             error = future.exception()
-            if isinstance(error, Unavailable | StorageFull):
+            if error is not None and _will_pass(error):
                 self._postpone(claimed, end, str(error))
                 return
             if error is not None:
@@ -79,9 +80,10 @@ class GradingLifecycle(Generic[AnyClaim]):
 
         try:
             future = self.claims.in_turn(claimed, send)
-        except Unavailable as error:
-            self._postpone(claimed, end, str(error))
-        except Exception:
+        except Exception as error:
+            if _will_pass(error):
+                self._postpone(claimed, end, str(error))
+                return end
             # Not the file's mistake, whatever it is; and the loop must live on for the others.
             log.exception("cannot start a grading", extra={"submission": claimed.id})
             self._finish(claimed, GraderFault("not_started", ""), end)
@@ -145,6 +147,11 @@ class GradingLifecycle(Generic[AnyClaim]):
             self.claims.give_back(claimed).add_done_callback(given_back)
 
         _later(give_back)
+
+
+def _will_pass(error: BaseException) -> bool:
+    """Whether a grading has to wait: a store or a disk is away, or the system gives no more."""
+    return isinstance(error, Unavailable | StorageFull) or is_used_up(error)
 
 
 def _later(function: Callable[[], None]) -> None:

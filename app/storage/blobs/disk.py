@@ -16,6 +16,7 @@ from app.storage.blobs.lease import Lease
 from app.storage.blobs.removal import DiskOldFiles, renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.upload import Spool, translate_disk_full
+from app.system_limits import is_used_up
 from app.units import CHUNK_BYTES
 
 UPLOADS = "uploads"
@@ -92,6 +93,8 @@ class DiskBlobs:
         except FileNotFoundError:
             raise DamagedFile(f"The store {self.name} has no file {sha256}.") from None
         except OSError as error:
+            if is_used_up(error):
+                raise  # this says nothing about the file
             raise DamagedFile(
                 f"The store {self.name} cannot read its file {sha256}: {error.strerror}."
             ) from None

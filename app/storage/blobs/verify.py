@@ -13,6 +13,7 @@ from app.errors import DamagedFile
 from app.file_digest import file_digest
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
+from app.system_limits import is_used_up
 
 REMEMBERED = 65_536  # files
 Signature = tuple[int, int, int, int]
@@ -24,10 +25,13 @@ def verify_file(path: Path, sha256: str) -> None:
 
     Raises:
         DamagedFile: it is missing, cannot be read, or has other bytes.
+        OSError: this process can open no more files.
     """
     try:
         found = file_digest(path)[1]
     except OSError as error:
+        if is_used_up(error):
+            raise  # this says nothing about the file
         raise DamagedFile(
             f"The stored file {path} cannot be read: {error.strerror}. Restore it from a backup."
         ) from None

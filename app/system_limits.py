@@ -1,0 +1,19 @@
+"""Errors by which the system says that a process may have no more of something."""
+
+from __future__ import annotations
+
+import errno
+
+USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # limits of a process or machine
+
+
+def is_used_up(error: BaseException) -> bool:
+    """Whether no more open files, threads or memory were to be had.
+
+    >>> is_used_up(OSError(errno.EMFILE, "Too many open files")), is_used_up(OSError(errno.EIO, ""))
+    (True, False)
+    """
+    if isinstance(error, OSError):
+        return error.errno in USED_UP
+    # Python has no type of its own for the second.
+    return isinstance(error, MemoryError) or str(error) == "can't start new thread"

@@ -1,0 +1,96 @@
+"""A server that can open no more files: an outage that passes, and no verdict on any file."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.api.conftest import CSV, Podium
+from tests.attacks.conftest import metric
+from tests.factories import good_submission
+from tests.server import PodiumServer
+
+SLOW = metric("time.sleep(1.0)\nreturn 0.25", "import time")
+RPC = "/api/v1/competitions.CompetitionApiService"
+
+
+@contextlib.contextmanager
+def no_more_files(server: PodiumServer) -> Iterator[None]:
+    """The server can open no file while this lasts. Its open connections stay."""
+    pid = server.process.pid
+    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    used = {int(each.name) for each in Path(f"/proc/{pid}/fd").iterdir()}
+    lowest_free = min(set(range(len(used) + 1)) - used)
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (lowest_free, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+
+
+def test_a_request_is_told_to_come_again(podium: Podium) -> None:
+    folder = podium.competition()
+    run, good = podium.run(folder, feedback="full"), good_submission(folder)
+    sent = run.submit(good).json()["id"]
+    announced = {"competitionName": folder.name, "contentLength": len(good), "fileName": "a.csv"}
+    upload = run.client.post(f"{RPC}/StartSubmissionUpload", json=announced).json()["createUrl"]
+    one_more, form = good + b"\n", {"file": ("a.csv", good)}
+    page = {"Accept": "text/html"}
+    requests: list[tuple[Callable[[], httpx.Response], int]] = [
+        (lambda: run.validate(good), 200),
+        (lambda: run.client.post("/validate", files=form), 200),
+        (lambda: run.submit(one_more), 201),
+        (lambda: run.client.get(f"/v1/submissions/{sent}/file"), 200),
+        (lambda: run.client.put(upload, content=good), 200),
+        (lambda: podium.send_folder(folder), 200),
+        (lambda: podium.admin.get("/", headers=page), 200),
+    ]
+    podium.admin.get("/v1/runs")  # its connection is open
+
+    with no_more_files(podium.server):
+        answers = [ask() for ask, _ in requests]
+
+    told = [(one.status_code, one.headers.get("Retry-After")) for one in answers]
+    of_kaggle = (503, None)  # its client would sleep on a Retry-After
+    assert told == [(503, "5")] * 4 + [of_kaggle] + [(503, "5")] * 2
+    for one in answers:
+        shown = one.json()
+        assert "no more open files" in shown.get("detail", shown.get("message"))
+    assert answers[1].json()["error"] == answers[0].json()["title"]
+    assert len(run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]) == 1
+    assert [ask().status_code for ask, _ in requests] == [status for _, status in requests]
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_a_grading_waits(podium: Podium, is_changed: bool) -> None:
+    """The second file of a run is sent to a grader when the first is graded.
+
+    If the competition's files have another time then, the server reads them again.
+    """
+    folder = podium.competition(metric_py=SLOW, leaderboard=None, usage=None)
+    run, good = podium.run(folder), good_submission(folder)
+    sent = f"/v1/runs/{run.id}/submissions"
+    for file in (good, good + b"\n"):
+        assert run.client.post(sent, content=file, headers=CSV).status_code == 202
+
+    with no_more_files(podium.server):
+        if is_changed:
+            for path in (podium.server.data_dir / "competitions" / folder.name).rglob("*.csv"):
+                os.utime(path)
+        time.sleep(4)  # enough for all attempts
+    states: list[str] = []
+    until = time.monotonic() + 30
+    while states != ["graded", "graded"] and time.monotonic() < until:
+        time.sleep(0.1)
+        states = [one["state"] for one in podium.admin.get(sent).json()["items"]]
+
+    assert states == ["graded", "graded"]
+    faults = podium.admin.get("/v1/faults").json()["items"]
+    assert [one for one in faults if one["competition"] == folder.name] == []
