@@ -20,7 +20,7 @@ from app.storage.database.engine import (
     make_engine,
     postgres_arguments,
 )
-from app.storage.database.errors import is_damage, is_outage
+from app.storage.database.errors import is_damage, is_outage, outage_in_words
 from app.storage.database.writer import Writer
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Database:
             yield session
         except Exception as error:
             if is_outage(error):
-                raise _unavailable() from error
+                raise _unavailable(error) from error
             raise
         finally:
             _close(session)
@@ -151,7 +151,7 @@ class Database:
             return self._begin()
         except Exception as error:
             if is_outage(error):
-                raise _unavailable() from error
+                raise _unavailable(error) from error
             raise
 
     def _begin(self) -> Session:
@@ -174,5 +174,5 @@ def _close(session: Session) -> None:
             raise
 
 
-def _unavailable() -> Unavailable:
-    return Unavailable("The database is locked or away; try again.")
+def _unavailable(error: Exception) -> Unavailable:
+    return Unavailable(f"{outage_in_words(error)}; try again.")

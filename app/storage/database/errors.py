@@ -41,6 +41,17 @@ def is_outage(error: BaseException) -> bool:
     return "psycopg" in sys.modules and _is_postgres_outage(error)
 
 
+def outage_in_words(error: BaseException) -> str:
+    """What is wrong with the database, of an error that `is_outage`."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    code = _primary_code(cause) if isinstance(cause, sqlite3.Error) else None
+    if code == sqlite3.SQLITE_IOERR:
+        return "The disk of the database cannot be read or written"
+    if code == sqlite3.SQLITE_CANTOPEN:
+        return "The file of the database cannot be opened"
+    return "The database is locked or away"
+
+
 def is_full(error: BaseException) -> bool:
     """Whether the database's disk is full."""
     if isinstance(error, DBAPIError):

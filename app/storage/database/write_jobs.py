@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.errors import StorageFull, Unavailable
-from app.storage.database.errors import is_full, is_outage
+from app.storage.database.errors import is_full, is_outage, outage_in_words
 
 
 @dataclass(slots=True, eq=False)
@@ -65,7 +65,7 @@ def _public(error: BaseException) -> BaseException:
     if is_full(error):
         public = StorageFull("The database's disk is full; nothing was stored.")
     elif is_outage(error):
-        public = Unavailable("The database is locked or away; try again.")
+        public = Unavailable(f"{outage_in_words(error)}; try again.")
     if public is not error:
         public.__cause__ = error
     return public

@@ -22,7 +22,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import Unavailable
 from app.storage.database import commit_marks, notify
-from app.storage.database.errors import is_full, is_outage
+from app.storage.database.errors import is_full, is_outage, outage_in_words
 from app.storage.database.write_jobs import (
     FailedWrite,
     JobGroup,
@@ -109,7 +109,7 @@ class Writer:
                     self._isolate(self._groups.popleft(), error)
                     continue
                 if not pause:
-                    log.warning("the database is locked or away: %s", _reason(error))
+                    log.warning("%s: %s", outage_in_words(error), _reason(error))
                 time.sleep(pause)
                 pause = min(MAX_PAUSE_SECONDS, max(0.02, 2 * pause))
                 self._fail_late_jobs(error)

@@ -1,4 +1,4 @@
-"""A server that can open no more files: an outage that passes, and no verdict on any file."""
+"""A server at a limit of the system: an outage that passes, and no verdict on any file."""
 
 from __future__ import annotations
 
@@ -18,21 +18,30 @@ from tests.factories import good_submission
 from tests.server import PodiumServer
 
 SLOW = metric("time.sleep(1.0)\nreturn 0.25", "import time")
+SETTINGS = {"database_patience_seconds": 0.5}
 RPC = "/api/v1/competitions.CompetitionApiService"
+
+
+@contextlib.contextmanager
+def limited(server: PodiumServer, kind: int, most: int) -> Iterator[None]:
+    """A limit of the system for the running server."""
+    pid = server.process.pid
+    before = resource.prlimit(pid, kind)
+    resource.prlimit(pid, kind, (most, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, kind, before)
 
 
 @contextlib.contextmanager
 def no_more_files(server: PodiumServer) -> Iterator[None]:
     """The server can open no file while this lasts. Its open connections stay."""
     pid = server.process.pid
-    before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
     used = {int(each.name) for each in Path(f"/proc/{pid}/fd").iterdir()}
     lowest_free = min(set(range(len(used) + 1)) - used)
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (lowest_free, before[1]))
-    try:
+    with limited(server, resource.RLIMIT_NOFILE, lowest_free):
         yield
-    finally:
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
 
 
 def test_a_request_is_told_to_come_again(podium: Podium) -> None:
@@ -94,3 +103,15 @@ def test_a_grading_waits(podium: Podium, is_changed: bool) -> None:
     assert states == ["graded", "graded"]
     faults = podium.admin.get("/v1/faults").json()["items"]
     assert [one for one in faults if one["competition"] == folder.name] == []
+
+
+def test_a_disk_that_takes_no_more_is_not_told_as_a_lock(podium: Podium) -> None:
+    run = podium.run(folder := podium.competition())
+    with limited(podium.server, resource.RLIMIT_FSIZE, 4096):
+        answer = run.submit(good_submission(folder))
+
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
+    assert answer.json()["detail"] == (
+        "The disk of the database cannot be read or written; try again."
+    )
+    assert run.submit(good_submission(folder)).status_code == 201
