@@ -111,7 +111,6 @@ def create_app(
         await run_in_threadpool(_resume, context)
         await run_in_threadpool(context.graders.warm_up)
         await run_in_threadpool(bootstrap.import_bundled, context)
-        key = await run_in_threadpool(bootstrap.first_admin_key, context)
         thread = threading.Thread(
             target=worker.run, args=(lambda idle: stopping.is_set(),), name="grading-loop"
         )
@@ -141,25 +140,27 @@ def create_app(
         app.state.shutdown = lambda: loop.call_soon_threadsafe(context.notifications.close)
         app.state.kaggle = open_state(context)
         app.state.logins = open_logins(context)
-        for each in threads:
-            each.start()
-        # Without requests few things can end the server but the file it grades.
-        await run_in_threadpool(worker.wait_for_suspects, SUSPECTS_SECONDS)
-        for each in background:
-            each.start()
-        # The present objects stay until the end: the garbage collector need not check them again.
-        gc.collect()
-        gc.freeze()
-        on_ready(key)
         try:
+            for each in threads:
+                each.start()
+            # Without requests few things can end the server but the file it grades.
+            await run_in_threadpool(worker.wait_for_suspects, SUSPECTS_SECONDS)
+            for each in background:
+                each.start()
+            # The present objects stay until the end: the collector need not check them again.
+            gc.collect()
+            gc.freeze()
+            with bootstrap.first_admin_key(context) as key:
+                on_ready(key)
             yield
-        finally:
+        finally:  # also of a start that fails: the process waits for its threads
             stopping.set()
             worker.wake()
             if regrading is not None:
                 regrading.wake()
             for each in (*threads, *background):
-                await run_in_threadpool(each.join)
+                if each.ident is not None:  # it was started
+                    await run_in_threadpool(each.join)
             if app.state.batch_receiver is not None:
                 await run_in_threadpool(app.state.batch_receiver.close)
             await run_in_threadpool(pages.close, app)

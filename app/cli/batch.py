@@ -10,9 +10,10 @@ from app.cli.remote import Document, Remote
 from app.domain.feedback import Feedback
 from app.domain.states import CompetitionStatus
 from app.domain.wording import first_few
-from app.errors import NeedsData, NotFound
+from app.errors import NeedsData, NotFound, PodiumError
 from app.services.competitions import queries
 from app.services.experiments.create_run import NewRun, create
+from app.services.operations import keys
 from app.services.runtime.archival import suite_slugs
 from app.services.runtime.context import Context
 
@@ -77,6 +78,25 @@ def create_elsewhere(there: Remote, batch: RunBatch) -> list[Document]:
             run = there.post("/v1/runs", body)
             made.append({"run": run["id"], "competition": slug, "seed": seed, "key": run["key"]})
     return made
+
+
+def revoke_here(context: Context, made: list[Document]) -> int:
+    """Revoke the keys of new runs. Returns the number of keys."""
+    ids = [one.id for run in made for one in keys.page(context, run=run["run"], limit=None)[0]]
+    for each in ids:
+        keys.revoke(context, each)
+    return len(ids)
+
+
+def revoke_elsewhere(there: Remote, made: list[Document]) -> int:
+    """Do the same over HTTP. A researcher may not revoke keys, so then none is revoked."""
+    try:
+        ids = [one["id"] for run in made for one in there.items("/v1/keys", run=run["run"])]
+        for each in ids:
+            there.delete(f"/v1/keys/{each}")
+    except PodiumError:
+        return 0
+    return len(ids)
 
 
 def _refuse_unready(slugs: list[str], states: dict[str, str]) -> None:

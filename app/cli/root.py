@@ -109,6 +109,7 @@ class Podium(LazyGroup):
             return super().main(*args, **kwargs)
         except PodiumError as error:
             _report(error)
+            _forget_output()
         except KeyboardInterrupt:
             typer.echo("stopped", err=True)
         except Exception as error:
@@ -157,13 +158,16 @@ def _forget_output() -> None:
 
 def _report(error: PodiumError) -> None:
     try:
-        from app.cli.output import (  # loads rich, which a command without errors may not need
-            err,
-            print_note,
-        )
+        _report_in_colours(error)
     except MemoryError:  # it was used up before: no room for rich
         sys.stderr.write(f"{error.title()}\n  {ascii(error.detail)[1:-1]}\n")
-        return
+
+
+def _report_in_colours(error: PodiumError) -> None:
+    from app.cli.output import (  # loads rich, which a command without errors may not need
+        err,
+        print_note,
+    )
 
     err.print(f"[red]{error.title()}[/red]", highlight=False)
     if not isinstance(error, BadCompetition):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -12,7 +14,7 @@ from app.cli.archive import add_archive_commands
 from app.cli.context import podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
-from app.cli.output import print_json, print_new_key
+from app.cli.output import print_json, print_new_key, print_note
 from app.cli.remote import Document, remote
 from app.cli.tables import moment, print_table
 from app.domain.feedback import Feedback
@@ -53,7 +55,13 @@ def create(
 
     The clock of a run starts at the first request of its key, not now.
     """
-    from app.cli.batch import RunBatch, create_elsewhere, create_here
+    from app.cli.batch import (
+        RunBatch,
+        create_elsewhere,
+        create_here,
+        revoke_elsewhere,
+        revoke_here,
+    )
 
     if bool(suite) == bool(competition):
         raise Invalid("Name a suite (--suite) or competitions (--competition), not both.")
@@ -68,15 +76,11 @@ def create(
     if there := remote(url, key):
         with there:
             made = create_elsewhere(there, batch)
+            _print_keys(made, as_json=as_json, revoke=partial(revoke_elsewhere, there))
     else:
         with podium() as context:
             made = create_here(context, batch)
-    if as_json:
-        print_json(made)
-        return
-    writer = csv.DictWriter(sys.stdout, ["run", "competition", "seed", "key"], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(made)
+            _print_keys(made, as_json=as_json, revoke=partial(revoke_here, context))
 
 
 @app.command("list")
@@ -170,6 +174,32 @@ def new_key(
             new = keys.create_for_run(context, run, revoke_others=revoke_others)
             made = {"id": new.record.id, "run": run, "key": new.key, "revoked": list(new.revoked)}
             print_new_key(made, as_json=as_json, revoke=lambda: keys.revoke(context, new.record.id))
+
+
+def _print_keys(
+    made: list[Document], *, as_json: bool, revoke: Callable[[list[Document]], int]
+) -> None:
+    """Print new runs with their keys, which are shown once.
+
+    Raises:
+        OSError: standard output cannot be written. The keys were revoked.
+    """
+    try:
+        if as_json:
+            print_json(made)
+        else:
+            names = ["run", "competition", "seed", "key"]
+            writer = csv.DictWriter(sys.stdout, names, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(made)
+        sys.stdout.flush()
+    except OSError:
+        count = revoke(made)
+        print_note(
+            f"{count} of the keys of {len(made)} new runs were revoked, because they could not be "
+            "printed. The runs stay: `podium runs new-key RUN --revoke-others` makes another key."
+        )
+        raise
 
 
 def _counts(by_state: dict[str, int]) -> str:

@@ -121,6 +121,41 @@ def test_output_that_finds_no_room_is_told(data: Path) -> None:
     assert_told(done, "No space left on device")
 
 
+def test_a_server_that_cannot_print_its_first_key_ends_and_revokes_it(tmp_path: Path) -> None:
+    made = tmp_path / "data"
+    made.mkdir()
+    with Path("/dev/full").open("w") as full:
+        done = run_podium(
+            ["serve", "--port", free_port()],
+            env={**os.environ, "PODIUM_DATA_DIR": str(made),
+                 "PODIUM_COMPETITIONS_DIR": str(tmp_path)},
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60,
+        )  # fmt: skip
+
+    assert_told(done, "No space left on device", "could not be shown, so it was revoked")
+    (key,) = json.loads(podium(made, "keys", "list", "--json").stdout)
+    assert (key["role"], key["revoked_at"] is None) == ("admin", False)
+
+
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_the_keys_of_new_runs_that_cannot_be_printed_are_revoked(
+    data: Path, form: tuple[str, ...]
+) -> None:
+    create = ("experiments", "create", "mine", "--agent", "a", "--model", "m")
+    assert podium(data, *create).returncode == 0
+    words = ("runs", "create", "--experiment", "mine", "--competition", "tiny", "--seeds", 2)
+    with Path("/dev/full").open("w") as full:
+        done = run_podium(
+            [*words, *form],
+            env={**os.environ, "PODIUM_DATA_DIR": str(data)},
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
+        )  # fmt: skip
+
+    assert_told(done, "No space left on device", "podium runs new-key")
+    keys = json.loads(podium(data, "keys", "list", "--json").stdout)
+    assert [(one["role"], one["revoked_at"] is None) for one in keys] == [("run", False)] * 2
+
+
 @pytest.mark.parametrize("form", [(), ("--json",)])
 def test_a_key_that_cannot_be_printed_is_revoked(data: Path, form: tuple[str, ...]) -> None:
     make_run(data)

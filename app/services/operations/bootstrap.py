@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+from collections.abc import Iterator
 
 from app.domain.states import Role
 from app.errors import BadCompetition
 from app.services.auth import new_key
 from app.services.competitions.check_competition import folders_in
 from app.services.competitions.import_folder import import_folder
+from app.services.operations.keys import revoke
 from app.services.runtime.context import Context
 from app.storage.queries import competitions, keys
 
@@ -34,11 +37,22 @@ def import_bundled(context: Context) -> int:
     return count
 
 
-def first_admin_key(context: Context) -> str | None:
-    """Make an admin key if none was ever made. Returns the key, which is not stored, or None.
+@contextlib.contextmanager
+def first_admin_key(context: Context) -> Iterator[str | None]:
+    """Make an admin key if none was ever made. Gives the key, which is not stored, or None.
 
-    If several servers start on an empty database at the same time, one of them makes it.
+    If several servers start on an empty database at the same time, one of them makes it. If it
+    cannot be shown, so that an error leaves this context, it is revoked: nobody has seen it.
     """
     key, record = new_key(Role.ADMIN, "first start")
     made = context.database.write(lambda session: keys.add_first_admin(session, record))
-    return key if made else None
+    try:
+        yield key if made else None
+    except BaseException:
+        if made:
+            revoke(context, record.id)
+            log.error(  # noqa: TRY400 (the error itself is told by who called)
+                "the first admin key could not be shown, so it was revoked; `podium keys create "
+                "admin` makes another"
+            )
+        raise
