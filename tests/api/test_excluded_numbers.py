@@ -38,6 +38,13 @@ def test_an_excluded_run_has_no_medal_and_no_noise(podium: Podium, own_tiny: Pat
     assert (listed["near_lines"], [one["near_line"] for one in cells]) == (1, [False, True])
     assert [one["medal"] is None for one in outcomes] == [True, False]
     assert [one["better"] is None for one in outcomes] == [True, False]
+    excluded, counted = podium.admin.get(f"/v1/competitions/{own_tiny.name}/results").json()[
+        "items"
+    ]
+    numbers = ("score", "better", "equal", "worse", "percentile", "medal", "above_median")
+    assert excluded["state"] == "excluded by a review"
+    assert [excluded[each] for each in numbers] == [None] * len(numbers)
+    assert None not in [counted[each] for each in numbers if each != "medal"]
     page = podium.admin.get(f"/competitions/{own_tiny.name}", headers={"Accept": "text/html"}).text
     assert page.count('title="nearer to a medal line') == 1
 

@@ -35,6 +35,7 @@ class CompetitionResult:
     `score` is from a grade or an imported grading report. `reported_score` is from a harness, and
     `reported_sort` is its kind. The three times are None for an imported result; `started_at` is
     when the run's clock started. `regrade` is the regrade that graded it; None for the first grade.
+    A run that a review excludes has no numbers: its `state` says so.
     """
 
     experiment: str
@@ -115,9 +116,9 @@ def at_competition(
             created_at=run.created_at, started_at=run.started_at, closed_at=run.closed_at,
             regrade=run.regrade,
             **_against_baseline(context.catalogue.of_version(run.version_id), run.score),
-            **_reported(reported.get(run.run, [])),
+            **_reported([] if run.excluded else reported.get(run.run, [])),
         )
-        for run in runs
+        for run in map(_shown, runs)
     ]  # fmt: skip
     current = None if version is None else context.catalogue.entry(version)
     rows += [
@@ -146,6 +147,13 @@ def _reported(found: Sequence[ReportedScoreRecord]) -> dict[str, object]:
         "reported_score": last.score if last else None,
         "reported_sort": last.kind.value if last else None,
     }
+
+
+def _shown(run: RunResult) -> RunResult:
+    """A run that a review excludes has no result, so none of its numbers is shown."""
+    if not run.excluded:
+        return run
+    return run._replace(score=None, better=None, equal=None, worse=None)
 
 
 def _percentile(run: RunResult, convention: str) -> float | None:
