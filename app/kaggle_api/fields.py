@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
@@ -14,6 +15,7 @@ from app.errors import BadRequest, NotFound
 MAX_BODY_BYTES = 32 * 1024
 MOST_FIELDS = 100
 LONGEST_TEXT = 4000
+SUBMISSION_ID = re.compile(r"sub_[0-9a-f]{26}")
 LARGEST = 1 << 53  # whole numbers up to this are exact in every JSON reader
 
 
@@ -61,9 +63,19 @@ class Fields:
             raise NotFound(f"There is no competition {slug[:100]!r} for this key.")
         return slug
 
+    def page_before(self, usual: int) -> tuple[str | None, int, int]:
+        """A page of a list that grows at its front: the last id seen, the offset, and the size.
+
+        Page tokens are ids, so that what comes meanwhile moves nothing to a later page.
+        """
+        token = self.text("pageToken")
+        if SUBMISSION_ID.fullmatch(token):
+            return token, 0, self._size(usual)
+        return None, *self.page(usual)
+
     def page(self, usual: int) -> tuple[int, int]:
         """The offset and the size of a page of a list. Page tokens are offsets."""
-        size = min(self.integer("pageSize") or usual, 1000)
+        size = self._size(usual)
         token = self.text("pageToken")
         if not token:
             page = self.integer("page", least=-1)  # kaggle 1.8 sends -1 for none
@@ -71,6 +83,9 @@ class Fields:
         if not (token.isascii() and token.isdigit() and len(token) < 16):
             raise BadRequest("pageToken was not made by this service.")
         return int(token), size
+
+    def _size(self, usual: int) -> int:
+        return min(self.integer("pageSize") or usual, 1000)
 
 
 async def fields(request: Request) -> Fields:

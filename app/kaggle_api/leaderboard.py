@@ -22,12 +22,11 @@ from app.services.auth import Caller
 from app.services.competitions import queries
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
-from app.services.submissions import disclose
+from app.services.submissions.run_submissions import newest_and_best
 from app.storage.database.records import RunRecord
 
 router = kaggle_router()
 USUAL_PAGE = 20
-OWN_SUBMISSIONS = 1000
 HEADER = ["Rank", "TeamId", "TeamName", "LastSubmissionDate", "Score", "SubmissionCount",
           "TeamMemberUserNames"]  # fmt: skip
 Line = tuple[int, str, datetime, str]  # team's number, its name, when, score
@@ -102,12 +101,7 @@ def _own_line(
     context: Context, caller: Caller, entry: CatalogueEntry, run: RunRecord
 ) -> list[Line]:
     """The run alone, with its best score: the private one under `full`, the public one if shown."""
-    found, _ = disclose.latest(context, caller, run, offset=0, limit=OWN_SUBMISSIONS)
-    if not found:
-        return []
     kind = "score" if queries.shows_medals(run) else "public_score"
-    scores = [one.grade[kind] for one in found if one.grade]
-    known = [score for score in scores if score is not None]
-    best = max if entry.competition.metric.higher_is_better else min
-    score = number(best(known)) if known else ""
-    return [(1, run.id, found[0].submission.received_at, score)]
+    higher = entry.competition.metric.higher_is_better
+    found = newest_and_best(context, caller, run, kind, higher_is_better=higher)
+    return [] if found is None else [(1, run.id, found[0], number(found[1]))]

@@ -138,11 +138,11 @@ def get_submission(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]
 def list_submissions(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
     """The run's own submissions, newest first, as its policy allows."""
     run, _ = run_at(context, caller, fields.slug())
-    start, size = fields.page(USUAL_PAGE)
-    found, more = disclose.latest(context, caller, run, offset=start, limit=size)
+    before, start, size = fields.page_before(USUAL_PAGE)
+    found, more = disclose.latest(context, caller, run, before=before, offset=start, limit=size)
     return {
         "submissions": [submission(one, name_of(caller)) for one in found],
-        "nextPageToken": str(start + size) if more else "",
+        "nextPageToken": found[-1].submission.id if more else "",
     }
 
 

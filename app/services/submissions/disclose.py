@@ -225,9 +225,20 @@ def page(
 
 
 def latest(
-    context: Context, caller: Caller, run: RunRecord, *, offset: int, limit: int
+    context: Context,
+    caller: Caller,
+    run: RunRecord,
+    *,
+    before: str | None = None,
+    offset: int = 0,
+    limit: int,
 ) -> tuple[list[Disclosed], bool]:
-    """A page of the run's submissions, newest first; and whether more follow."""
+    """A page of the run's submissions, newest first; and whether more follow.
+
+    It begins with the first one before the id `before`, or with the newest, less `offset`.
+    """
     with context.database.read() as session:
-        found = submissions.latest_submissions(session, run.id, offset=offset, limit=limit + 1)
+        found = submissions.latest_submissions(
+            session, run.id, before=before, offset=offset, limit=limit + 1
+        )
     return show_all(context, caller, run, found[:limit]), len(found) > limit

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from app.services.auth import Caller
 from app.services.runtime.context import Context
+from app.services.runtime.shown_outcomes import shown_outcome
 from app.services.submissions import disclose
 from app.services.submissions.disclose import Disclosed
 from app.storage.database.records import RunRecord
@@ -34,6 +36,33 @@ def first_from(context: Context, caller: Caller, run: RunRecord, start: str) -> 
     if not found or not found[0][0].id.startswith(start):
         return None
     return disclose.show_all(context, caller, run, found)[0]
+
+
+def newest_and_best(
+    context: Context, caller: Caller, run: RunRecord, score: str, *, higher_is_better: bool
+) -> tuple[datetime, float | None] | None:
+    """When the run's newest file was received, and its best `score` that its key may see now.
+
+    `score` is the name of a score of grades. The ledger then has this number alone. None without a
+    submission.
+    """
+    now, step = datetime.now(UTC), context.settings.outcome_step_seconds
+    with context.database.read() as session:
+        newest = submissions.latest_submissions(session, run.id, limit=1)
+        if not newest:
+            return None
+        received_at = newest[0][0].received_at
+        if not run.feedback.shows_public_score:
+            return received_at, None
+        graded = submissions.best_first(session, run.id, score, higher_is_better=higher_is_better)
+        best = next(
+            (one for one in graded if shown_outcome(run.feedback, *one, now=now, step=step)[1]),
+            None,
+        )
+    if best is None:
+        return received_at, None
+    grade = disclose.show_all(context, caller, run, [best], now=now)[0].grade
+    return received_at, None if grade is None else grade[score]
 
 
 def submission_page(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Row, Select, and_, bindparam, func, insert, select, update
@@ -76,11 +76,24 @@ def list_submissions(
 
 
 def latest_submissions(
-    session: Session, run_id: str, *, offset: int, limit: int
+    session: Session, run_id: str, *, before: str | None = None, offset: int = 0, limit: int
 ) -> list[tuple[SubmissionRecord, GradeRecord | None]]:
-    """A run's submissions with their grades, newest first."""
+    """A run's submissions with their grades, newest first, those before the id `before`."""
     query = WITH_GRADE.where(TABLE.c.run_id == run_id).order_by(TABLE.c.id.desc())
+    if before is not None:
+        query = query.where(TABLE.c.id < before)
     return [_with_grade(row) for row in session.execute(query.offset(offset).limit(limit))]
+
+
+def best_first(
+    session: Session, run_id: str, score: str, *, higher_is_better: bool
+) -> Iterator[tuple[SubmissionRecord, GradeRecord | None]]:
+    """A run's graded submissions that have this kind of score, the best first."""
+    column = GRADE.c[score]
+    best = column.desc() if higher_is_better else column
+    query = WITH_GRADE.where(TABLE.c.run_id == run_id, column.is_not(None))
+    rows = session.execute(query.order_by(best, TABLE.c.id).execution_options(yield_per=100))
+    return (_with_grade(row) for row in rows)
 
 
 def count_up_to(session: Session, run_id: str, last: str) -> tuple[int, str]:
