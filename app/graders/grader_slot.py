@@ -14,12 +14,14 @@ from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass
 from typing import Any
 
+from app.errors import Unavailable
 from app.graders.messages.protocol import ProtocolError
 from app.graders.messages.reply_writing import Answer
 from app.graders.messages.results import CacheCounts, GraderFault, GraderFaultKind
 from app.graders.process import GraderDied, GraderProcess, Job, Role, SendFailed
 from app.graders.template import GraderTemplate, StartFailed
 from app.graders.walls.isolation import Isolation
+from app.system_limits import is_used_up
 
 log = logging.getLogger("podium.graders")
 
@@ -103,6 +105,7 @@ class GraderSlot:
         self._limits = limits
         self._template = template
         self._task: Task | None = None
+        self._is_limited = False  # whether the last start failed at a limit of the system
         self._idle_seconds = idle_seconds or 0.0
         self._last_job = 0.0
         # A daemon thread, so that a server that did not close the pool can still end.
@@ -152,7 +155,10 @@ class GraderSlot:
             return
         if self._task is not None and not self._task.future.cancelled():
             self._task.begun()
-            self._task.finish(self._do(self._task.job))
+            try:
+                self._task.finish(self._do(self._task.job))
+            except Unavailable as error:
+                self._task.fail(error)
             self._last_job = time.monotonic()
 
     def _do(self, job: Job) -> Answer:
@@ -186,6 +192,8 @@ class GraderSlot:
             if reply.retire:
                 self._discard()
             return answer
+        if self._is_limited:
+            raise Unavailable(f"No grader can be started: {self.start_error}.")
         return self._fault("not_started", "")
 
     def _fault(self, kind: GraderFaultKind, place: str) -> GraderFault:
@@ -209,7 +217,7 @@ class GraderSlot:
                 template=self._template,
             )
         except (StartFailed, OSError) as error:
-            self.start_error = str(error)
+            self.start_error, self._is_limited = str(error), is_used_up(error)
             log.error("a grader does not start", extra={"reason": str(error)})  # noqa: TRY400
             return None
         if self._niceness:

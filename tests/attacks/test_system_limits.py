@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from tests.api.conftest import CSV, Podium
@@ -103,6 +104,37 @@ def test_a_grading_waits(podium: Podium, is_changed: bool) -> None:
     assert states == ["graded", "graded"]
     faults = podium.admin.get("/v1/faults").json()["items"]
     assert [one for one in faults if one["competition"] == folder.name] == []
+
+
+def test_a_grading_waits_for_a_grader_that_cannot_be_started(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as clients:
+        server = PodiumServer(tmp_path / "data", graders=1, grading_attempts=1).start()
+        clients.callback(server.kill)
+        podium = Podium(server, tmp_path / "folders", clients)
+        folder = podium.competition()
+        first, waiting = podium.run(folder), podium.run(folder)
+        (grader,) = [
+            one for one in psutil.Process(server.process.pid).children(recursive=True)
+            if one.name() == "podium-grade"
+        ]  # fmt: skip
+        grader.suspend()
+        for run in (first, waiting):
+            sent = f"/v1/runs/{run.id}/submissions"
+            answer = run.client.post(sent, content=good_submission(folder), headers=CSV)
+            assert answer.status_code == 202
+
+        while (
+            podium.admin.get(f"/v1/runs/{waiting.id}/submissions").json()["items"][0]["state"]
+            == "queued"
+        ):
+            time.sleep(0.05)
+        with no_more_files(server):
+            grader.kill()
+            time.sleep(6)  # enough for all attempts to start another
+        answer = waiting.submit(good_submission(folder))
+        (state, _) = [one["state"] for one in podium.admin.get(sent).json()["items"]]
+
+    assert (answer.json()["state"], state) == ("graded", "graded")
 
 
 def test_a_disk_that_takes_no_more_is_not_told_as_a_lock(podium: Podium) -> None:
