@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 
 USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # limits of a process or machine
+NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"  # dlopen(3), of too little memory
 
 
 def is_used_up(error: BaseException) -> bool:
@@ -15,5 +16,7 @@ def is_used_up(error: BaseException) -> bool:
     """
     if isinstance(error, OSError):
         return error.errno in USED_UP
+    if isinstance(error, ImportError):
+        return NO_ROOM_FOR_LIBRARY in str(error)
     # Python has no type of its own for the second.
     return isinstance(error, MemoryError) or str(error) == "can't start new thread"

@@ -232,6 +232,7 @@ def test_a_result_goes_to_a_pipe_or_a_link_as_to_a_file(data: Path, tmp_path: Pa
         OSError(errno.EMFILE, os.strerror(errno.EMFILE)),
         RuntimeError("can't start new thread"),
         MemoryError(),
+        ImportError("_core.so: failed to map segment from shared object"),
     ],
 )
 def test_a_limit_of_the_process_is_told(error: Exception) -> None:
