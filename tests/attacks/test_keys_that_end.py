@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import httpx
+import psutil
 import pytest
 from sqlalchemy import update
 
@@ -91,9 +92,8 @@ def test_an_agents_key(podium: Podium, end: End, feedback: str, is_valid: bool) 
 
 
 @contextlib.contextmanager
-def stopped_checks(podium: Podium) -> Iterator[None]:
-    """No file is checked before the end of this context."""
-    pids = validators(podium.server)
+def stopped(pids: list[int]) -> Iterator[None]:
+    """These processes do nothing before the end of this context."""
     for pid in pids:
         os.kill(pid, signal.SIGSTOP)
     try:
@@ -112,7 +112,7 @@ def test_a_key_whose_file_is_checked(podium: Podium, end: End, path: str) -> Non
         sent = {"content": INVALID, "headers": CSV}
     arrived = podium.server.data_dir / "blobs" / "uploads"
 
-    with concurrent.futures.ThreadPoolExecutor(1) as threads, stopped_checks(podium):
+    with concurrent.futures.ThreadPoolExecutor(1) as threads, stopped(validators(podium.server)):
         asked = threads.submit(run.client.post, path.format(run.id), **sent)
         until = time.monotonic() + 10
         while [file.stat().st_size for file in arrived.iterdir()] != [len(INVALID)]:
@@ -190,10 +190,14 @@ def test_a_researchers_key_while_noise_is_estimated(podium: Podium) -> None:
     sent = podium.run(folder).submit(good_submission(folder, shift=0.25)).json()["id"]
     made = podium.admin.post("/v1/keys", json={"role": "researcher", "name": "ends"}).json()
     reader = podium.client(made["key"])
+    template = [
+        child.pid for child in psutil.Process(podium.server.process.pid).children()
+        if child.name() == "podium-template"
+    ]  # fmt: skip
 
-    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+    with concurrent.futures.ThreadPoolExecutor(1) as threads, stopped(template):
         asked = threads.submit(reader.get, f"/v1/submissions/{sent}/uncertainty")
-        time.sleep(0.05)  # the process that estimates takes longer to start
+        time.sleep(0.5)  # the process that estimates is not started before the end
         podium.admin.delete(f"/v1/keys/{made['id']}").raise_for_status()
 
     assert asked.result().status_code == 401

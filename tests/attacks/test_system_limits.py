@@ -60,7 +60,7 @@ def test_a_request_is_told_to_come_again(podium: Podium) -> None:
         (lambda: run.client.get(f"/v1/submissions/{sent}/file"), 200),
         (lambda: run.client.put(upload, content=good), 200),
         (lambda: podium.send_folder(folder), 200),
-        (lambda: podium.admin.get("/", headers=page), 200),
+        (lambda: podium.admin.get(f"/competitions/{folder.name}", headers=page), 200),
     ]
     podium.admin.get("/v1/runs")  # its connection is open
 
