@@ -12,12 +12,12 @@ from pathlib import Path
 
 from app.domain.read_leaderboard import FILE
 from app.errors import BadCompetition
+from app.importers.json_text import quoted
 from app.importers.names import problem
 
 MAX_BYTES = 64 << 20
 SCORE, RANK = "score", "rank"
 LONGEST_RANK = 9  # digits
-SHOWN = 40  # characters of a cell in a message
 # Damage, a method that Python lacks, and a password.
 ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
 
@@ -58,7 +58,7 @@ def read_kaggle_leaderboard(file: Path) -> KaggleLeaderboard:
     scores = [row[column].strip() for row in body]
     known = [score for score in scores if score]
     if odd := next((score for score in known if len(score.splitlines()) > 1), None):
-        raise _bad_file(name, f"has a cell of several lines: {odd[:SHOWN]!r}")
+        raise _bad_file(name, f"has a cell of several lines: {quoted(odd)}")
     lines = ["place,score", *(f"{place},{score}" for place, score in enumerate(known, start=1))]
     return KaggleLeaderboard(
         csv_text="\n".join(lines) + "\n",

@@ -23,6 +23,7 @@ from app.domain.read_leaderboard import FILE as LEADERBOARD
 from app.errors import BadCompetition
 from app.importers import natural_questions
 from app.importers.checksums import parse_checksums
+from app.importers.json_text import quoted
 from app.importers.leaderboard import checked_leaderboard
 from app.importers.names import problem
 from app.preparation.shared_bytes import share
@@ -205,7 +206,7 @@ def _scores(file: Path) -> list[str]:
     except (UnicodeDecodeError, csv.Error) as error:
         raise BadCompetition([problem(LEADERBOARD, "", f"is not CSV: {error}")]) from None
     if odd := next((score for score in scores if len(score.splitlines()) > 1), None):
-        raise BadCompetition([problem(LEADERBOARD, "score", f"{odd[:40]!r} is not one score")])
+        raise BadCompetition([problem(LEADERBOARD, "score", f"{quoted(odd)} is not one score")])
     return scores
 
 

@@ -22,19 +22,31 @@ REPORT = ("report", "mine", "--padding", "fail")
 Done = subprocess.CompletedProcess[str]
 
 
-def podium(data: Path, *arguments: object, **settings: str) -> Done:
+def environment(data: Path, **settings: str) -> dict[str, str]:
     empty = data.parent / "none"
     empty.mkdir(exist_ok=True)
+    return {
+        **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
+        "PODIUM_DATA_DIR": str(data),
+        "PODIUM_COMPETITIONS_DIR": str(empty),
+        **settings,
+    }
+
+
+def podium(data: Path, *arguments: object, **settings: str) -> Done:
     return run_podium(
-        arguments,
-        env={
-            **{k: v for k, v in os.environ.items() if not k.startswith("PODIUM_")},
-            "PODIUM_DATA_DIR": str(data),
-            "PODIUM_COMPETITIONS_DIR": str(empty),
-            **settings,
-        },
+        arguments, env=environment(data, **settings),
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
+
+
+def without_room(data: Path, *arguments: object) -> Done:
+    """The same with a standard output that takes nothing."""
+    with Path("/dev/full").open("w") as full:
+        return run_podium(
+            arguments, env=environment(data),
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
+        )  # fmt: skip
 
 
 @pytest.fixture
@@ -111,12 +123,7 @@ def test_a_first_start_that_finds_no_room_is_told_in_a_sentence(tmp_path: Path) 
 
 
 def test_output_that_finds_no_room_is_told(data: Path) -> None:
-    with Path("/dev/full").open("w") as full:
-        done = run_podium(
-            ["competitions", "list", "--json"],
-            env={**os.environ, "PODIUM_DATA_DIR": str(data)},
-            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
-        )  # fmt: skip
+    done = without_room(data, "competitions", "list", "--json")
 
     assert_told(done, "No space left on device")
 
@@ -124,13 +131,7 @@ def test_output_that_finds_no_room_is_told(data: Path) -> None:
 def test_a_server_that_cannot_print_its_first_key_ends_and_revokes_it(tmp_path: Path) -> None:
     made = tmp_path / "data"
     made.mkdir()
-    with Path("/dev/full").open("w") as full:
-        done = run_podium(
-            ["serve", "--port", free_port()],
-            env={**os.environ, "PODIUM_DATA_DIR": str(made),
-                 "PODIUM_COMPETITIONS_DIR": str(tmp_path)},
-            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60,
-        )  # fmt: skip
+    done = without_room(made, "serve", "--port", free_port())
 
     assert_told(done, "No space left on device", "could not be shown, so it was revoked")
     (key,) = json.loads(podium(made, "keys", "list", "--json").stdout)
@@ -144,12 +145,7 @@ def test_the_keys_of_new_runs_that_cannot_be_printed_are_revoked(
     create = ("experiments", "create", "mine", "--agent", "a", "--model", "m")
     assert podium(data, *create).returncode == 0
     words = ("runs", "create", "--experiment", "mine", "--competition", "tiny", "--seeds", 2)
-    with Path("/dev/full").open("w") as full:
-        done = run_podium(
-            [*words, *form],
-            env={**os.environ, "PODIUM_DATA_DIR": str(data)},
-            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
-        )  # fmt: skip
+    done = without_room(data, *words, *form)
 
     assert_told(done, "No space left on device", "podium runs new-key")
     keys = json.loads(podium(data, "keys", "list", "--json").stdout)
@@ -163,12 +159,7 @@ def test_a_key_that_cannot_be_printed_is_revoked(data: Path, form: tuple[str, ..
     before = json.loads(podium(data, "keys", "list", "--json").stdout)
 
     for words in (("keys", "create", "admin"), ("runs", "new-key", run["id"])):
-        with Path("/dev/full").open("w") as full:
-            done = run_podium(
-                [*words, *form],
-                env={**os.environ, "PODIUM_DATA_DIR": str(data)},
-                stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=120,
-            )  # fmt: skip
+        done = without_room(data, *words, *form)
         assert done.returncode == 1, done.stderr[-2000:]
         assert "No space left on device" in done.stderr
         assert "could not be printed, so it was revoked" in done.stderr

@@ -78,10 +78,7 @@ def _bytes(path: Path) -> int | None:
         return None
     try:
         return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-    except (
-        OSError,
-        RecursionError,
-    ):  # a path of thousands of folders; the import says what is wrong
+    except (OSError, RecursionError):  # thousands of folders in one another: the import says so
         return None
 
 

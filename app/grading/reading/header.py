@@ -99,8 +99,8 @@ def check_header(
     examples = [name for name in header.unknown if name][:EXAMPLES]
     for name in header.missing:
         other = near.get(_normalized(name))
-        hint = f" (there is {other!r}: names must agree in case and spaces)"
-        hint = "" if other is None else hint
+        is_near = other is not None
+        hint = f" (there is {other!r}: names must agree in case and spaces)" if is_near else ""
         violations.add(
             ViolationCode.MISSING_COLUMN,
             f"column {name!r} is missing{hint}; "
