@@ -36,7 +36,8 @@ OPTIONS = {
     "start_new_session",
 }  # fmt: skip
 PIPES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
-WITHOUT_EFFECT = {"PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}  # set after the fork, or harmless
+# Set after the fork, or harmless; PYTHON itself is a variable of the Makefile, not of Python.
+WITHOUT_EFFECT = {"PYTHON", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
 
 
 class ForkServer:
