@@ -71,15 +71,18 @@ class ForkServer:
     def _begin(self) -> None:
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            self._process = subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-m", "tests.forkserver.program", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()], cwd=ROOT, stdin=subprocess.DEVNULL,
                 env={**os.environ, **GRADERS},
             )  # fmt: skip
-        atexit.register(self._end)
         self._channel.settimeout(LOAD_SECONDS)
-        assert self._channel.recv(64) == b"ready", "the fork server did not start"
+        if self._channel.recv(64) != b"ready":
+            process.wait(FORK_SECONDS)
+            raise AssertionError("the fork server did not start")  # the next test tries again
         self._channel.settimeout(FORK_SECONDS)
+        self._process = process
+        atexit.register(self._end)
 
     def _end(self) -> None:
         assert self._process is not None

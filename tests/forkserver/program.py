@@ -43,7 +43,7 @@ LOADED_LATER = (
 )  # fmt: skip
 # They act when they are loaded, or are programs that other processes run.
 NOT_LOADED = ("__main__", "app.graders.program", "app.cli.demo.agent", "app.cli.harbor.verifier")
-ENDING_SECONDS = 5.0  # for a thread that a library needed only while it was loaded
+ENDING_SECONDS = 60.0  # for a thread that a library needed only while it was loaded
 FORK_AWARE = ("jemalloc_bg_thd",)  # Arrow's allocator, which starts its thread again after a fork
 
 
