@@ -43,7 +43,7 @@ LOADED_LATER = (
 )  # fmt: skip
 # They act when they are loaded, or are programs that other processes run.
 NOT_LOADED = ("__main__", "app.graders.program", "app.cli.demo.agent", "app.cli.harbor.verifier")
-ENDING_SECONDS = 60.0  # for a thread that a library needed only while it was loaded
+ENDING_SECONDS = 5.0  # for a thread that a library needed only while it was loaded
 FORK_AWARE = ("jemalloc_bg_thd",)  # Arrow's allocator, which starts its thread again after a fork
 
 
@@ -69,13 +69,10 @@ def main(channel: socket.socket) -> None:
 
 def other_threads() -> list[str]:
     """The names of threads that a fork would not copy, though what they do may hold locks."""
-    return [name for name in names_of_threads()[1:] if name not in FORK_AWARE]
-
-
-def names_of_threads() -> list[str]:
-    """The names of this process's threads, the main one first."""
-    tasks = sorted(Path("/proc/self/task").iterdir(), key=lambda task: int(task.name))
-    return [(task / "comm").read_text().strip() for task in tasks]
+    # The first thread is named by its number: where numbers begin anew, it may not be the lowest.
+    tasks = [task for task in Path("/proc/self/task").iterdir() if task.name != str(os.getpid())]
+    names = [(task / "comm").read_text().strip() for task in tasks]
+    return [name for name in names if name not in FORK_AWARE]
 
 
 def load() -> None:
