@@ -52,24 +52,30 @@ def test_a_request_is_told_to_come_again(podium: Podium) -> None:
     announced = {"competitionName": folder.name, "contentLength": len(good), "fileName": "a.csv"}
     upload = run.client.post(f"{RPC}/StartSubmissionUpload", json=announced).json()["createUrl"]
     one_more, form = good + b"\n", {"file": ("a.csv", good)}
+    kept = f"/v1/submissions/{sent}/file"
+    public = f"/v1/competitions/{folder.name}/files/sample_submission.csv"
     page = {"Accept": "text/html"}
     requests: list[tuple[Callable[[], httpx.Response], int]] = [
         (lambda: run.validate(good), 200),
         (lambda: run.client.post("/validate", files=form), 200),
         (lambda: run.submit(one_more), 201),
-        (lambda: run.client.get(f"/v1/submissions/{sent}/file"), 200),
+        (lambda: run.client.get(kept), 200),
+        (lambda: run.client.get(kept, headers={"Range": "bytes=1-5"}), 206),
+        (lambda: run.client.get(public), 200),
         (lambda: run.client.put(upload, content=good), 200),
         (lambda: podium.send_folder(folder), 200),
         (lambda: podium.admin.get(f"/competitions/{folder.name}", headers=page), 200),
     ]
     podium.admin.get("/v1/runs")  # its connection is open
+    for path in (kept, public):  # so that the files need not be compared with their digests again
+        assert run.client.get(path).status_code == 200
 
     with no_more_files(podium.server):
         answers = [ask() for ask, _ in requests]
 
     told = [(one.status_code, one.headers.get("Retry-After")) for one in answers]
     of_kaggle = (503, None)  # its client would sleep on a Retry-After
-    assert told == [(503, "5")] * 4 + [of_kaggle] + [(503, "5")] * 2
+    assert told == [(503, "5")] * 6 + [of_kaggle] + [(503, "5")] * 2
     for one in answers:
         shown = one.json()
         assert "no more open files" in shown.get("detail", shown.get("message"))

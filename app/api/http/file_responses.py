@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
+from io import BufferedReader
+from typing import Any
 
+import anyio
 from fastapi import Request, Response
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
+from starlette.types import Receive, Scope, Send
 
-from app.errors import PodiumError
+from app.errors import DamagedFile, PodiumError
+from app.regular_file import open_regular
 from app.storage.blobs.lease import Lease
+from app.system_limits import is_used_up
 
 # A number of 18 digits is beyond every file; int() refuses one of 5,000.
 _ONE = r"(?:[0-9]{1,18}-(?:[0-9]{1,18})?|-[0-9]{1,18})"
@@ -22,6 +31,31 @@ class RangeNotSatisfiable(PodiumError):
     """The file has no bytes in the range asked for."""
 
     status = 416
+
+
+class OpenedFile(FileResponse):
+    """A file that was opened before the answer begins.
+
+    FileResponse opens it after it has sent 200: if that fails, the answer is cut without a word.
+    """
+
+    def __init__(self, file: BufferedReader, lease: Lease, **options: Any) -> None:
+        super().__init__(
+            lease.path,
+            stat_result=os.fstat(file.fileno()),
+            background=BackgroundTask(lease.close),
+            **options,
+        )
+        self._file = file
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the file, or what was asked for of it."""
+        with self._file:
+            await super().__call__(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def _open_file(self) -> AsyncIterator[anyio.AsyncFile[bytes]]:
+        yield anyio.wrap_file(self._file)
 
 
 def leased_file(
@@ -40,20 +74,34 @@ def leased_file(
 
     Raises:
         RangeNotSatisfiable: a range asked for begins beyond the file's last byte.
+        DamagedFile: the file cannot be opened.
+        OSError: this process can open no more files.
     """
     modified = format_datetime(at.astimezone(UTC).replace(microsecond=0), usegmt=True)
-    try:
-        _check_ranges(request, lease.path.stat().st_size, (f'"{identity}"', modified))
-    except BaseException:
-        lease.close()
-        raise
-    return FileResponse(
-        lease.path,
+    with contextlib.ExitStack() as unless_answered:
+        unless_answered.callback(lease.close)
+        file = unless_answered.enter_context(_opened(lease))
+        size = os.fstat(file.fileno()).st_size
+        _check_ranges(request, size, (f'"{identity}"', modified))
+        unless_answered.pop_all()
+    return OpenedFile(
+        file,
+        lease,
         media_type=media_type,
         filename=filename,
         headers={"ETag": f'"{identity}"', "Last-Modified": modified},
-        background=BackgroundTask(lease.close),
     )
+
+
+def _opened(lease: Lease) -> BufferedReader:
+    try:
+        return open_regular(lease.path)
+    except OSError as error:
+        if is_used_up(error):
+            raise  # this says nothing about the file
+        raise DamagedFile(
+            f"The stored file {lease.path} cannot be opened: {error.strerror}."
+        ) from None
 
 
 def _check_ranges(request: Request, size: int, validators: tuple[str, str]) -> None:
