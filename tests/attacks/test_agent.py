@@ -198,3 +198,25 @@ def test_rules_for_kaggles_client_say_which_files_count(
 
     codes = [send(run, file_of(200 + number, 100), Prefer="wait=9") for number in range(2)]
     assert (codes[1].status_code == 201) is spares
+
+
+def test_a_large_file_is_not_read_whole_for_each_byte_of_it(podium: Podium) -> None:
+    folder = podium.competition()
+    run = podium.run(folder)
+    size = 8 << 20
+    sent = run.submit(file_of(55, size)).json()["id"]
+    counters = Path(f"/proc/{podium.server.process.pid}/io")
+
+    def read() -> int:
+        return int(counters.read_text().split()[1])
+
+    before = read()
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        asked = [
+            threads.submit(
+                run.client.get, f"/v1/submissions/{sent}/file", headers={"Range": "bytes=0-1"}
+            )
+            for _ in range(24)
+        ]
+    assert [one.result().content for one in asked] == [b"id"] * 24
+    assert read() - before < 3 * size  # it was 24 times the file

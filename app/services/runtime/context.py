@@ -31,6 +31,7 @@ from app.settings import Settings
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.store import BlobStore
+from app.storage.blobs.verify import VerifiedFiles
 from app.storage.database.batch import WriteBatch
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits
@@ -69,6 +70,7 @@ class Context:
     own_metrics: OwnMetrics
     notifications: Notifications = field(default_factory=Notifications)
     kept: KeptValues = field(default_factory=KeptValues)
+    verified: VerifiedFiles = field(default_factory=VerifiedFiles)
     validations: Turns[Verdict | GraderFault] = field(default_factory=lambda: Turns(VALIDATORS))
     uncertainties: SharedJobs[UncertaintyRecord] = field(
         default_factory=lambda: SharedJobs(WAITING_UNCERTAINTIES)

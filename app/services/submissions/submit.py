@@ -17,7 +17,6 @@ from app.services.runtime.reservations import Reservation, WantedPlace
 from app.services.runtime.run_limits import refuse_closed, refuse_measured, start_clocks
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob
-from app.storage.blobs.verify import verify_file
 from app.storage.database.records import RunRecord, SubmissionRecord
 from app.storage.queries import submissions
 from app.storage.queries.ids import new_id
@@ -159,14 +158,14 @@ async def _reserve(
 
 
 def verified_file(context: Context, submission: SubmissionRecord) -> Lease:
-    """The file of a submission, compared with its digest.
+    """The file of a submission, compared with its digest if it changed since it last was.
 
     Raises:
         DamagedFile: the store has lost or damaged it.
         StoreAway: the store cannot be reached.
     """
     lease = context.blobs.lease(submission.sha256)
-    verify_file(lease.path, submission.sha256)
+    context.verified.require(lease.path, submission.sha256)
     return lease
 
 

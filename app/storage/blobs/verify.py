@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cachetools import LRUCache
@@ -42,27 +44,66 @@ def verify_file(path: Path, sha256: str) -> None:
         )
 
 
+@dataclass
+class _Reading:
+    """A file that one thread reads, and how many threads want to know what it finds."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    wanted: int = 0
+    failure: DamagedFile | None = None
+
+
 class VerifiedFiles:
     """Remembers which files had the right bytes, identified by inode, size and mtime."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: LRUCache[tuple[Path, str], Signature] = LRUCache(REMEMBERED)
+        self._reading: dict[tuple[Path, str], _Reading] = {}
 
     def require(self, path: Path, sha256: str) -> None:
         """Compare a file with its digest, unless it was compared and did not change since.
 
+        If several threads need the same file, one reads it and the others wait: an agent that asks
+        for a large file many times at once would occupy all processors.
+
         Raises:
             DamagedFile: as `verify_file`.
         """
-        signature = _signature(path)
-        with self._lock:
-            if signature is not None and self._known.get((path, sha256)) == signature:
+        if self._is_known(path, sha256, _signature(path)):
+            return
+        with self._exclusive(path, sha256) as reading:
+            signature = _signature(path)
+            if self._is_known(path, sha256, signature):
                 return
-        verify_file(path, sha256)
-        if signature is not None:
+            if reading.failure is not None:
+                raise DamagedFile(reading.failure.detail)
+            try:
+                verify_file(path, sha256)
+            except DamagedFile as failure:
+                reading.failure = failure
+                raise
+            if signature is not None:
+                with self._lock:
+                    self._known[path, sha256] = signature
+
+    def _is_known(self, path: Path, sha256: str, signature: Signature | None) -> bool:
+        with self._lock:
+            return signature is not None and self._known.get((path, sha256)) == signature
+
+    @contextlib.contextmanager
+    def _exclusive(self, path: Path, sha256: str) -> Iterator[_Reading]:
+        with self._lock:
+            reading = self._reading.setdefault((path, sha256), _Reading())
+            reading.wanted += 1
+        try:
+            with reading.lock:
+                yield reading
+        finally:
             with self._lock:
-                self._known[path, sha256] = signature
+                reading.wanted -= 1
+                if not reading.wanted:
+                    del self._reading[path, sha256]
 
 
 def _signature(path: Path) -> Signature | None:
