@@ -8,12 +8,12 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import IO, Any, Self, cast
 
 import pandas as pd
 
 from app.preparation import ordered_archives
+from app.preparation.raw_names import require_inside
 from app.preparation.shared_bytes import share
 from app.preparation.tar_files import Use
 
@@ -50,12 +50,7 @@ class RawFiles:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def open(self, name: str, *, within: str | None = None) -> IO[bytes]:
@@ -64,7 +59,9 @@ class RawFiles:
         Raises:
             FileNotFoundError: there is no such file; says where it was looked for.
             zipfile.BadZipFile: an archive is damaged.
+            Invalid: the name leads out of the raw files.
         """
+        require_inside(name)
         if within and ordered_archives.is_ordered(within):
             return self._member_in_order(name, within)
         stream = None if within else self._stream(name)
@@ -107,6 +104,7 @@ class RawFiles:
         Raises:
             FileNotFoundError, zipfile.BadZipFile: as `open`.
         """
+        require_inside(name)
         self._make_folder_of(target)
         if not within and self._top is None and (file := self.root / name).is_file():
             share(file, target)
@@ -144,6 +142,8 @@ class RawFiles:
             FileNotFoundError: there is no such archive, or not all wanted files are in it.
             ModuleNotFoundError, and errors of damaged archives: as `ordered_archives.names`.
         """
+        for name in wanted:
+            require_inside(name)
         ordered_archives.read(archive, self._ordered(archive), wanted, use)
 
     def zip_bulk(
@@ -186,6 +186,7 @@ class RawFiles:
         """Once for each folder: competitions have 100,000 images in one."""
         folder = target.parent
         if folder not in self._folders:
+            require_inside(str(folder).removeprefix("/"))
             folder.mkdir(parents=True, exist_ok=True)
             self._folders.add(folder)
 

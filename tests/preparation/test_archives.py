@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import lzma
 import subprocess
 import sys
@@ -15,7 +16,9 @@ from pathlib import Path
 import py7zr
 import pytest
 
+from app.errors import Invalid
 from app.preparation import seven_zip, tar_files
+from app.preparation.labelled_images import prepare_a_fifth
 from app.preparation.raw_files import RawFiles
 
 FILES = {f"train/{number:03d}.wav": b"\x00\xff%d" % number * 50 for number in range(40)}
@@ -163,3 +166,45 @@ def test_a_missing_library_is_named_with_what_to_do(module: str, library: str) -
 
     assert ran.returncode == 1
     assert "pip install '.[preparation]'" in ran.stderr.splitlines()[-1]
+
+
+OUTSIDE = ("../../evil.jpg", "/evil.jpg", "a/../../../evil.jpg")
+
+
+@pytest.mark.parametrize("file", OUTSIDE)
+def test_no_image_is_written_where_its_record_says_outside(tmp_path: Path, file: str) -> None:
+    images = [{"id": number, "file_name": f"{number}.jpg"} for number in range(9)]
+    images.append({"id": 9, "file_name": file})
+    annotations = [{"image_id": one["id"], "category_id": 1} for one in images]
+    metadata = {"images": images, "annotations": annotations, "info": {}, "licenses": []}
+    with zipfile.ZipFile(tmp_path / "raw.zip", "w") as packed:
+        packed.writestr("train/metadata.json", json.dumps(metadata))
+        for one in images:
+            packed.writestr(f"train/{one['file_name']}", "x")
+    public = tmp_path / "made" / "deep" / "public"
+    public.mkdir(parents=True)
+
+    with RawFiles(tmp_path / "raw.zip") as raw, pytest.raises(Invalid, match="leads out of"):
+        prepare_a_fifth(raw, public, tmp_path, train="train", test="test", encoding="utf-8")
+
+    assert [path for path in tmp_path.rglob("*.jpg") if public not in path.parents] == []
+
+
+@pytest.mark.parametrize("within", [None, "train.tar.gz", "train.7z", "train.zip"])
+def test_no_file_beside_the_raw_files_is_read(tmp_path: Path, within: str | None) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "secret").write_text("secret")
+    name = "../secret"
+    with RawFiles(tmp_path / "raw") as raw:
+        for copy in (raw.copy, lambda *one, within: raw.copy_bulk([one], within=within)):
+            with pytest.raises(Invalid, match=f"name a file '{name}'"):
+                copy(name, tmp_path / "copy", within=within)
+    assert not (tmp_path / "copy").exists()
+
+
+def test_no_file_is_written_to_a_target_that_leads_out(tmp_path: Path) -> None:
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "a").write_text("a")
+    with RawFiles(tmp_path / "raw") as raw, pytest.raises(Invalid, match="leads out"):
+        raw.copy_bulk([("a", tmp_path / "made" / ".." / "b" / "a")])
+    assert not (tmp_path / "b").exists()
