@@ -17,8 +17,8 @@ from typing import IO, cast
 from app.domain.competition import SLUG
 from app.errors import BadCompetition
 from app.importers.names import LONGEST_NAME, is_junk, name_fault, problem, shown
-from app.importers.tar_stream import TarStream
 from app.importers.zip_directory import central_directory_bytes
+from app.preparation.tar_stream import TarStream
 
 MAX_FILES = 200_000
 CHUNK_BYTES = 1 << 20

@@ -10,9 +10,12 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import IO, cast
 
+from app.preparation.tar_stream import TarStream
+
 Use = Callable[[str, IO[bytes], int], None]
 
 _GZIP = b"\x1f\x8b"  # how such files begin
+_NO_LIMIT = 1 << 62  # bytes: the archive is the admin's own, and is read piece by piece
 
 
 def names(archive: IO[bytes]) -> list[str]:
@@ -20,6 +23,7 @@ def names(archive: IO[bytes]) -> list[str]:
 
     Raises:
         tarfile.ReadError, gzip.BadGzipFile, EOFError, zlib.error: the archive is cut or damaged.
+        BadCompetition: it has a sparse file.
     """
     return sorted(_name(member) for _, member in _members(archive))
 
@@ -31,6 +35,7 @@ def read(archive: IO[bytes], wanted: Collection[str], use: Use) -> None:
 
     Raises:
         tarfile.ReadError, gzip.BadGzipFile, EOFError, zlib.error: the archive is cut or damaged.
+        BadCompetition: it has a sparse file.
     """
     for packed, member in _members(archive):
         content = packed.extractfile(member) if _name(member) in wanted else None
@@ -58,19 +63,20 @@ def written(archive: Path) -> Iterator[Use]:
 
 
 def _members(archive: IO[bytes]) -> Iterator[tuple[tarfile.TarFile, tarfile.TarInfo]]:
-    """The regular files of an archive.
+    """The regular files of an archive, as `TarStream` bounds and checks it.
 
-    `tarfile` would take an archive that was cut for a complete one; gzip's sum, behind the last
-    byte, tells.
+    `tarfile` would take an archive that was cut, or has a damaged header, for a complete one.
     """
     head = cast(io.BufferedReader, archive).peek(len(_GZIP))[: len(_GZIP)]
-    stream = cast(IO[bytes], gzip.GzipFile(fileobj=archive)) if head == _GZIP else archive
-    with tarfile.open(fileobj=stream, mode="r|") as packed:
-        for member in packed:
+    plain = cast(IO[bytes], gzip.GzipFile(fileobj=archive)) if head == _GZIP else archive
+    stream = TarStream(plain, _NO_LIMIT, "")
+    with tarfile.open(fileobj=stream, mode="r:") as packed:
+        while member := stream.next_member(packed):
+            if member.issparse():
+                raise tarfile.ReadError(f"{member.name!r} is a sparse file")
             if member.isfile():
                 yield packed, member
-    while stream.read(1 << 20):
-        pass
+    stream.finish()
 
 
 def _name(member: tarfile.TarInfo) -> str:

@@ -11,6 +11,7 @@ import sys
 import tarfile
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import py7zr
@@ -104,6 +105,46 @@ def test_cut_archives_are_errors(name: str, size: int, tmp_path: Path) -> None:
     errors = (py7zr.Bad7zFile, py7zr.exceptions.CrcError, tarfile.ReadError, EOFError, zlib.error)
     with RawFiles(tmp_path) as raw, pytest.raises(errors):
         raw.names(within=name)
+
+
+def member(kind: bytes, size: int) -> bytes:
+    """A header of tar that announces so many bytes."""
+    announced = tarfile.TarInfo("a")
+    announced.type, announced.size = kind, size
+    return announced.tobuf(tarfile.USTAR_FORMAT)
+
+
+DAMAGED = {
+    "cut between two files": lambda whole: whole[: 3 * 1024],
+    "no header": lambda whole: whole[: 2 * 1024] + b"x" * 512 + whole[2 * 1024 + 512 :],
+    "a long pax header": lambda _: member(tarfile.XHDTYPE, 1 << 32),
+    "a long name": lambda _: member(tarfile.GNUTYPE_LONGNAME, 1 << 32),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGED)
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_part_of_a_tar_archive_is_not_taken_for_the_whole(
+    tmp_path: Path, how: str, pack: Callable[[bytes], bytes]
+) -> None:
+    whole = gzip.decompress(archive_tar({str(number): b"x" for number in range(6)}))
+    (tmp_path / "a.tar").write_bytes(pack(DAMAGED[how](whole)))
+
+    with RawFiles(tmp_path) as raw, pytest.raises(tarfile.ReadError, match=r"end|header"):
+        raw.names(within="a.tar")
+
+
+def test_a_file_of_a_tar_archive_is_read_at_once_however_large(tmp_path: Path) -> None:
+    content = bytes(range(256)) * 13_000  # 3 MiB and some
+    (tmp_path / "a.tar").write_bytes(gzip.decompress(archive_tar({"a": content, "b": b"x"})))
+    seen: dict[str, bytes] = {}
+
+    with RawFiles(tmp_path) as raw:
+        raw.read_members(
+            "a.tar", ["a", "b"], lambda name, file, _: seen.update({name: file.read()})
+        )
+
+    assert seen == {"a": content, "b": b"x"}
 
 
 def test_a_changed_byte_in_a_7z_archive_is_an_error(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 import re
 import tarfile
+from collections.abc import Iterator
 from typing import IO
 
 from app.errors import BadCompetition
-from app.importers.names import problem
 
 CHUNK_BYTES = 1 << 20
 LONGEST_HEADER = 1 << 14  # bytes; tarfile reads names and pax headers in one piece
@@ -21,7 +21,7 @@ SPARSE = b"GNU.sparse.major="  # then tarfile reads a list of holes, however lon
 
 
 class TarStream(io.RawIOBase):
-    """Reads forward only, `limit` bytes at most and never more than 1 MiB at a time.
+    """Reads forward only, `limit` bytes at most, and headers of at most 16 KiB.
 
     Without it a header of a few bytes makes `tarfile` read gigabytes into memory, and an archive
     that was cut between two members looks complete. Headers are checked before `tarfile` has them:
@@ -62,10 +62,11 @@ class TarStream(io.RawIOBase):
 
     def read(self, size: int | None = -1, /) -> bytes:
         """The next `size` bytes, or fewer at the end."""
-        longest = LONGEST_HEADER if self._in_headers else CHUNK_BYTES
-        if size is None or not 0 <= size <= longest:
+        if size is None or size < 0 or (self._in_headers and size > LONGEST_HEADER):
             raise tarfile.ReadError("a header is too long")
-        data = self._take(size)
+        data = self._take(min(size, CHUNK_BYTES))
+        if len(data) == CHUNK_BYTES < size:  # of a file: as much as is there, not as is declared
+            data = b"".join((data, *self._pieces(size - CHUNK_BYTES)))
         if self._is_pax:
             self._is_pax = False
             check_pax(data)
@@ -100,8 +101,13 @@ class TarStream(io.RawIOBase):
         self._last = self._stream.read(size)
         self._position += len(self._last)
         if self._position > self._limit:
-            raise BadCompetition([problem("archive", "", self._too_large)])
+            raise _bad_archive(self._too_large)
         return self._last
+
+    def _pieces(self, size: int) -> Iterator[bytes]:
+        while data := self._take(min(CHUNK_BYTES, size)):
+            size -= len(data)
+            yield data
 
 
 def check_pax(header: bytes) -> None:
@@ -127,4 +133,8 @@ def check_pax(header: bytes) -> None:
 
 
 def _sparse_file() -> BadCompetition:
-    return BadCompetition([problem("archive", "", "has a sparse file: pack it without --sparse")])
+    return _bad_archive("has a sparse file: pack it without --sparse")
+
+
+def _bad_archive(message: str) -> BadCompetition:
+    return BadCompetition([{"file": "archive", "key": "", "message": message}])
