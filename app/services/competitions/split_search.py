@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.domain.competition import TOML, parse_competition
-from app.errors import NeedsData
+from app.errors import BadCompetition, NeedsData
+from app.importers.folder import MAX_FILES, ONE_DISK
+from app.importers.names import JUNK, problem
+from app.importers.tree import SourceFile, copy_file, list_files
 from app.preparation.search_rows import mark_search_rows
 
 
@@ -28,31 +30,36 @@ def split_search(folder: Path, data_dir: Path, *, share: float, seed: int) -> Sp
     as it is.
 
     Raises:
-        BadCompetition: competition.toml is invalid.
+        BadCompetition: competition.toml is invalid, or a file is a link, damaged or out of place.
         NeedsData: the folder has no answers.
         Invalid: as `mark_search_rows`.
     """
-    toml = (folder / TOML).read_text(encoding="utf-8")
-    name = parse_competition(folder.name, toml).answers.file
-    answers = mark_search_rows(_text(folder / "private" / name), share, seed)
+    # A link is refused as by an import: copied, it would be a file of whatever it leads to.
+    files = {file.staged: file for file in list_files(folder, max_files=MAX_FILES)}
     target = data_dir.resolve() / "split" / folder.name
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".splitting-", dir=target.parent) as scratch:
+        toml = _text(files[TOML], Path(scratch, "read"))
+        name = f"private/{parse_competition(folder.name, toml).answers.file}"
+        if name not in files:
+            raise NeedsData(
+                f"There is no {folder / name}, and without the answers nothing can be split."
+            )
+        answers = mark_search_rows(_text(files[name], Path(scratch, "read")), share, seed)
         made = Path(scratch, folder.name)
-        shutil.copytree(folder, made)
-        (made / "private" / f"{name}.gz").unlink(missing_ok=True)
-        (made / "private" / name).write_text(answers.text, encoding="utf-8")
+        shutil.copytree(folder, made, symlinks=True, ignore=shutil.ignore_patterns(*JUNK))
+        (made / files[name].path).unlink()
+        (made / name).write_text(answers.text, encoding="utf-8")
         shutil.rmtree(target, ignore_errors=True)
         made.rename(target)
     return SplitFolder(target, answers.rows)
 
 
-def _text(file: Path) -> str:
-    packed = file.with_name(f"{file.name}.gz")
-    if file.is_file():
-        data = file.read_bytes()
-    elif packed.is_file():
-        data = gzip.decompress(packed.read_bytes())
-    else:
-        raise NeedsData(f"There is no {file}, and without the answers nothing can be split.")
-    return data.decode("utf-8-sig")
+def _text(file: SourceFile, scratch: Path) -> str:
+    too_large = f"is larger than {ONE_DISK} bytes"
+    copy = copy_file(file, scratch, max_bytes=ONE_DISK, too_large=too_large)
+    try:
+        return (scratch / copy.path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"is not UTF-8 (byte {error.start})"
+        raise BadCompetition([problem(file.path, "", message)]) from None

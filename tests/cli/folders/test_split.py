@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from app.errors import BadCompetition
+from app.services.competitions.split_search import split_search
 from tests.cli.conftest import Command
 from tests.factories import write_competition
 
@@ -42,3 +49,51 @@ def test_a_folder_without_answers_is_refused(podium: Command, tmp_path: Path) ->
 
     assert done.returncode == 1
     assert "without the answers" in done.stderr
+
+
+DAMAGE: dict[str, Callable[[Path], None]] = {
+    "public/x.csv: is a symbolic link": lambda folder: (folder / "public" / "x.csv").symlink_to(
+        folder / "private" / "answers.csv"
+    ),
+    "public/x.csv: is neither": lambda folder: os.mkfifo(folder / "public" / "x.csv"),
+    "private/answers.csv: is not UTF-8 (byte 0)": lambda folder: change(
+        folder / "private" / "answers.csv", lambda data: b"\xff" + data
+    ),
+    "competition.toml: is not UTF-8 (byte 0)": lambda folder: change(
+        folder / "competition.toml", lambda data: b"\xff" + data
+    ),
+    "private/answers.csv.gz: is not a complete gzip file": lambda folder: change(
+        (folder / "private" / "answers.csv").rename(folder / "private" / "answers.csv.gz"),
+        lambda data: gzip.compress(data)[:-9],
+    ),
+}
+
+
+def change(file: Path, by: Callable[[bytes], bytes]) -> None:
+    file.write_bytes(by(file.read_bytes()))
+
+
+@pytest.mark.parametrize("problem", DAMAGE)
+def test_a_folder_that_no_import_takes_is_not_split(tmp_path: Path, problem: str) -> None:
+    folder = write_competition(tmp_path / "tiny", rows=100)
+    DAMAGE[problem](folder)
+
+    with pytest.raises(BadCompetition) as refused:
+        split_search(folder, tmp_path / "data", share=0.3, seed=0)
+
+    first = refused.value.problems[0]
+    assert f"{first['file']}: {first['message']}".startswith(problem)
+    assert list((tmp_path / "data").glob("split/*")) == []
+
+
+def test_packed_answers_are_split(tmp_path: Path) -> None:
+    folder = write_competition(tmp_path / "tiny", rows=100)
+    answers = folder / "private" / "answers.csv"
+    whole = split_search(folder, tmp_path / "one", share=0.3, seed=0)
+    change(answers.rename(answers.with_name("answers.csv.gz")), gzip.compress)
+
+    packed = split_search(folder, tmp_path / "two", share=0.3, seed=0)
+
+    texts = [(one.folder / "private" / "answers.csv").read_bytes() for one in (whole, packed)]
+    assert texts[0] == texts[1]
+    assert os.listdir(packed.folder / "private") == ["answers.csv"]  # noqa: PTH208
