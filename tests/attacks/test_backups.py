@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 
-from app.services.operations.backup_format import BadBackup
+from app.services.operations.backup_format import LARGEST_MANIFEST, BadBackup
 from app.services.operations.restore import restore
 from app.settings import Settings
 from app.storage.database.database import Database
 from app.storage.database.dump import tables_with_rows
+from app.storage.database.jsonl import read_lines
 from tests.factories import write_competition
 from tests.forkserver import run_podium
 from tests.server import PodiumServer
@@ -112,6 +113,36 @@ def test_a_list_of_stored_files_that_lists_none(backup: Path, data: bytes) -> No
     change(backup, lambda document: put(backup / BLOB_LIST, packed, document["blobs"]))
 
 
+@pytest.mark.parametrize("tells", [True, False])
+def test_a_list_without_a_file_that_a_row_names(backup: Path, tells: bool) -> None:
+    listed = gzip.decompress((backup / BLOB_LIST).read_bytes()).splitlines(keepends=True)
+    shutil.rmtree(backup / "blobs" / json.loads(listed[-1])[0][:2])
+
+    def leave_out(document: dict[str, Any]) -> None:
+        put(backup / BLOB_LIST, gzip.compress(b"".join(listed[:-1])), document["blobs"])
+        document["blobs"]["rows"] -= tells
+
+    change(backup, leave_out)
+
+
+def test_fewer_rows_than_the_manifest_says(backup: Path) -> None:
+    file = backup / "tables" / "version_file.jsonl.gz"
+    kept = gzip.decompress(file.read_bytes()).splitlines(keepends=True)[:-1]
+    packed = gzip.compress(b"".join(kept))
+    change(backup, lambda document: put(file, packed, table_of(document, "version_file")["file"]))
+
+
+def test_a_line_that_is_packed_more_tightly_than_one_of_podiums(tmp_path: Path) -> None:
+    for size, is_read in ((15 << 20, True), (17 << 20, False)):
+        file = tmp_path / str(size)
+        file.write_bytes(gzip.compress(b'"' + b"a" * size + b'"\n'))
+        if is_read:
+            assert [len(line) for line in read_lines(file)] == [size]
+        else:
+            with pytest.raises(ValueError, match="a line has more than"):
+                list(read_lines(file))
+
+
 def test_a_table_that_is_left_out(backup: Path) -> None:
     change(backup, lambda document: document["tables"].remove(table_of(document)))
     rows_file(backup).unlink()
@@ -126,7 +157,9 @@ def test_a_column_that_no_table_has(backup: Path) -> None:
     change(backup, lambda document: table_of(document)["columns"].update({'x"; --': "text"}))
 
 
-@pytest.mark.parametrize("text", [DEEP.decode(), "null", "[]", '{"format": []}', ""])
+@pytest.mark.parametrize(
+    "text", [DEEP.decode(), "null", "[]", '{"format": []}', "", " " * LARGEST_MANIFEST + "{}"]
+)
 def test_a_manifest_that_is_none(backup: Path, text: str) -> None:
     (backup / "manifest.json").write_text(text)
 

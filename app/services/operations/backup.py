@@ -163,8 +163,10 @@ def _distinct(files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
     """Each of the files once.
 
     Raises:
-        ChangedRow: the digest of a file is not one, or its size is not a whole number.
+        ChangedRow: the digest of a file is not one, or its size is no whole number or not the same
+            in all rows.
     """
+    before = ""
     for (sha256, size), _ in groupby(files):
         try:
             path_of(sha256)
@@ -172,19 +174,31 @@ def _distinct(files: Iterable[tuple[str, int]]) -> Iterator[tuple[str, int]]:
             raise ChangedRow(f"A row names a file by {sha256!r}, which is not a SHA-256") from None
         if not isinstance(size, int):
             raise ChangedRow(f"A row says that the file {sha256} has {size!r} bytes")
+        if sha256 == before:
+            raise ChangedRow(f"Two rows say differently how many bytes the file {sha256} has")
+        before = sha256
         yield sha256, size
 
 
 def _copy_files(
     blobs: BlobStore, folder: Path, manifest: BackupManifest, progress: Progress
 ) -> None:
-    """Copy the files that the rows refer to. Files exist before their rows and never change."""
+    """Copy the files that the rows refer to. Files exist before their rows and never change.
+
+    Raises:
+        ChangedRow: a file has not as many bytes as its rows say.
+        DamagedFile: it is missing or damaged.
+    """
 
     def copy(line: tuple[str, int]) -> None:
         sha256, size = line
         target = blob_file(folder, sha256)
         target.parent.mkdir(exist_ok=True)
-        blobs.fetch(sha256, target)
+        found = blobs.fetch(sha256, target)
+        if found != size:  # a restore would refuse the file
+            raise ChangedRow(
+                f"A row says that the file {sha256} has {size} bytes, and it has {found}"
+            )
         _make_own(target)
         progress("copying files", size, manifest.blob_bytes)
 

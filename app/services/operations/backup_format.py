@@ -16,7 +16,7 @@ from gzip import BadGzipFile
 from itertools import groupby
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from app.domain.wording import first_few
 from app.errors import Invalid
@@ -30,6 +30,7 @@ FORMAT = 1
 MANIFEST, TABLES, BLOBS, BLOB_LIST = "manifest.json", "tables", "blobs", "blobs.jsonl.gz"
 PARALLEL_READS = 4  # files read at the same time
 SHOWN_PROBLEMS = 10  # in an error text
+LARGEST_MANIFEST = 1 << 20  # bytes; it has a few kilobytes for each table
 # What reading rows may raise that Podium did not write.
 UNREADABLE = (ValueError, TypeError, LookupError, RecursionError, EOFError, BadGzipFile, zlib.error)
 Progress = Callable[[str, int, int], None]  # the step, the amount done just now, the total amount
@@ -113,10 +114,17 @@ def _manifest(folder: Path) -> BackupManifest:
             "written last."
         )
     try:
-        text = (folder / MANIFEST).read_text()
+        with (folder / MANIFEST).open("rb") as file:
+            text = file.read(LARGEST_MANIFEST + 1)
+        if len(text) > LARGEST_MANIFEST:
+            raise ValueError(f"it is larger than {LARGEST_MANIFEST} bytes")
         document = json.loads(text)
         is_newer = document["format"] > FORMAT
         manifest = None if is_newer else MANIFESTS.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise BadBackup(f"{folder / MANIFEST} is damaged: {place}: {first['msg']}") from None
     except UNREADABLE as error:
         raise BadBackup(f"{folder / MANIFEST} is damaged: {error}") from None
     if manifest is None or manifest.schema not in known_revisions():
@@ -146,17 +154,20 @@ def _problems_of_blobs(folder: Path, manifest: BackupManifest, progress: Progres
         progress("verifying files", size, manifest.blob_bytes)
         return list(_file_problems(blob_file(folder, sha256), size, sha256))
 
-    seen = set()
+    seen, count = set(), 0
     lines_by_digest = read_lines(folder / BLOB_LIST)
     for directory, lines in groupby(lines_by_digest, key=lambda line: path_of(line[0]).directory):
         expected = [(sha256, size) for sha256, size in lines]
         seen.add(directory)
+        count += len(expected)
         for found in map_concurrently(check, expected, concurrency=PARALLEL_READS):
             yield from found
         yield from _unexpected_files(
             folder / BLOBS / directory, {path_of(sha256).file for sha256, _ in expected}
         )
     yield from _unexpected_files(folder / BLOBS, seen)
+    if count != manifest.blobs.rows:
+        yield f"{folder / BLOB_LIST} lists {count} files, and {MANIFEST} {manifest.blobs.rows}"
 
 
 def _file_problems(path: Path, size: int, sha256: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import OperationalError, StatementError
@@ -156,6 +157,7 @@ def _store_rows(
             raise _refers_to_nothing(folder, broken)
 
     def finish(connection: Connection) -> None:
+        _require_files(connection, folder)
         dump.requeue_unfinished(connection)
         dump.reset_sequences(connection)
         # The files are in another store now: the next server writes its identity.
@@ -179,6 +181,21 @@ def _require_tables(connection: Connection, folder: Path, manifest: BackupManife
         )
 
 
+def _require_files(connection: Connection, folder: Path) -> None:
+    """Check that the backup had each file that a row names. Both are sorted by digest."""
+    listed = read_lines(folder / BLOB_LIST)
+    there: list[Any] | None = next(listed, None)
+    for sha256, size in dump.referenced_files(connection):
+        while there is not None and there[0] < sha256:
+            there = next(listed, None)
+        if there != [sha256, size]:
+            raise BadBackup(
+                f"The backup in {folder} was changed: a row names the file {sha256} of {size} "
+                "bytes, which is not in the backup. No row was restored: use another copy of it, "
+                "or another backup."
+            )
+
+
 def _load(
     connection: Connection,
     folder: Path,
@@ -188,9 +205,11 @@ def _load(
     keys: list[ForeignKey],
 ) -> None:
     rows = read_lines(table_file(folder, table.name))
+    loaded = 0
     try:
         for count in load_rows(connection, table.name, table.columns, rows):
             progress("storing rows", count, total)
+            loaded += count
     except OperationalError:  # the database is away or full
         raise
     except (*UNREADABLE, StatementError) as error:
@@ -205,6 +224,11 @@ def _load(
             f"The backup in {folder} was changed: rows of {table.name} do not fit that table "
             f"({type(error).__name__}). No row was restored."
         ) from None
+    if loaded != table.file.rows:
+        raise BadBackup(
+            f"The backup in {folder} was changed: {table.name} has {loaded} rows, and its manifest "
+            f"says {table.file.rows}. No row was restored."
+        )
 
 
 def _refers_to_nothing(folder: Path, broken: str) -> BadBackup:

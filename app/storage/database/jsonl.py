@@ -39,6 +39,8 @@ from app.storage.database.tables.column_types import DOCUMENT, UtcDateTime
 
 ROWS_PER_INSERT = 500  # rows in memory
 COMPRESSION_LEVEL = 4
+# A row that lists many files has a line of gigabytes, of which digests take a half packed, too.
+LONGEST_LINE, MOST_PACKED = 16 << 20, 32  # bytes; bytes for each packed one
 # The kinds of columns, by names that stay the same when the models change. Each file lists the
 # kinds of its columns.
 KINDS: dict[str, TypeEngine[Any]] = {
@@ -93,9 +95,17 @@ def write_lines(path: Path, lines: Iterable[Any]) -> JsonLinesFile:
 
 
 def read_lines(path: Path) -> Iterator[Any]:
-    """The values of a file that `write_lines` wrote."""
+    """The values of a file that `write_lines` wrote.
+
+    Raises:
+        ValueError: it has a line that is no JSON, or that is packed far more tightly than one of
+            Podium's, so that a small file would fill the memory.
+    """
+    longest = max(LONGEST_LINE, MOST_PACKED * path.stat().st_size)
     with gzip.open(path, "rb") as file:
-        for line in file:
+        while line := file.readline(longest + 1):
+            if len(line) > longest:
+                raise ValueError(f"a line has more than {longest} bytes")
             yield json.loads(line)
 
 

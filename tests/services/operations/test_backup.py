@@ -24,6 +24,11 @@ from tests.forkserver import PodiumProcess
 from tests.server import PodiumServer
 from tests.services.operations.conftest import change_manifest, settings, silent
 
+TWO_SIZES = """
+    INSERT INTO version_file (version_id, path, sha256, bytes)
+    SELECT version_id, 'public/more', sha256, bytes + 1 FROM version_file LIMIT 1
+"""
+
 
 def refusal(tmp_path: Path, backup: Path) -> str:
     """The error of restoring a backup into a new Podium, which must stay empty."""
@@ -192,6 +197,8 @@ def test_a_lost_file_makes_no_backup(complete: Path, tmp_path: Path) -> None:
             "file by '../secrets', which is not a SHA-256",
         ),
         ("UPDATE version_file SET bytes = 'many'", "has 'many' bytes"),
+        ("UPDATE version_file SET bytes = bytes + 1", r"has \d+ bytes, and it has \d+"),
+        (TWO_SIZES, "Two rows say differently how many bytes the file [0-9a-f]{64} has"),
         ("UPDATE competition_version SET imported_at = 'soon'", "row of competition_version"),
         ("UPDATE competition_version SET files = '{'", "row of competition_version"),
     ],
