@@ -21,6 +21,7 @@ from app.prometheus_metrics import GC_BYTES, GC_FILES, GC_LAST
 from app.services.operations.start_checks import require_own_store
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.context import Context
+from app.services.runtime.scratch import FOLDER
 from app.services.runtime.version_files import directory_of
 from app.settings import Settings
 from app.storage.blobs.removal import remove_old
@@ -79,7 +80,7 @@ def remove(settings: Settings, found: list[Removable], *, age_hours: float) -> l
         removed = []
         for one in found:
             if one.file is None:
-                is_gone = _remove_directory(Path(one.path), before, settings.data_dir / "tmp")
+                is_gone = _remove_directory(Path(one.path), before, settings.data_dir / FOLDER)
             else:
                 is_gone = files.remove(one.file, before)
             if is_gone:

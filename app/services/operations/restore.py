@@ -24,6 +24,7 @@ from app.services.operations.backup_format import (
 )
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.context import lock_data_directory
+from app.services.runtime.scratch import FOLDER
 from app.settings import Settings
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.store import BlobStore
@@ -120,7 +121,9 @@ def _store_files(
 
     try:
         blobs.check()
-        work = settings.data_dir / "tmp"  # the next server removes what a killed process left there
+        work = (
+            settings.data_dir / FOLDER
+        )  # the next server removes what a killed process left there
         work.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=work) as scratch:
             for _ in map_concurrently(

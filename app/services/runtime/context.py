@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from app.services.runtime.kept_values import KeptValues
 from app.services.runtime.notifications import Notifications
 from app.services.runtime.own_metrics import OwnMetrics
 from app.services.runtime.reservations import Reservations
+from app.services.runtime.scratch import FOLDER, ScratchDirectories, remove_abandoned
 from app.services.runtime.stored_bytes import StoredBytes
 from app.services.runtime.turns import SharedJobs, Turns
 from app.services.runtime.version_files import VersionFiles
@@ -68,6 +68,7 @@ class Context:
     inserts: WriteBatch[SubmissionRecord, InsertedSubmission]
     reservations: Reservations
     own_metrics: OwnMetrics
+    scratches: ScratchDirectories
     notifications: Notifications = field(default_factory=Notifications)
     kept: KeptValues = field(default_factory=KeptValues)
     verified: VerifiedFiles = field(default_factory=VerifiedFiles)
@@ -90,6 +91,7 @@ class Context:
         self.fetching.shutdown()
         self.database.close()
         self.cache.close()
+        self.scratches.close()
 
     def _catch_up(self) -> None:
         """Notify of changes that were missed while the database connection was lost."""
@@ -101,9 +103,7 @@ class Context:
 
     def scratch(self) -> Path:
         """A new empty directory for temporary files, on the same disk as the stored files."""
-        directory = self.settings.data_dir / "tmp" / uuid.uuid4().hex
-        directory.mkdir(parents=True)
-        return directory
+        return self.scratches.new()
 
 
 def open_context(
@@ -175,6 +175,7 @@ def open_context(
             settings.outcome_step_seconds, StoredBytes(settings.run_stored_mb), failures
         ),
         own_metrics=own_metrics,
+        scratches=ScratchDirectories(data / FOLDER),
     )
 
 
@@ -211,5 +212,5 @@ def lock_data_directory(data: Path) -> int:
         raise DataDirectoryInUse(
             f"a Podium server already runs on {data}; stop it, or set PODIUM_DATA_DIR"
         ) from None
-    shutil.rmtree(data / "tmp", ignore_errors=True)  # uploads that a killed server left unfinished
+    remove_abandoned(data / FOLDER)  # what killed servers and commands left unfinished
     return descriptor
