@@ -14,7 +14,8 @@ from app.downloads.partial_file import Identity
 from app.errors import Forbidden, PodiumError, Unavailable
 
 ATTEMPTS = 7  # without a byte in between
-LONGEST_PAUSE = 900.0  # seconds
+LONGEST_PAUSE = 900.0  # seconds; also where the server asks for a longer one
+LONGEST_NUMBER = 18  # digits: a longer one is beyond every file
 CONNECT_SECONDS, SILENT_SECONDS = 30.0, 120.0
 CHUNK_BYTES = 1 << 20
 RENEWALS = 2  # of an address that is refused, without a byte in between
@@ -121,9 +122,9 @@ class HttpRanges:
 
 def retry_after(value: str) -> float | None:
     """The seconds that a header Retry-After names, as a number or as a date."""
-    if value.isdigit():
+    if value.isdecimal():
         return float(value)
-    with contextlib.suppress(ValueError, TypeError):
+    with contextlib.suppress(ValueError, TypeError, OverflowError):
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     return None
 
@@ -159,7 +160,7 @@ def _error(response: httpx.Response, status: int, known: Identity | None) -> Exc
 
 def _identity(response: httpx.Response) -> Identity:
     total = response.headers.get("Content-Range", "").rpartition("/")[2]
-    if not total.isdigit():
+    if not total.isdecimal() or len(total) > LONGEST_NUMBER:
         raise NoRanges("The server does not say how long the file is.")
     return Identity(int(total), _validator(response))
 

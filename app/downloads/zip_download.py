@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import itertools
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -16,7 +19,17 @@ from app.downloads.partial_file import PartialFile
 from app.errors import Invalid
 
 LEAST_BYTES = 1 << 16  # of a request: fewer take as long
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError)
+# Errors of the standard library on a damaged archive; of one with a password RuntimeError.
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
 Advance = Callable[[int], None]  # called with the number of bytes that came
 Room = Callable[[int], None]  # raises if the disk has no room for so many more bytes
 BLOCK = 1 << 20
@@ -75,7 +88,8 @@ class ZipDownload:
         try:
             with zipfile.ZipFile(_Window(self)) as archive:
                 self.members, end = archive.infolist(), archive.start_dir
-        except zipfile.BadZipFile:
+        except (*DAMAGE, OSError) as error:
+            require_damage(error)
             raise Invalid("What Kaggle sent is not a zip archive, so it has no list.") from None
         self._partial.sync()
         starts = [*sorted({member.header_offset for member in self.members}), end]
@@ -105,8 +119,8 @@ class ZipDownload:
                 self._partial.forget([span])
         if name not in self._checked:
             raise DamagedDownload(
-                f"{name} has another CRC-32 than the archive says, twice: Kaggle's archive itself "
-                "may be damaged."
+                f"{name} has another CRC-32 than the archive says, twice, or cannot be unpacked: "
+                "Kaggle's archive itself may be damaged."
             )
 
     def start_anew(self) -> None:
@@ -174,9 +188,16 @@ class ZipDownload:
             with zipfile.ZipFile(self.file) as archive, archive.open(name) as member:
                 while member.read(BLOCK):
                     pass
-        except DAMAGE:
+        except (*DAMAGE, OSError) as error:
+            require_damage(error)
             return False
         return True
+
+
+def require_damage(error: Exception) -> None:
+    """Raise an error of the system. Damage is an OSError where bz2 or a seek finds it."""
+    if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+        raise error
 
 
 class _Window(io.RawIOBase):

@@ -237,8 +237,8 @@ def _error_of(status: int, message: str) -> Exception:
 
 def _retry_after(response: Any) -> float | None:
     value = (response.headers.get("Retry-After") if response is not None else None) or ""
-    if value.isdigit():
+    if value.isdecimal():
         return float(value)
-    with contextlib.suppress(ValueError, TypeError):
+    with contextlib.suppress(ValueError, TypeError, OverflowError):
         return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
     return None

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from app.downloads.errors import DownloadGone
-from app.downloads.http_ranges import HttpRanges
+from app.downloads.errors import DownloadGone, NoRanges
+from app.downloads.http_ranges import HttpRanges, retry_after
 from app.errors import Unavailable
 
 FILE = bytes(range(250)) * 20
@@ -22,6 +22,8 @@ class Handler(BaseHTTPRequestHandler):
         start, _, last = self.headers["Range"].removeprefix("bytes=").partition("-")
         if self.path == "/circle":
             self.answer(302, b"", Location="/circle")
+        elif self.path.startswith("/long"):
+            self.answer(206, b"", Content_Range=f"bytes 0-0/{self.path.removeprefix('/long')}")
         elif self.path == "/empty":
             self.answer(416, b"", Content_Range="bytes */0")
         else:  # more than it was asked for
@@ -83,3 +85,16 @@ def test_redirections_in_a_circle_are_given_up(
         file.identify()
     file.close()
     assert len(said) == 6
+
+
+@pytest.mark.parametrize("length", ["9" * 19, "9" * 5000, "²", "-1", "*"])
+def test_a_length_that_no_file_has_is_none(address: str, length: str) -> None:
+    file = ranges(f"{address}/long{length}", [])
+    with pytest.raises(NoRanges, match="does not say how long"):
+        file.identify()
+    file.close()
+
+
+@pytest.mark.parametrize("value", ["²", "-3", "soon", "Mon, 01 Jan 2024 00:00:00 +9999999999999"])
+def test_a_time_to_wait_that_is_none_is_passed_over(value: str) -> None:
+    assert retry_after(value) is None

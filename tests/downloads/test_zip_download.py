@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +16,10 @@ from app.downloads.extents import Extents
 from app.downloads.http_ranges import HttpRanges
 from app.downloads.partial_file import Identity, PartialFile
 from app.downloads.zip_download import ZipDownload
-from app.errors import Conflict
+from app.errors import BadCompetition, Conflict, Invalid, PodiumError
+from app.preparation.raw_files import RawFiles
+from app.services.competitions.kaggle_table import _copied
+from app.services.competitions.prepare import described
 from tests.downloads.conftest import CACTUS, FakeKaggle
 
 PLACES = st.tuples(st.booleans(), st.integers(0, 60), st.integers(0, 60))
@@ -95,3 +101,58 @@ def test_the_directory_of_a_large_archive_is_zip64(kaggle: FakeKaggle, monkeypat
         download.close()
         ranges.close()
     assert lines == []
+
+
+def archive_of(compression: int, name: str = "ü.csv") -> bytearray:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", compression) as archive:
+        archive.writestr("train.csv", "a,b\n" * 100)
+        archive.writestr(name, "a")
+    return bytearray(packed.getvalue())
+
+
+def changed(place: int, to: int, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """An archive with another byte in its directory, or before it if the place is negative."""
+    archive = archive_of(compression)
+    archive[archive.find(b"PK\1\2") + place if place >= 0 else -place] = to
+    return bytes(archive)
+
+
+DAMAGED = {
+    "a newer version": changed(6, 200),
+    "no UTF-8": bytes(archive_of(zipfile.ZIP_STORED)).replace("ü".encode(), b"\xff\xfe"),
+    "a password": changed(8, 1),
+    "no method": changed(10, 77),
+    "bz2": changed(-50, 255, zipfile.ZIP_BZIP2),
+    "lzma": changed(-48, 255, zipfile.ZIP_LZMA),
+    "beyond": changed(44, 255),
+}
+
+
+@pytest.mark.parametrize("how", DAMAGED)
+def test_damage_of_each_kind_is_found_in_words(tmp_path: Path, how: str) -> None:
+    path, data = tmp_path / "a.zip", DAMAGED[how]
+    path.write_bytes(data)
+    there = PartialFile(path)
+    there.begin(Identity(len(data), '"one"'))
+    there.close()
+    ranges = HttpRanges(lambda: "http://127.0.0.1:9/", lambda line: None)
+    download = ZipDownload(path, ranges)
+    with contextlib.closing(ranges), contextlib.closing(download):
+        if how in ("a newer version", "no UTF-8"):
+            with pytest.raises(Invalid, match="is not a zip archive"):
+                download.open()
+            with pytest.raises(BadCompetition):
+                described(path)
+        else:
+            download.open()
+            assert download.forget_damaged() == 1
+
+
+@pytest.mark.parametrize("how", DAMAGED)
+def test_an_archive_in_kaggles_archive_that_is_damaged_is_told(tmp_path: Path, how: str) -> None:
+    data: Any = DAMAGED[how].replace(b".csv", b".txt").replace(b"train.txt", b"train.csv")
+    with zipfile.ZipFile(tmp_path / "raw.zip", "w") as packed:
+        packed.writestr("train.csv.zip", data)
+    with RawFiles(tmp_path / "raw.zip") as raw, pytest.raises(PodiumError, match=r"train.csv.zip"):
+        _copied(raw, "train.csv.zip", tmp_path)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from app.domain.competition import SLUG
-from app.downloads.zip_download import Advance, ZipDownload
+from app.downloads.zip_download import DAMAGE, Advance, ZipDownload, require_damage
 from app.errors import Invalid
 from app.importers.kaggle_source import KaggleSource
 from app.preparation.raw_files import RawFiles
@@ -107,19 +107,26 @@ def _table(
 
 def _copied(raw: RawFiles, name: str, folder: Path) -> Path:
     """The table `name`, or the only one in the archive `name`, as a file in a new folder."""
-    inner, within = name, None
-    if name.lower().endswith(PACKED):
-        try:
-            tables = [one for one in raw.names(within=name) if TABLE.search(one.lower())]
-        except zipfile.BadZipFile:
-            raise Invalid(f"{name} of Kaggle's archive is not a zip archive.") from None
-        tables = [one for one in tables if is_table(one)]
-        if len(tables) != 1:
-            raise Invalid(
-                f"{name} has {len(tables)} tables; an archive must contain exactly one table."
-            )
-        inner, within = tables[0], name
-    target = folder / PurePosixPath(inner).name
-    target.unlink(missing_ok=True)  # of an archive that was replaced meanwhile
-    raw.copy(inner, target, within=within)
+    is_packed = name.lower().endswith(PACKED)
+    try:
+        inner = _only_table(raw, name) if is_packed else name
+        target = folder / PurePosixPath(inner).name
+        target.unlink(missing_ok=True)  # of an archive that was replaced meanwhile
+        raw.copy(inner, target, within=name if is_packed else None)
+    except (*DAMAGE, OSError) as error:
+        require_damage(error)
+        raise Invalid(f"{name} of Kaggle's archive is damaged: {error}.") from None
     return target
+
+
+def _only_table(raw: RawFiles, archive: str) -> str:
+    try:
+        tables = [one for one in raw.names(within=archive) if TABLE.search(one.lower())]
+    except zipfile.BadZipFile:
+        raise Invalid(f"{archive} of Kaggle's archive is not a zip archive.") from None
+    tables = [one for one in tables if is_table(one)]
+    if len(tables) != 1:
+        raise Invalid(
+            f"{archive} has {len(tables)} tables; an archive must contain exactly one table."
+        )
+    return tables[0]

@@ -11,7 +11,7 @@ from typing import Any
 
 from app.errors import BadCompetition, Invalid, NotFound
 from app.graders.pool import GraderPool
-from app.importers.archive import unpack_files
+from app.importers.archive import DAMAGE, unpack_files
 from app.importers.mle_bench import Sources, assemble
 from app.preparation.manifest import Manifest
 from app.services.competitions.prepared_folder import FOLDER, complete, partial_folder
@@ -197,7 +197,7 @@ def described(raw: Path) -> dict[str, Any]:
                 [member.filename, member.file_size, f"{member.CRC:08x}"]
                 for member in archive.infolist()
             ]
-    except zipfile.BadZipFile as error:
+    except DAMAGE as error:
         raise BadCompetition([{"file": str(raw), "key": "", "message": str(error)}]) from None
     return {"kind": "archive", "bytes": size, "members": members}
 
