@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import re
@@ -28,6 +29,7 @@ OF_CLIENTS = frozenset({"PODIUM_URL", "PODIUM_KEY", "PODIUM_RUN", "PODIUM_BIN"})
 # PODIUM_TEST_*: of the tests. The others: Kubernetes and Docker set them where a service is called
 # podium.
 NO_SETTING = re.compile(r"PODIUM_(TEST_.*|SERVICE_.*|PORT_[0-9]+_.*|NAME|ENV_.*)")
+LONGEST_NAME = "x" * 100  # letters that paths in such a directory may have more
 TYPES = {int: "a whole number", float: "a number", bool: "true or false", Path: "a path"}
 
 
@@ -45,6 +47,8 @@ def read_settings(*, reads_competitions: bool = True) -> Settings:
         settings = Settings()
     except ValidationError as refusal:
         raise BadSettings(" ".join(_sentences(refusal))) from None
+    _refuse_impossible_path("PODIUM_DATA_DIR", settings.data_dir)
+    _refuse_impossible_path("PODIUM_COMPETITIONS_DIR", settings.competitions_dir)
     is_named = "competitions_dir" in settings.model_fields_set
     if reads_competitions and is_named and not settings.competitions_dir.is_dir():
         raise BadSettings(
@@ -52,6 +56,18 @@ def read_settings(*, reads_competitions: bool = True) -> Settings:
             "with competition folders, and there is none."
         )
     return settings
+
+
+def _refuse_impossible_path(name: str, directory: Path) -> None:
+    """Refuse the path of a directory that no file system can have, nor a name in it."""
+    try:
+        (directory / LONGEST_NAME).lstat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise BadSettings(
+                f"{name} is '{str(directory)[:100]}...': expected the path of a directory, and one "
+                f"of {len(str(directory))} letters is too long."
+            ) from None
 
 
 def make_data_directory(directory: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 
@@ -42,6 +43,16 @@ def test_a_wrong_value(
     monkeypatch.setenv(name, value)
 
     assert refusal() == f"{name} is {value!r}: expected {expected}."
+
+
+@pytest.mark.parametrize("name", ["PODIUM_DATA_DIR", "PODIUM_COMPETITIONS_DIR"])
+@pytest.mark.parametrize("path", ["x" * 5000, "/" + "x" * 300, "x/" * 2050])
+def test_a_path_that_no_file_system_has(
+    monkeypatch: pytest.MonkeyPatch, name: str, path: str
+) -> None:
+    monkeypatch.setenv(name, path)
+
+    assert re.match(f"{name} is '.+': expected .* and one of [0-9]+ letters is", refusal())
 
 
 def test_all_wrong_values_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,8 @@ from tests.cli.test_places import podium_in
         (["keys", "list"], {"PODIUM_PROT": "1"}, "did you mean PODIUM_PORT?"),
         (["check"], {"PODIUM_COMPETITIONS_DIR": "/nowhere"}, "PODIUM_COMPETITIONS_DIR is"),
         (["serve"], {"PODIUM_DATA_DIR": "/dev/null/x"}, "PODIUM_DATA_DIR is '/dev/null/x'"),
+        (["gc"], {"PODIUM_GC_AGE_HOURS": "old"}, "PODIUM_GC_AGE_HOURS is 'old': expected"),
+        (["verify"], {"PODIUM_DATA_DIR": "x" * 5000}, "letters is too long"),
         (["worker"], {"PODIUM_GRADERS": "-1"}, "PODIUM_GRADERS is '-1': expected"),
     ],
 )

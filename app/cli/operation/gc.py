@@ -33,11 +33,11 @@ def gc(
     and stays. A server removes such files by itself every PODIUM_GC_HOURS.
     """
     from app.cli.progress import working
+    from app.read_settings import read_settings
     from app.services.operations import collect_garbage
-    from app.settings import Settings
     from app.storage.database.wait_for_database import upgrade_when_reachable
 
-    settings = Settings()
+    settings = read_settings()
     require_podium(settings)
     upgrade_when_reachable(settings.database_url, 0)
     age = settings.gc_age_hours if older_than is None else older_than

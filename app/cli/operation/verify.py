@@ -73,11 +73,11 @@ def verify(
             "answer about the log: podium verify RECEIPT ..., or podium verify --log FILE ..."
         )
     from app.cli.progress import step_progress
+    from app.read_settings import read_settings
     from app.services.operations.verify import verify as compare_files
     from app.services.operations.verify_progress import VerifyProgress, saved
-    from app.settings import Settings
 
-    settings = Settings()
+    settings = read_settings()
     require_podium(settings)
     file = settings.data_dir / STATE
     comparison = (saved(file) if resume else None) or VerifyProgress(file)
