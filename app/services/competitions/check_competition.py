@@ -21,6 +21,7 @@ from app.grading.custom_metric import METRIC_FILE
 from app.grading.reading.records import records
 from app.importers.folder import ONE_DISK, Staged, stage_folder
 from app.metrics import problems as metric_problems
+from app.preparation.manifest import require_as_listed
 
 OUR_FAULTS = frozenset({"crashed", "internal", "not_started"})
 
@@ -71,9 +72,10 @@ def folders_in(root: Path, slugs: list[str]) -> list[Path]:
 
 
 def check_folder(graders: GraderPool, folder: Path) -> FolderCheck:
-    """Check one folder as an import would, without importing it."""
+    """Check one folder as an import would, its manifest too, without importing it."""
     scratch = Path(tempfile.mkdtemp(prefix="podium-check-"))
     try:
+        require_as_listed(folder)
         staged = stage_folder(folder, scratch / folder.name / "staged", max_bytes=ONE_DISK)
         found = inspect(graders, staged)
         understood = _understood(staged, found.sample_score)

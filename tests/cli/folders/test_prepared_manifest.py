@@ -143,8 +143,9 @@ def test_a_manifest_that_was_changed_is_not_trusted(podium: Command, made: Path)
     file.write_text(json.dumps(manifest))
 
     verified, imported = podium("prepare", "--verify"), podium("import", "folder", made)
+    checked = podium("check", made)
 
-    for done in (verified, imported):
+    for done in (verified, imported, checked):
         assert done.returncode == 1
         assert "root digest is not that of the files" in done.stderr
 
