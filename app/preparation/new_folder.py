@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -143,8 +145,14 @@ def _guess(target: Target, common: str) -> str:
 
 
 def _write(table: pd.DataFrame, file: Path) -> None:
-    table.to_csv(file, index=False, lineterminator="\n", encoding="utf-8")
+    # Before Python 3.13 the module csv does not quote a lone CR, which ends a line for readers.
+    names = pd.Series(table.columns, dtype=object)
+    cells = (names, *(table[name] for name in table.columns))
+    has_return = any(each.str.contains("\r", regex=False).any() for each in cells)
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
+    table.to_csv(file, index=False, lineterminator="\n", encoding="utf-8", quoting=quoting)
 
 
 def _quoted(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)  # JSON's texts and numbers are TOML's too
+    # JSON's texts and numbers are TOML's too, but for one character that only TOML escapes.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

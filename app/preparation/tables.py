@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +13,13 @@ import pyarrow.parquet as pq
 
 from app.errors import Invalid
 
+PACKED = ".gz"
 PARQUET = (".parquet", ".pq")
+# What pandas and pyarrow raise at a file that is none, or whose description of itself is wrong.
+UNREADABLE = (
+    ValueError, OSError, EOFError, LookupError, TypeError, AttributeError, NotImplementedError,
+    csv.Error, zlib.error, pd.errors.ParserError,
+)  # fmt: skip
 
 
 def read_table(file: Path) -> pd.DataFrame:
@@ -30,8 +37,11 @@ def read_table(file: Path) -> pd.DataFrame:
             table = _texts(_with_index(pd.read_parquet(file)))
         else:
             _require_names(_header(file), file)
-            table = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8-sig")
-    except (ValueError, OSError, EOFError, csv.Error, pd.errors.ParserError) as error:
+            table = pd.read_csv(
+                file, dtype=str, keep_default_na=False, encoding="utf-8-sig",
+                compression="gzip" if file.suffix == PACKED else None,
+            )  # fmt: skip
+    except UNREADABLE as error:
         why = str(error).strip().rstrip(".")
         raise Invalid(f"{file} cannot be read as a table: {why}.") from None
     if not isinstance(table.index, pd.RangeIndex):  # pandas took the first cells for row names
@@ -52,12 +62,12 @@ def header(file: Path) -> list[str]:
         if file.suffix.lower() in PARQUET:
             return [str(name) for name in pq.read_schema(file).names]
         return _header(file)
-    except (ValueError, OSError, EOFError, csv.Error) as error:
+    except UNREADABLE as error:
         raise Invalid(f"{file.name} cannot be read as a table: {error}.") from None
 
 
 def _header(file: Path) -> list[str]:
-    if file.suffix == ".gz":
+    if file.suffix == PACKED:
         with gzip.open(file, "rt", encoding="utf-8-sig", newline="") as packed:
             return next(csv.reader(packed), [])
     with file.open(encoding="utf-8-sig", newline="") as lines:

@@ -3,6 +3,8 @@
 import gzip
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from app.errors import Invalid
@@ -71,3 +73,24 @@ def test_what_is_no_table_is_said(tmp_path, data, words):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(Invalid, match="is not a file"):
         read_table(tmp_path / "nothing.csv")
+
+
+@pytest.mark.parametrize(
+    "description",
+    ["{}", "[]", '{"index_columns": ["gone"], "columns": [], "column_indexes": []}',
+     '{"index_columns": [], "columns": [], "column_indexes": [], "attributes": 5}'],
+)  # fmt: skip
+def test_a_parquet_file_that_describes_itself_wrongly_is_said(tmp_path, description):
+    table = pa.table({"a": [1, 2]}).replace_schema_metadata({"pandas": description})
+    pq.write_table(table, tmp_path / "t.parquet")
+
+    with pytest.raises(Invalid, match="cannot be read as a table"):
+        read_table(tmp_path / "t.parquet")
+
+
+@pytest.mark.parametrize("ending", ["csv.zip", "csv.xz", "tar", "csv.zst"])
+def test_no_other_packing_than_gzip_is_guessed_from_a_name(tmp_path, ending):
+    file = tmp_path / f"t.{ending}"
+    file.write_text("a,b\n1,2\n")
+
+    assert read_table(file).to_numpy().tolist() == [["1", "2"]]

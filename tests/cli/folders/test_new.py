@@ -16,6 +16,7 @@ from statsmodels import datasets as statsmodels_data
 from vega_datasets import local_data
 
 from app.errors import Invalid, PodiumError
+from app.preparation.tables import read_table
 from app.read_settings import read_settings
 from app.services.competitions.new_competition import Made, NewCompetitionChoices, new_competition
 from app.services.grading.grade_folder import grade_with_folder
@@ -298,3 +299,22 @@ def test_the_command_says_what_is_wrong(new: Callable[..., Done], tmp_path: Path
     assert "Name one of --group, --time and --random" in " ".join(twice.stderr.split())
     assert "none.csv is not a file" in " ".join(nothing.stderr.split())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cell_or_a_name_with_a_return_stays_one_cell(tmp_path: Path) -> None:
+    table = pd.DataFrame({"x\r": ["a\rb", "", 'c"\r\n'] * 20, "y\x7f": map(str, range(60))})
+    data = tmp_path / "t.csv"
+    data.write_text(
+        '"x\r",y\x7f\n'
+        + "".join('"' + x.replace('"', '""') + f'",{y}\n' for x, y in table.to_numpy()),
+        newline="",
+    )
+
+    choices = NewCompetitionChoices(data, "y\x7f", with_baseline=False)
+    made = new_competition(tmp_path / "own", choices, lambda *_: pytest.fail("no baseline"))
+
+    parts = [read_table(made.folder / "public" / name) for name in ("train.csv", "test.csv")]
+    rows = pd.concat(parts)["x\r"]
+    assert rows.value_counts().to_dict() == {"a\rb": 20, "": 20, 'c"\r\n': 20}
+    toml = tomllib.loads((made.folder / "competition.toml").read_text())
+    assert list(toml["submission"]["columns"]) == ["y\x7f"]
