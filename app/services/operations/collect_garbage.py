@@ -140,6 +140,7 @@ def _directories(session: Session, root: Path, before: float) -> Iterator[Remova
         for slug, content_hash in competitions.all_hashes(session)
     }
     for path in sorted(root.glob("*/*")):
-        if path.is_dir() and path not in known and path.stat().st_mtime < before:
-            size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
-            yield Removable("version", str(path), size)
+        with contextlib.suppress(FileNotFoundError):  # another sweep has just removed it
+            if path not in known and path.is_dir() and path.stat().st_mtime < before:
+                size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+                yield Removable("version", str(path), size)

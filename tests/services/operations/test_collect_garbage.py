@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
+import threading
 import time
 from pathlib import Path
 
 import pytest
 
-from app.services.operations.collect_garbage import Removable, remove, sweep, unreferenced
+from app.services.operations.collect_garbage import (
+    Removable,
+    _directories,
+    remove,
+    sweep,
+    unreferenced,
+)
 from app.services.operations.start_checks import OWNER_FILE, ForeignStore
 from app.services.runtime.context import Context
 from app.storage.blobs.disk import DiskBlobs
@@ -73,6 +81,27 @@ def test_directories_of_versions_without_a_row_are_removed(context: Context) -> 
 
     assert (one.kind, one.path, one.bytes) == ("version", str(left), 5)
     assert not left.exists()
+
+
+def test_a_sweep_goes_on_while_another_one_removes_directories(context: Context) -> None:
+    root = context.settings.data_dir / "competitions"
+    left, trash = root / "bikes" / "0123456789", context.settings.data_dir / "trash"
+
+    def make_and_remove() -> None:
+        for _ in range(20):
+            for number in range(100):
+                (left / str(number)).mkdir(parents=True)
+            make_old(left, 25)
+            left.rename(trash)  # as a sweep does
+            shutil.rmtree(trash)
+
+    other = threading.Thread(target=make_and_remove)
+    other.start()
+    with context.database.read() as session:
+        while other.is_alive():
+            for one in _directories(session, root, time.time()):
+                assert one.path == str(left)
+    other.join()
 
 
 def test_another_databases_files_are_never_removed(context: Context) -> None:
