@@ -22,7 +22,7 @@ from app.services.operations.start_checks import require_own_store
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.context import Context
 from app.services.runtime.scratch import FOLDER
-from app.services.runtime.version_files import directory_of
+from app.services.runtime.version_files import directory_of, version_directories
 from app.settings import Settings
 from app.storage.blobs.removal import remove_old
 from app.storage.blobs.store import BlobStore
@@ -139,8 +139,8 @@ def _directories(session: Session, root: Path, before: float) -> Iterator[Remova
         directory_of(root, slug, content_hash)
         for slug, content_hash in competitions.all_hashes(session)
     }
-    for path in sorted(root.glob("*/*")):
+    for path in version_directories(root):
         with contextlib.suppress(FileNotFoundError):  # another sweep has just removed it
-            if path not in known and path.is_dir() and path.stat().st_mtime < before:
+            if path not in known and path.stat().st_mtime < before:
                 size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
                 yield Removable("version", str(path), size)

@@ -6,10 +6,11 @@ If the store is this machine's disk, an import also keeps a version's files in a
 
 from __future__ import annotations
 
+import re
 import shutil
 import threading
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cachetools import LRUCache
@@ -29,6 +30,7 @@ from app.storage.queries import version_files
 
 CACHED_LISTS = 512  # of files, one or two for each version
 PARALLEL_COPIES = 8  # files that are stored or fetched at the same time
+NAME = re.compile(r"[0-9a-f]{32}")  # of a version's directory: it begins its content hash
 WITH_ANSWERS, WITHOUT_ANSWERS = "graded", "shown"  # kinds of directories in the cache
 
 
@@ -174,6 +176,13 @@ class VersionFiles:
             parent.mkdir(parents=True, exist_ok=True)
         for _ in map_concurrently(fetch, files, concurrency=PARALLEL_COPIES):
             pass
+
+
+def version_directories(root: Path) -> Iterator[Path]:
+    """The directories of versions below `root`, sorted. Other files there are not Podium's."""
+    for path in sorted(root.glob("*/*")):
+        if NAME.fullmatch(path.name) and path.is_dir():
+            yield path
 
 
 def directory_of(root: Path, slug: str, content_hash: str) -> Path:

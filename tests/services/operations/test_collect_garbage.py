@@ -24,6 +24,7 @@ from app.units import HOUR
 from tests.storage.make import World
 
 AGE = 24.0  # hours
+NAME = "0123456789abcdef" * 2  # of a version's directory
 
 
 def put(context: Context, body: bytes, *, hours: float) -> tuple[str, Path]:
@@ -71,9 +72,12 @@ def test_a_file_that_was_stored_again_meanwhile_stays(context: Context) -> None:
 
 
 def test_directories_of_versions_without_a_row_are_removed(context: Context) -> None:
-    left = context.settings.data_dir / "competitions" / "bikes" / "0123456789"
+    left = context.settings.data_dir / "competitions" / "bikes" / NAME
     left.mkdir(parents=True)
     (left / "train.csv").write_text("id\n1\n")
+    admins = left.with_name("public")  # where PODIUM_COMPETITIONS_DIR is the same directory
+    admins.mkdir()
+    make_old(admins, 25)
     assert found(context) == []
     make_old(left, 25)
 
@@ -81,11 +85,12 @@ def test_directories_of_versions_without_a_row_are_removed(context: Context) -> 
 
     assert (one.kind, one.path, one.bytes) == ("version", str(left), 5)
     assert not left.exists()
+    assert admins.exists()
 
 
 def test_a_sweep_goes_on_while_another_one_removes_directories(context: Context) -> None:
     root = context.settings.data_dir / "competitions"
-    left, trash = root / "bikes" / "0123456789", context.settings.data_dir / "trash"
+    left, trash = root / "bikes" / NAME, context.settings.data_dir / "trash"
 
     def make_and_remove() -> None:
         for _ in range(20):
