@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from app.services.operations.backup_format import (
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.context import lock_data_directory
 from app.services.runtime.scratch import FOLDER
+from app.services.runtime.version_files import version_directories
 from app.settings import Settings
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.store import BlobStore
@@ -67,6 +69,7 @@ def restore(settings: Settings, folder: Path, progress: Progress) -> BackupManif
         _require_empty_database(settings)
         manifest = verified(folder, progress)
         _store_files(settings, folder, manifest, progress)
+        _remove_copies(settings)
         _store_rows(settings, folder, manifest, progress)
     finally:
         os.close(lock)
@@ -132,6 +135,12 @@ def _store_files(
                 pass
     finally:
         cache.close()
+
+
+def _remove_copies(settings: Settings) -> None:
+    """Remove what an earlier Podium unpacked here: graders would read it before the store."""
+    for directory in version_directories(settings.data_dir / "competitions"):
+        shutil.rmtree(directory)
 
 
 def _read_again(blobs: BlobStore, sha256: str, scratch: Path) -> None:

@@ -18,8 +18,9 @@ from app.errors import DamagedFile, NotFound, PodiumError
 from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
 from app.services.operations.backup_format import BadBackup, verified
 from app.services.operations.restore import NotEmpty, restore
-from app.services.runtime.context import lock_data_directory
+from app.services.runtime.context import lock_data_directory, open_context
 from app.storage.database import migrations
+from app.storage.queries import competitions
 from tests.forkserver import PodiumProcess
 from tests.server import PodiumServer
 from tests.services.operations.conftest import change_manifest, settings, silent
@@ -116,6 +117,28 @@ def test_a_damaged_file_that_the_new_place_had_before_is_replaced(
     restore(settings(tmp_path / "new"), complete, silent)
     assert there.read_bytes() == source.read_bytes()
     assert not list((tmp_path / "new" / "tmp").iterdir())
+
+
+def test_unpacked_files_that_the_new_place_had_before_are_not_read(
+    complete: Path, tmp_path: Path
+) -> None:
+    """They may be why the backup is restored."""
+    new = settings(tmp_path / "new")
+    origin = complete.parent / "origin" / "competitions"
+    shutil.copytree(origin, new.data_dir / "competitions")
+    (damaged,) = (new.data_dir / "competitions").glob("*/*/private/answers.csv")
+    damage(damaged)
+    (new.data_dir / "competitions" / "tiny" / "public").mkdir()
+
+    restore(new, complete, silent)
+
+    assert [path.name for path in (new.data_dir / "competitions" / "tiny").iterdir()] == ["public"]
+    with contextlib.closing(open_context(new, grades=False, validates=False)) as context:
+        with context.database.read() as session:
+            version = competitions.current_version(session, "tiny")
+        assert version is not None
+        with context.catalogue.files.lease(version, answers=True) as files:
+            assert (files.path / "private" / "answers.csv").is_file()
 
 
 def test_a_database_with_rows_is_left_alone(complete: Path, tmp_path: Path) -> None:
