@@ -21,13 +21,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from starlette.testclient import TestClient
+import httpx
 
 import app
 from app.graders import grader_slot
 from app.main import create_app
 from app.settings import Settings
 from app.worker import background, grading_loop
+from benchmarks.in_process import serving
 from tests.factories import good_submission, write_competition
 
 PACKAGE = Path(app.__file__).parent
@@ -72,11 +73,11 @@ def main() -> None:
         empty.mkdir()
         keys: list[str | None] = []
         settings = Settings(data_dir=Path(home) / "data", competitions_dir=empty, graders=1)
-        with TestClient(create_app(settings, keys.append)) as client:
+        with serving(create_app(settings, keys.append)) as client:
             travel(recorder, client, str(keys[0]), Path(home))
 
 
-def travel(recorder: Recorder, client: TestClient, admin: str, home: Path) -> None:
+def travel(recorder: Recorder, client: httpx.Client, admin: str, home: Path) -> None:
     """Make each journey once to warm up and once to count."""
     headers = {"Authorization": f"Bearer {admin}"}
     names = iter(f"tiny-{n}" for n in range(100))

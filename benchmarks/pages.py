@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from statistics import median
 
-from fastapi.testclient import TestClient
+import httpx
 from sqlalchemy import Engine, event
 from sqlalchemy.orm import Session
 
@@ -24,6 +24,7 @@ from app.storage.database.database import Database
 from app.storage.database.records import GradeRecord, RunRecord, SubmissionRecord, VersionRecord
 from app.storage.queries import experiments, grades, runs, submissions
 from benchmarks.http import CLIENTS, wait_until_settled
+from benchmarks.in_process import serving
 from benchmarks.load import send_many
 from benchmarks.server import Server, running
 from tests.storage.make import add_version, make_experiment, make_grade, make_run, make_submission
@@ -44,7 +45,7 @@ def main() -> None:
 
 
 def first_pages() -> None:
-    """The first page of 100 experiments and a heat map of 82 x 5, from the application itself."""
+    """The first page of 100 experiments and a heat map of 82 x 5, from a server in this process."""
     print(f"Pages: {LISTED[0]} experiments at {LISTED[1]} competitions, {LISTED[2]} seeds each")
     with tempfile.TemporaryDirectory(prefix="podium-bench-") as directory:
         data = Path(directory)
@@ -52,7 +53,7 @@ def first_pages() -> None:
         fill(f"sqlite:///{data / 'podium.db'}")
         keys: list[str | None] = []
         app = create_app(Settings(data_dir=data, competitions_dir=data / "none"), keys.append)
-        with TestClient(app) as client:
+        with serving(app) as client:
             client.headers["Authorization"] = f"Bearer {keys[0]}"
             pages = {
                 "100 experiments": "/",
@@ -63,7 +64,7 @@ def first_pages() -> None:
                 measure(client, name, path)
 
 
-def measure(client: TestClient, name: str, path: str) -> None:
+def measure(client: httpx.Client, name: str, path: str) -> None:
     assert client.get(path).status_code == 200  # templates and versions are read once
     counts = []
     for _ in range(3):  # a thread of the server may ask between; the least is the page's
