@@ -237,10 +237,21 @@ def test_threads_are_bounded(pool, competition):
         assert (fault.kind, fault.place) == ("crashed", "more than 256 threads")
         checked = pool.check_competition(folder).result(60)
         assert (checked.kind, checked.place) == ("crashed", "more than 256 threads")
-    folder, file = competition(
-        metric("many(200); return 1.0", THREADS), leaderboard=None, usage=None
-    )
-    assert pool.grade(folder, file).result(60).score == 1.0
+
+
+@pytest.mark.parametrize(("threads", "policy"), [(4, os.SCHED_OTHER), (200, os.SCHED_IDLE)])
+def test_many_threads_get_what_others_leave_of_the_processors(pool, competition, threads, policy):
+    """Where no session has a share of its own, as in containers, 240 took nearly all of them."""
+    body = f"""
+    many({threads})
+    ended = time.monotonic() + 5
+    while os.sched_getscheduler(0) != {policy} and time.monotonic() < ended:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    return float(os.sched_getscheduler(0))
+    """
+    folder, file = competition(metric(body, f"import os{THREADS}"), leaderboard=None, usage=None)
+    assert pool.grade(folder, file).result(60).score == policy
 
 
 CLOSES = "import os\nos.closerange(3, 200)\n"

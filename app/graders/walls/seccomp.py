@@ -57,6 +57,7 @@ clone 56 220  fork 57 -  vfork 58 -  wait4 61 260  waitid 247 95  kill 62 129  p
 capget 125 90  capset 126 91  seccomp 317 277  landlock_create_ruleset 444 444
 landlock_add_rule 445 445  landlock_restrict_self 446 446  close_range 436 436
 socketpair 53 199  tgkill 234 131  sendmsg 46 211  recvmsg 47 212
+sched_setscheduler 144 119
 """
 _MACHINES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 
