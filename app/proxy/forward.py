@@ -13,6 +13,7 @@ from app.proxy.request_head import (
     NotForwarded,
     Upstream,
     body_length,
+    chunk_size,
     parsed,
     rewritten,
 )
@@ -73,7 +74,9 @@ async def _answer(
             await sending  # it raises what was wrong with the body
     finally:
         sending.cancel()
-        with contextlib.suppress(asyncio.CancelledError, OSError, EOFError, *MALFORMED):
+        with contextlib.suppress(
+            asyncio.CancelledError, OSError, EOFError, NotForwarded, *MALFORMED
+        ):
             await sending
         back.close()
 
@@ -98,7 +101,7 @@ async def _send_body(
     if length is None:
         try:
             await _send_chunks(reader, back)
-        except MALFORMED:
+        except (NotForwarded, *MALFORMED):
             back.close()  # Podium must not wait for the rest
             raise
     else:
@@ -121,7 +124,7 @@ async def _send_chunks(reader: StreamReader, back: StreamWriter) -> None:
     size = -1
     while size:
         line = await reader.readuntil(b"\r\n")
-        size = int(b"0" + line.split(b";")[0], 16)  # with a zero before it, no sign is taken
+        size = chunk_size(line)
         back.write(line)
         await _send_bytes(reader, back, size)
         if size:

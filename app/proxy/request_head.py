@@ -9,6 +9,10 @@ from urllib.parse import unquote, urlsplit
 # Headers of one connection, headers that the proxy sets, and headers that no client may set.
 DROPPED = frozenset({"connection", "proxy-connection", "proxy-authorization", "keep-alive",
                      "upgrade", "authorization", "x-podium-origin"})  # fmt: skip
+# No control character in any part: to a lenient server a line feed in the target ends the line, and
+# what follows it would be a header of the agent's that is not looked at here.
+FIRST_LINE = re.compile(r"([!-~]+) ([!-~\x80-\xff]+) HTTP/1\.[0-9]")
+CHUNK_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})(?:[ \t]*;[^\r\n]*)?\r\n")
 
 
 class NotForwarded(Exception):
@@ -70,8 +74,8 @@ def parsed(raw: bytes) -> Head:
         NotForwarded: they are not a head of HTTP/1.1.
     """
     first, *lines = raw[:-4].decode("latin-1").split("\r\n")
-    words = first.split(" ")
-    if len(words) != 3 or not words[2].startswith("HTTP/1."):
+    start = FIRST_LINE.fullmatch(first)
+    if start is None:
         raise NotForwarded(400, "This is not an HTTP/1.1 request.")
     headers = []
     for line in lines:
@@ -79,7 +83,7 @@ def parsed(raw: bytes) -> Head:
         if not colon or not name or name != name.strip() or "\n" in line or "\r" in line:
             raise NotForwarded(400, "A header of the request is not well formed.")
         headers.append((name, value.strip()))
-    return Head(words[0], words[1], tuple(headers))
+    return Head(start[1], start[2], tuple(headers))
 
 
 def rewritten(head: Head, upstream: Upstream, port: int) -> bytes:
@@ -144,3 +148,15 @@ def body_length(head: Head) -> int | None:
     if others or not (length.isascii() and length.isdigit() and len(length) < 16):
         raise NotForwarded(400, "Content-Length is not one number.")
     return int(length)
+
+
+def chunk_size(line: bytes) -> int:
+    """The size that the line before a chunk announces.
+
+    Raises:
+        NotForwarded: it is not a hexadecimal number, or another line is hidden in its extensions.
+    """
+    found = CHUNK_LINE.fullmatch(line)
+    if found is None:
+        raise NotForwarded(400, "A chunk of the request is not well formed.")
+    return int(found[1], 16)

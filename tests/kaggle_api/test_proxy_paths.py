@@ -1,10 +1,13 @@
-"""`podium proxy` before a Podium that shares its host: no path leads to its neighbours."""
+"""`podium proxy` before a Podium that shares its host: no path leads to its neighbours.
+
+And no odd request line or chunk hides a header that was not looked at.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from app.proxy.request_head import NotForwarded, parsed, rewritten, upstream_of
+from app.proxy.request_head import NotForwarded, chunk_size, parsed, rewritten, upstream_of
 
 SHARED = upstream_of("https://tools.example/podium/", "pod_run_x")
 
@@ -25,7 +28,29 @@ def test_a_path_above_podiums_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/v1/runs?q=../..", "/api/v1/files/t/a..b/...x", "/v1/#/../"]
+    "path",
+    ["/", "/v1/runs?q=../..", "/v1/\xc3\xa0\xc4\x80", "/api/v1/files/t/a..b/...x", "/v1/#/../"],
 )
 def test_other_paths_stand_below_podiums(path: str) -> None:
     assert first_line(path) == f"GET /podium{path} HTTP/1.1"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["GET /v1/runs\nX: HTTP/1.1", "GET /v1/runs\nAuthorization:Bearer\tpod_admin_x\nX: HTTP/1.1",
+     "GET /\rX: HTTP/1.1", "GET /\x0b HTTP/1.1", "GET\n / HTTP/1.1", "GET / HTTP/1.1\nX:y",
+     "GET / HTTP/1.1x", "GET / HTTP/2.0", "GET  / HTTP/1.1", " / HTTP/1.1", "GET /"],
+)  # fmt: skip
+def test_a_first_line_that_hides_another_is_refused(line: str) -> None:
+    """Podium took what followed a line feed in the target for a header."""
+    with pytest.raises(NotForwarded, match="This is not an HTTP"):
+        parsed(f"{line}\r\nHost: localhost\r\n\r\n".encode("latin-1"))
+
+
+def test_sizes_of_chunks_are_hexadecimal_numbers_and_nothing_else() -> None:
+    assert [chunk_size(one) for one in (b"0\r\n", b"1f\r\n", b"A;a=b\r\n", b"5 ;x\r\n")] == [
+        0, 31, 10, 5,
+    ]  # fmt: skip
+    for line in (b"1_0", b"x5", b"_5", b"0x5", b"5 ", b"+5", b"-5", b"", b"5;a\nb", b"5" * 16):
+        with pytest.raises(NotForwarded, match="chunk"):
+            chunk_size(line + b"\r\n")
