@@ -1,4 +1,4 @@
-"""What an agent writes reaches readers of pages as a text, in their spreadsheets too."""
+"""What others write reaches readers of pages as a text, in their spreadsheets too."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import io
 import httpx
 import pytest
 
+from app.web.page_data.formats import as_csv
 from tests.api.conftest import WAIT, Podium
 from tests.factories import good_submission
 
@@ -40,6 +41,21 @@ def test_an_unknown_id_is_no_formula_in_the_csv_of_a_page(podium: Podium) -> Non
     cells = [cell for row in table(podium, f"/submissions/{sent['id']}") for cell in row.values()]
     assert any("cmd" in cell for cell in cells)
     assert not any(cell.startswith("=") for cell in cells)
+
+
+def test_texts_of_a_metric_or_an_archive_are_no_formulas_in_the_csv_of_a_page() -> None:
+    """A fault's place is what the process of a metric.py says; a file's name is the archive's."""
+    rows = [
+        {"kind": "metric", "place": FORMULA, "attempt": -1},
+        {"kind": "@SUM", "place": f"{FORMULA}.csv", "attempt": -0.5},
+        {"kind": "-1+1", "place": "+1", "attempt": None},
+    ]
+    text = bytes(as_csv(lambda: rows).body).decode()
+
+    cells = [cell for line in csv.reader(io.StringIO(text)) for cell in line]
+    odd = [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
+    assert sorted(odd) == ["-0.5", "-1"]
+    assert {f"'{FORMULA}", f"'{FORMULA}.csv", "'@SUM", "'+1", "'-1+1"} < set(cells)
 
 
 def page(podium: Podium, path: str, form: str) -> httpx.Response:

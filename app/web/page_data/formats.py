@@ -15,8 +15,8 @@ from app.reports.document.tables import to_csv
 
 FORMAT = "format"
 CSV, JSON = "csv", "json"
-# Columns with texts that an agent wrote. A spreadsheet reads one that begins so as a formula.
-AGENTS_TEXTS = ("message", "column", "examples")
+# A spreadsheet reads a text that begins so as a formula. Agents, authors of competitions and
+# holders of other keys wrote most texts of tables; numbers are no texts here.
 BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NOT_KEPT = {"Cache-Control": "no-store"}
 Rows = Callable[[], Sequence[Row]]
@@ -31,7 +31,7 @@ PAGE_FORMAT = Depends(page_format)
 
 
 def as_csv(table: Rows | None) -> Response:
-    """The table of a page, unrounded. An agent's text that would be a formula begins with `'`.
+    """The table of a page, unrounded. A text that would be a formula begins with `'`.
 
     Raises:
         Invalid: the page has none.
@@ -61,8 +61,8 @@ def as_json(title: str, api: str, table: Rows | None, facts: Facts | None) -> Re
 
 def _without_formulas(row: Row) -> Row:
     odd = {
-        name: f"'{row[name]}"
-        for name in AGENTS_TEXTS
-        if str(row.get(name) or "").startswith(BEGIN_FORMULAS)
+        name: f"'{value}"
+        for name, value in row.items()
+        if isinstance(value, str) and value.startswith(BEGIN_FORMULAS)
     }
     return {**row, **odd}
