@@ -4,10 +4,12 @@ Each attempt is a system call of its own, made in a real job; the metric returns
 """
 
 import os
+import re
 from pathlib import Path
 
 import pytest
 
+from app.graders.walls import sandbox
 from tests.attacks.conftest import POOL, metric
 from tests.graders.pool import FolderPool
 
@@ -299,7 +301,7 @@ def test_stacks_that_grow_are_no_memory_beyond_the_limit(attack):
     assert attack(body, STACKS).score == 0.0
 
 
-def test_a_job_has_no_capabilities_and_few_open_files(pool):
+def test_a_grader_has_no_capabilities_writes_no_file_and_ends_before_the_server(pool):
     pid = pool.pids("grade")[0]
     status = dict(
         line.split(":\t", 1)
@@ -309,6 +311,23 @@ def test_a_job_has_no_capabilities_and_few_open_files(pool):
     assert int(status["CapEff"], 16) & ~0b100 == 0
     assert status["NoNewPrivs"] == "1"
     assert status["Seccomp"] == "2"
+    limits = Path(f"/proc/{pid}/limits").read_text()
+    for name in ("core file size", "file size"):  # a crash would leave answers on the disk
+        assert re.search(rf"^Max {name} +0 +0 ", limits, re.MULTILINE), limits
+    assert int(Path(f"/proc/{pid}/oom_score_adj").read_text()) == 500
+
+
+def test_a_job_may_open_few_files(attack):
+    """The memory of pipes is in no other limit."""
+    body = "return float(resource.getrlimit(resource.RLIMIT_NOFILE)[1])"
+    assert attack(body, "import resource").score == sandbox.OPEN_FILES <= 128
+
+
+def test_a_job_has_no_descriptor_but_its_channel(attack):
+    """Not its parent's channels, by which it could answer for others."""
+    before = SENDS_A_PART.partition("for number")[0]
+    body = "return float(sum(map(is_open, range(4096))) - sum(map(is_open, range(3))))"
+    assert attack(body, before).score == 1.0
 
 
 def test_every_wall_is_there_and_said(pool):

@@ -125,6 +125,9 @@ def a_process_that_waits_too_long_is_ended() -> None:
     wait_until(lambda: not children(starter.pid))
     with starter.take() as channel:  # and the next job gets another
         assert int(channel.recv(10)) > 0
+        os.kill(starter.pid, signal.SIGKILL)
+        channel.settimeout(20)
+        assert channel.recv(1) == b""  # a job ends with its parent, though its channel is open
     starter.close()
 
 
