@@ -78,6 +78,22 @@ def test_a_forged_result_fails_its_own_job_alone(attack, data):
     assert [medal.value for medal in Medal] == ["gold", "silver", "bronze"]
 
 
+FAULT = '{"message":{"type":"fault","kind":"%s","place":"here"}}'
+
+
+def test_a_metric_cannot_blame_podium_or_the_store(pool, attack, competition):
+    """Those kinds count for no run, and are tried again on other machines. Its own kind counts."""
+    for kind in ("internal", "storage"):
+        forged = (FAULT % kind).encode()
+        assert attack(f"send({forged!r}); time.sleep(60)", SEND) == GraderFault("metric", "here")
+    for forged, fault in (
+        ((FAULT % "internal").encode(), GraderFault("metric", "here")),
+        (SCORED, GraderFault("crashed", "scores, where a check was asked for")),
+    ):
+        folder, _ = competition(f"{SEND}\nsend({forged!r}); time.sleep(60)\n", usage=None)
+        assert pool.check_competition(folder).result(60) == fault
+
+
 @pytest.mark.parametrize("size", [1 << 21, 1 << 30, (1 << 64) - 1])
 def test_a_result_that_announces_a_large_size_is_not_read(attack, size):
     body = f"[os.write(n, struct.pack('<Q', {size})) for n in range(3, 60) if is_open(n)]\nreturn 0"

@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 
 import pytest
 
 from app.graders.walls.isolation import WALLS, Isolation
+from app.graders.walls.sandbox import JobWalls
 
 ALL_WALLS = Isolation(**dict.fromkeys(WALLS, True))
 
@@ -34,9 +36,31 @@ os.write(1, json.dumps(found).encode())
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these walls")
 def test_this_machine_has_every_wall_of_a_job():
-    found = confined()
+    found = confined(
+        """
+        try:
+            found["forked"] = os.fork()
+        except PermissionError:
+            found["forked"] = None
+        """
+    )
     missing = [name for name in WALLS if not found[name] and name not in {"memory", "orphans"}]
     assert not missing, found["notes"]
+    assert found["forked"] is None  # only a parent of jobs starts processes
+
+
+def test_a_process_with_two_threads_puts_up_no_walls():
+    """Landlock would restrict one of them alone."""
+    walls, go_on = JobWalls((), None), threading.Event()
+    thread = threading.Thread(target=go_on.wait)
+    thread.start()
+    try:
+        with pytest.raises(RuntimeError, match="a thread before it is locked in"):
+            walls.put_up()
+    finally:
+        go_on.set()
+        thread.join()
+        walls.close()
 
 
 def test_a_machine_without_a_system_call_filter_is_reported():
