@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
+from app.web.login import own_address
 from tests.server import PodiumServer
 from tests.web.conftest import caller, visitor
 from tests.web.dataset import EVIL_NAME, Filled
@@ -52,6 +53,30 @@ def test_the_cookie_is_out_of_reach_and_does_not_hold_the_key(filled: Filled) ->
     assert filled.researcher not in cookie
 
 
+def test_behind_tls_the_cookie_is_sent_over_tls_alone_wherever_the_proxy_is(
+    filled: Filled,
+) -> None:
+    """In docker-compose.yml the proxy has an address of its own: 127.0.0.2 stands for that."""
+    for address in ("127.0.0.1", "127.0.0.2"):
+        transport = httpx.HTTPTransport(local_address=address)
+        with httpx.Client(base_url=filled.server.url, transport=transport) as proxy:
+            for scheme in ("http", "https"):
+                answer = proxy.post(
+                    "/login", data={"key": filled.researcher}, headers={"X-Forwarded-Proto": scheme}
+                )
+                words = answer.headers["Set-Cookie"].split("; ")
+                assert ("Secure" in words) == (scheme == "https"), address
+
+
+def test_another_site_logs_nobody_out(filled: Filled) -> None:
+    browser = visitor(filled.server, filled.researcher)
+
+    refused = browser.post("/logout", headers={"Sec-Fetch-Site": "cross-site"})
+
+    assert refused.status_code == 403
+    assert "Set-Cookie" not in refused.headers
+
+
 @pytest.mark.parametrize(
     ("key", "status", "why"),
     [
@@ -80,6 +105,16 @@ def test_a_login_never_leads_to_another_site(filled: Filled, target: str) -> Non
     data = {"key": filled.researcher, "next": target}
 
     assert visitor(filled.server).post("/login", data=data).headers["Location"] == "/"
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["/\t/evil.example", "/\n/evil.example", "\t//evil.example", "/x\\..\\..\\evil.example",
+     "/\u200b/x", "/\r\nX: y", "javascript:alert(1)", "evil.example", " //evil.example"],
+)  # fmt: skip
+def test_an_address_that_browsers_would_read_otherwise_leads_home(target: str) -> None:
+    """They leave out tabs and line ends, and take a backslash for a slash."""
+    assert own_address(target) == "/"
 
 
 def test_a_login_ends_with_its_key_and_with_the_log_out(filled: Filled) -> None:

@@ -75,6 +75,9 @@ def run_server(host: str | None, port: int | None) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        # A proxy with TLS may have any address, as in docker-compose.yml. Whoever lies about the
+        # scheme changes his own answers alone: Podium asks for no client's address by a header.
+        forwarded_allow_ips="*",
         lifespan="on",
         timeout_graceful_shutdown=15,
     )
