@@ -150,6 +150,18 @@ def test_the_cookie_reads_and_never_writes(filled: Filled) -> None:
     assert browser.delete("/v1/keys/key_x").status_code == 401
 
 
+def test_no_cache_keeps_what_a_login_or_a_key_read_for_others(filled: Filled) -> None:
+    """A file had a date and nothing else: a browser may show it after the log-out."""
+    browser, stranger = visitor(filled.server, filled.researcher), visitor(filled.server)
+    file = f"/v1/competitions/{filled.slugs[0]}/files/sample_submission.csv"
+    for address in (file, "/v1/runs", "/nowhere"):
+        for answer in (browser.get(address), browser.head(address)):
+            assert answer.headers["Cache-Control"] in ("private, no-cache", "no-store"), address
+    with_key = caller(filled.server).get(file)
+    assert with_key.headers["Cache-Control"] == "private, no-cache"
+    assert "private" not in stranger.get("/openapi.json").headers.get("Cache-Control", "")
+
+
 def run_to_close(filled: Filled) -> str:
     admin = caller(filled.server)
     name = f"to-close-{admin.get('/v1/experiments').json()['items'].__len__()}"

@@ -1,4 +1,7 @@
-"""Headers by which a browser treats an answer as data: pages alone may be more than that."""
+"""Headers by which a browser treats an answer as data: pages alone may be more than that.
+
+And one by which an answer to a key or a login is kept for nobody else.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,15 @@ POLICY = b"content-security-policy"
 # it no part in the login of the reader.
 AS_DATA = (POLICY, b"default-src 'none'; frame-ancestors 'none'; sandbox")
 NO_SNIFFING = (b"x-content-type-options", b"nosniff")
+CACHE_CONTROL = b"cache-control"
+# Without it a cache may guess from Last-Modified how long it keeps an answer, and gives it to the
+# next reader; a browser shows it after the log-out. With it both ask again, by the ETag.
+FOR_ONE_READER = (CACHE_CONTROL, b"private, no-cache")
+CREDENTIALS = frozenset({b"authorization", b"cookie"})
 
 
 class SecurityHeaders:
-    """ASGI middleware that adds these headers; a Content-Security-Policy only where none is set."""
+    """ASGI middleware that adds these headers; a policy or Cache-Control only where none is set."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -23,11 +31,16 @@ class SecurityHeaders:
             await self._app(scope, receive, send)
             return
 
+        is_for_one = any(name in CREDENTIALS for name, _ in scope["headers"])
+
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = [*message.get("headers", ()), NO_SNIFFING]
-                if not any(name == POLICY for name, _ in headers):
+                names = {name for name, _ in headers}
+                if POLICY not in names:
                     headers.append(AS_DATA)
+                if is_for_one and CACHE_CONTROL not in names:
+                    headers.append(FOR_ONE_READER)
                 message["headers"] = headers
             await send(message)
 
