@@ -64,7 +64,24 @@ def test_a_process_with_two_threads_puts_up_no_walls():
 
 
 def test_a_machine_without_a_system_call_filter_is_reported():
-    found = confined(before="platform.machine = lambda: 'pdp11'")
+    found = confined(
+        before="platform.machine = lambda: 'pdp11'",
+        after="""
+        def refused(step):
+            try:
+                step()
+            except PermissionError:
+                return True
+            return False
+
+        found["landlock"] = landlock.supported_version()
+        found["tcp"] = refused(lambda: socket.socket().bind(("", 0)))
+        found["signals"] = refused(lambda: os.kill(os.getppid(), 0))
+        """,
+    )
+    # What Landlock refuses by itself, from these versions on.
+    assert found["tcp"] or found["landlock"] < 4
+    assert found["signals"] or found["landlock"] < 6
     assert not found["processes"]
     assert not found["limits"]
     assert any("pdp11" in note for note in found["notes"])
