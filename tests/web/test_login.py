@@ -162,6 +162,22 @@ def test_no_cache_keeps_what_a_login_or_a_key_read_for_others(filled: Filled) ->
     assert "private" not in stranger.get("/openapi.json").headers.get("Cache-Control", "")
 
 
+def test_no_other_site_frames_a_page_and_nothing_keeps_it(filled: Filled) -> None:
+    browser = visitor(filled.server, filled.researcher)
+    for form in ("", "?format=json", "?format=csv"):
+        assert browser.get(f"/{form}").headers["Cache-Control"] == "no-store"
+    page, data = browser.get("/").headers, browser.get("/v1/runs").headers
+    policy = page["Content-Security-Policy"].split("; ")
+    for rule in ("default-src 'none'", "form-action 'self'", "base-uri 'none'"):
+        assert rule in policy
+    assert not any(rule.startswith("script-src") for rule in policy)
+    assert page["Referrer-Policy"] == "same-origin"
+    assert data["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'; sandbox"
+    for headers in (page, data):
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
 def run_to_close(filled: Filled) -> str:
     admin = caller(filled.server)
     name = f"to-close-{admin.get('/v1/experiments').json()['items'].__len__()}"
