@@ -6,9 +6,12 @@ import json
 import stat
 import time
 from pathlib import Path
+from string import ascii_letters, digits
 
 import pytest
 
+from app.errors import Forbidden
+from app.kaggle_api.signed_urls import SignedUrls
 from tests.api.conftest import Podium
 from tests.factories import good_submission
 from tests.forkserver import run_podium
@@ -66,6 +69,22 @@ def test_addresses_end_with_their_key_and_are_masked_in_the_log(podium: Podium) 
         assert token not in log
     assert "/api/v1/files/***/train.csv" in log
     assert "/api/v1/uploads/***" in log
+
+
+def test_a_token_is_for_its_purpose_and_time_and_has_one_spelling() -> None:
+    """Base64 has several spellings of the last bits; a log that masks one would have another."""
+    urls = SignedUrls(b"s" * 32)
+    token = urls.sign("download", 60, key="key_1", file="a.csv")
+    assert urls.open("download", token)["file"] == "a.csv"
+
+    forged = [token[:-1] + letter for letter in ascii_letters + digits + "-_"]
+    forged = [one for one in forged if one != token]
+    forged += [f"{token}=", f" {token}", token.swapcase(), f"{token}{'A' * 5000}", ""]
+    forged += [SignedUrls(b"t" * 32).sign("download", 60, key="key_1", file="a.csv")]
+    forged += [urls.sign("download", -5, key="key_1"), urls.sign("upload", 60, key="key_1")]
+    for one in forged:
+        with pytest.raises(Forbidden):
+            urls.open("download", one)
 
 
 def test_the_data_directory_is_for_its_owner_only(podium: Podium, tmp_path: Path) -> None:
