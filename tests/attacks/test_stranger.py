@@ -96,8 +96,13 @@ def test_ordinary_heads_are_served(server: PodiumServer) -> None:
     assert [answer.status_code for answer in answers] == [200] * 3
 
 
-def test_what_is_no_http_is_told_as_a_problem(server: PodiumServer) -> None:
-    answer = send_until_refused(server, iter([b"NOT HTTP AT ALL\r\n\r\n"]))
+@pytest.mark.parametrize(
+    "request_head",
+    [b"NOT HTTP AT ALL", b"GET /healthz", b"GET /healthz\nX: HTTP/1.1\r\nHost: x",
+     b"GET /healthz HTTP/0.9\r\nHost: x", b"GET /healthz HTTP/2.0\r\nHost: x"],
+)  # fmt: skip
+def test_what_is_no_http_is_told_as_a_problem(server: PodiumServer, request_head: bytes) -> None:
+    answer = send_until_refused(server, iter([request_head + b"\r\n\r\n"]))
 
     head, _, body = answer.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")

@@ -18,6 +18,9 @@ from app.api.http.foreign_host import foreign_host
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trailers
 HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
 MAX_UNREAD_BODY = 16 * 1024  # bytes of a body that the application has not taken
+# The parser takes others too: of HTTP/0.9 the first line may end at a line feed in the address, and
+# what a proxy in front took for the rest of the address is a header then.
+VERSIONS = frozenset({"1.0", "1.1"})
 MAX_PIPELINED = 8  # requests that are parsed before the answer to the first; more wait as bytes
 
 
@@ -93,6 +96,8 @@ class BoundedConnection(SingleRequestConnection):
         host = foreign_host(self.parser.get_method(), self.url, port or 0)
         if host:
             self._stop(refusals.no_proxy(host))
+        if self.parser.get_http_version() not in VERSIONS:
+            self._stop(refusals.NO_HTTP)
         if self.parser.should_upgrade():  # the parser would leave the body to the other protocol
             self._stop(refusals.OTHER_PROTOCOL)
         self._enter(Phase.BODY)
