@@ -47,6 +47,19 @@ def test_a_first_line_that_hides_another_is_refused(line: str) -> None:
         parsed(f"{line}\r\nHost: localhost\r\n\r\n".encode("latin-1"))
 
 
+def test_headers_that_the_proxy_sets_are_nobody_elses() -> None:
+    own = {"AUTHORIZATION": "Bearer pod_admin_x", "X-Podium-Origin": "http://evil.example",
+           "Host": "localhost", "Upgrade": "h2c", "Connection": "keep-alive",
+           "Proxy-Authorization": "Basic eDp5"}  # fmt: skip
+    lines = "".join(f"{name}: {value}\r\n" for name, value in own.items())
+    sent = rewritten(parsed(f"GET / HTTP/1.1\r\n{lines}\r\n".encode()), SHARED, 80).decode()
+
+    assert sent.split("\r\n")[1:] == [
+        "Host: tools.example", "Authorization: Bearer pod_run_x",
+        "X-Podium-Origin: http://localhost", "Connection: close", "", "",
+    ]  # fmt: skip
+
+
 def test_sizes_of_chunks_are_hexadecimal_numbers_and_nothing_else() -> None:
     assert [chunk_size(one) for one in (b"0\r\n", b"1f\r\n", b"A;a=b\r\n", b"5 ;x\r\n")] == [
         0, 31, 10, 5,
