@@ -27,7 +27,7 @@ JOBS = table(
     "procrastinate_jobs", column("id"), column("status"), column("args"),
     column("task_name"),
 )  # fmt: skip
-SUBMISSIONS = table("submission", column("id"), column("state"), column("bytes"))
+SUBMISSIONS = table("submission", column("id"), column("run_id"), column("state"), column("bytes"))
 REGRADES = table("regrade", column("id"), column("state"))
 OUTCOMES = table(
     "regrade_outcome", column("regrade_id"), column("submission_id"), column("state")
@@ -37,19 +37,28 @@ COUNT_WORKERS = text(
     "WHERE last_heartbeat > now() - make_interval(secs => :silence)"
 )
 IS_ALIVE = text("procrastinate_jobs.status IN ('todo', 'doing')")
+# Each open submission with the number of open ones of its run before it.
+OPEN = (
+    select(
+        SUBMISSIONS.c.id, SUBMISSIONS.c.bytes,
+        (func.row_number().over(partition_by=SUBMISSIONS.c.run_id, order_by=SUBMISSIONS.c.id) - 1)
+        .label("behind"),
+    )
+    .where(SUBMISSIONS.c.state.in_(["queued", "grading"]))
+    .subquery("open")
+)  # fmt: skip
 FORGOTTEN = (
-    select(SUBMISSIONS.c.id, SUBMISSIONS.c.bytes)
+    select(OPEN.c.id, OPEN.c.bytes, OPEN.c.behind)
     .where(
-        SUBMISSIONS.c.state.in_(["queued", "grading"]),
         ~select(JOBS.c.id)
         .where(
             IS_ALIVE,
             JOBS.c.task_name == TASK,
-            text(f"procrastinate_jobs.args->>'{ARGUMENT}' = submission.id"),
+            text(f"procrastinate_jobs.args->>'{ARGUMENT}' = open.id"),
         )
         .exists(),
     )
-    .order_by(SUBMISSIONS.c.id)
+    .order_by(OPEN.c.id)
     .limit(FORGOTTEN_PER_QUERY)
 )
 FORGOTTEN_REGRADINGS = (
@@ -161,7 +170,7 @@ def defer_forgotten(session: Session) -> int:
     """
     if not session.execute(select(func.pg_try_advisory_xact_lock(FORGOTTEN_LOCK))).scalar_one():
         return 0
-    found = [(row.id, row.bytes, 0) for row in session.execute(FORGOTTEN)]
+    found = [(row.id, row.bytes, row.behind) for row in session.execute(FORGOTTEN)]
     defer(session, found)
     by_regrade: dict[str, list[tuple[str, int]]] = {}
     for row in session.execute(FORGOTTEN_REGRADINGS):

@@ -70,6 +70,19 @@ def test_submissions_without_a_job_get_one_and_only_one(world):
     assert {one.id for one in made} < {submission for submission, _ in queued(world)}
 
 
+def test_runs_take_turns_in_forgotten_submissions_too(world):
+    """Of what an embedded server left, one run's thousands stood before others' first ones."""
+    made = [world.submit() for _ in range(4)]
+    world.database.write(lambda s: jobs.defer(s, [(made[0].id, 1, 0)]))
+    world.database.write(jobs.defer_forgotten)
+
+    query = "SELECT args->>'submission', priority FROM procrastinate_jobs"
+    with world.database.read() as session:
+        priorities = dict(tuple(row) for row in session.execute(text(query)))
+    assert [priorities.pop(one.id) for one in made] == [0, -1, -2, -3]
+    assert list(priorities.values()) == [0]  # of the other run
+
+
 def test_the_queues_tables_are_removed_and_made_again(database, database_url):
     migrations.downgrade(database_url, "0004")
     with database.read() as session:
