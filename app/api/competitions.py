@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import shutil
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
@@ -24,6 +25,7 @@ from app.api.dependencies import (
 )
 from app.api.http.file_responses import is_known, leased_file, not_modified
 from app.api.http.problems import responses
+from app.api.http.threads import run_in_thread
 from app.api.http.upload import receive_file_part
 from app.api.schemas.competitions import (
     CompetitionImported,
@@ -152,7 +154,7 @@ def list_files(context: Ctx, caller: Anyone, slug: Slug) -> Any:
 
 
 @router.get("/{slug}/files/{name:path}", response_class=Response, responses=FILE_RESPONSES)
-def public_file(
+async def public_file(
     request: Request,
     context: Ctx,
     caller: Anyone,
@@ -160,17 +162,17 @@ def public_file(
     name: Annotated[str, Path(max_length=500)],
 ) -> Response:
     """A public file's bytes; supports `Range` and conditional requests by `ETag` and by date."""
-    entry, sha256 = queries.public_file(context, caller, slug, name)
+    entry, sha256 = await run_in_thread(queries.public_file, context, caller, slug, name)
     if is_known(request, sha256, entry.version.imported_at):
         return not_modified(sha256)
-    lease = context.catalogue.files.lease_public(entry.version, name, sha256)
-    return leased_file(request, lease, sha256, entry.version.imported_at)
+    find = partial(context.catalogue.files.lease_public, entry.version, name, sha256)
+    return await leased_file(request, find, sha256, entry.version.imported_at)
 
 
 @router.get("/{slug}/sample-submission", response_class=Response, responses=FILE_RESPONSES)
-def sample_submission(request: Request, context: Ctx, caller: Anyone, slug: Slug) -> Response:
+async def sample_submission(request: Request, context: Ctx, caller: Anyone, slug: Slug) -> Response:
     """The sample submission's bytes."""
-    return public_file(request, context, caller, slug, queries.SAMPLE)
+    return await public_file(request, context, caller, slug, queries.SAMPLE)
 
 
 @router.get(

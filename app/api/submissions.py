@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -57,15 +58,15 @@ def show_submission(context: Ctx, caller: AlsoHarness, submission_id: Id) -> Any
         **responses(401, 403, 404, 416, 422),
     },
 )
-def submission_file(
+async def submission_file(
     request: Request, context: Ctx, caller: Anyone, submission_id: Id
 ) -> FileResponse:
     """The file that was graded: as sent, decompressed."""
-    shown = disclose.show(context, caller, submission_id).submission
-    lease = submit.verified_file(context, shown)
-    return leased_file(
+    found = await run_in_thread(disclose.show, context, caller, submission_id)
+    shown = found.submission
+    return await leased_file(
         request,
-        lease,
+        partial(submit.verified_file, context, shown),
         shown.sha256,
         shown.received_at,
         media_type="text/csv",

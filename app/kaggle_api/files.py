@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -11,15 +13,19 @@ from fastapi.responses import RedirectResponse
 from app.api.dependencies import Anyone, Ctx
 from app.api.http.file_responses import is_known, leased_file, not_modified
 from app.api.http.origin import origin
+from app.api.http.threads import run_in_thread
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, NotFound
 from app.kaggle_api.archive import archive_identity, lease_archive
-from app.kaggle_api.deps import State, entry_for
+from app.kaggle_api.deps import KaggleState, State, entry_for
 from app.kaggle_api.fields import Body
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
 from app.services.auth import Caller
 from app.services.competitions import queries
 from app.services.runtime.catalogue import CatalogueEntry
+from app.services.runtime.context import Context
+from app.storage.blobs.lease import Lease
+from app.storage.database.records import VersionRecord
 
 router = kaggle_router()
 USUAL_PAGE = 20
@@ -67,22 +73,26 @@ def download_one(
 
 
 @router.api_route("/api/v1/files/{token}/{name:path}", methods=["GET", "HEAD"])
-def download(request: Request, context: Ctx, state: State, token: str, name: str) -> Response:
+async def download(request: Request, context: Ctx, state: State, token: str, name: str) -> Response:
     """A file's bytes. The signed address is enough: clients resume without their key."""
+    version, identity, find = await run_in_thread(_of_token, context, state, token)
+    if is_known(request, identity, version.imported_at):
+        return not_modified(identity)
+    return await leased_file(request, find, identity, version.imported_at)
+
+
+def _of_token(
+    context: Context, state: KaggleState, token: str
+) -> tuple[VersionRecord, str, Callable[[], Lease]]:
+    """The version, the identity of the bytes, and how they are found."""
     content = state.open(context, DOWNLOAD, token)
     entry = context.catalogue.of_version(content["version"])
     file, version = content["file"], entry.version
     if file == ALL_FILES:
-        identity = archive_identity(entry)
-    else:
-        identity = next(f["sha256"] for f in version.files if f["name"] == file)
-    if is_known(request, identity, version.imported_at):
-        return not_modified(identity)
-    if file == ALL_FILES:
-        lease = lease_archive(context, entry)
-    else:
-        lease = context.catalogue.files.lease_public(version, file, identity)
-    return leased_file(request, lease, identity, version.imported_at)
+        return version, archive_identity(entry), partial(lease_archive, context, entry)
+    identity = next(f["sha256"] for f in version.files if f["name"] == file)
+    find = partial(context.catalogue.files.lease_public, version, file, identity)
+    return version, identity, find
 
 
 def _redirect_to(

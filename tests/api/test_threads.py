@@ -1,11 +1,13 @@
-"""Threads for streams that read long histories."""
+"""Threads for streams that read long histories, and for files that are long in the finding."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
-from app.api.http.threads import HISTORY_RESTS, read_history
+from app.api.http.threads import HISTORY_RESTS, find_file, read_history
+from app.errors import StoreAway
 
 PAGES, SECONDS = 4, 0.02
 
@@ -44,3 +46,44 @@ def test_a_page_that_fails_is_rested_after_too() -> None:
         return time.perf_counter() - begun
 
     assert asyncio.run(fail_and_read()) > SECONDS * HISTORY_RESTS * 0.9
+
+
+def test_those_who_wait_for_a_file_keep_nobody_from_another() -> None:
+    may_end, counts = threading.Event(), {"now": 0, "most": 0}
+
+    def find() -> str:
+        counts["now"] += 1
+        counts["most"] = max(counts.values())
+        assert may_end.wait(30)
+        counts["now"] -= 1
+        return "large"
+
+    async def ask() -> list[str]:
+        large = [asyncio.create_task(find_file("large", find)) for _ in range(50)]
+        while not counts["now"]:
+            await asyncio.sleep(0)
+        other = await find_file("other", lambda: "other")
+        may_end.set()
+        return [other, *await asyncio.gather(*large)]
+
+    assert asyncio.run(ask()) == ["other", *["large"] * 50]
+    assert counts == {"now": 0, "most": 1}
+
+
+def test_those_who_wait_for_a_file_that_is_not_found_fail_with_the_first() -> None:
+    asked: list[int] = []
+
+    def fail() -> None:
+        asked.append(1)
+        raise StoreAway("The store is away.")
+
+    async def ask(number: int) -> set[str]:
+        answers = await asyncio.gather(
+            *(find_file("gone", fail) for _ in range(number)), return_exceptions=True
+        )
+        return {str(answer) for answer in answers}
+
+    assert asyncio.run(ask(30)) == {"The store is away."}
+    assert len(asked) == 1
+    asyncio.run(ask(1))
+    assert len(asked) == 2  # the next one tries again

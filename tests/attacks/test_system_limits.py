@@ -66,9 +66,10 @@ def test_a_request_is_told_to_come_again(podium: Podium) -> None:
         (lambda: podium.send_folder(folder), 200),
         (lambda: podium.admin.get(f"/competitions/{folder.name}", headers=page), 200),
     ]
-    podium.admin.get("/v1/runs")  # its connection is open
     for path in (kept, public):  # so that the files need not be compared with their digests again
         assert run.client.get(path).status_code == 200
+    for client in (run.client, podium.admin):  # their connections are open, and no file is
+        client.get(f"/v1/runs/{run.id}")
 
     with no_more_files(podium.server):
         answers = [ask() for ask, _ in requests]

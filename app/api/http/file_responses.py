@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from io import BufferedReader
@@ -17,6 +17,7 @@ from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 from starlette.types import Receive, Scope, Send
 
+from app.api.http.threads import find_file
 from app.errors import DamagedFile, PodiumError
 from app.regular_file import open_regular
 from app.storage.blobs.lease import Lease
@@ -58,29 +59,30 @@ class OpenedFile(FileResponse):
         yield anyio.wrap_file(self._file)
 
 
-def leased_file(
+async def leased_file(
     request: Request,
-    lease: Lease,
+    find: Callable[[], Lease],
     identity: str,
     at: datetime,
     *,
     media_type: str = "application/octet-stream",
     filename: str | None = None,
 ) -> FileResponse:
-    """The leased file; `identity` names its bytes. The lease ends with the response.
+    """The file that `find` leases; `identity` names its bytes. The lease ends with the response.
 
     `at` is the time of its creation, from the database. A cached file's time differs between
     machines, so a download that resumes at another server would start again.
 
     Raises:
         RangeNotSatisfiable: a range asked for begins beyond the file's last byte.
-        DamagedFile: the file cannot be opened.
+        DamagedFile, StoreAway: the file cannot be opened.
         OSError: this process can open no more files.
     """
     modified = format_datetime(at.astimezone(UTC).replace(microsecond=0), usegmt=True)
     with contextlib.ExitStack() as unless_answered:
+        lease, file = await find_file(identity, _opened, find)
         unless_answered.callback(lease.close)
-        file = unless_answered.enter_context(_opened(lease))
+        unless_answered.enter_context(file)
         size = os.fstat(file.fileno()).st_size
         _check_ranges(request, size, (f'"{identity}"', modified))
         unless_answered.pop_all()
@@ -93,10 +95,12 @@ def leased_file(
     )
 
 
-def _opened(lease: Lease) -> BufferedReader:
+def _opened(find: Callable[[], Lease]) -> tuple[Lease, BufferedReader]:
+    lease = find()
     try:
-        return open_regular(lease.path)
+        return lease, open_regular(lease.path)
     except OSError as error:
+        lease.close()
         if is_used_up(error):
             raise  # this says nothing about the file
         raise DamagedFile(

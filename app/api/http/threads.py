@@ -8,11 +8,24 @@ import contextvars
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
 from typing import ParamSpec, TypeVar
 
+from app.errors import PodiumError
+
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
+
+
+@dataclass
+class _Turn:
+    """Those who ask for a file at the same time, and why it could not be found."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    wanted: int = 0
+    failure: PodiumError | None = None
+
 
 # Few threads: with CPython's lock more of them only slow each other down. They wait for a disk or
 # a database, and not for long.
@@ -27,6 +40,11 @@ _unpacking = ThreadPoolExecutor(2, thread_name_prefix="unpacking")
 _reading_events = ThreadPoolExecutor(2, thread_name_prefix="events")
 _reading_history = ThreadPoolExecutor(1, thread_name_prefix="history")
 HISTORY_RESTS = 9.0
+# To find a file may take minutes: all of it is read and compared with its digest, or an archive of
+# all files is made. Those who ask for the same file meanwhile wait for their turn without a thread,
+# and requests for anything else have other threads.
+_finding_files = ThreadPoolExecutor(8, thread_name_prefix="files")
+_turns: dict[str, _Turn] = {}
 
 
 def run_in_thread(
@@ -48,6 +66,34 @@ def unpack_in_thread(
     """Do as `run_in_thread`, in a thread for bodies that are unpacked or copied."""
     run = partial(contextvars.copy_context().run, function, *args, **kwargs)
     return asyncio.get_running_loop().run_in_executor(_unpacking, run)
+
+
+async def find_file(
+    identity: str,
+    function: Callable[Arguments, Result],
+    *args: Arguments.args,
+    **kwargs: Arguments.kwargs,
+) -> Result:
+    """Do as `run_in_thread`, in a thread for files, and for one request for a file at a time.
+
+    If it cannot be found, those who wait for it fail too: one after another would wait in vain.
+    """
+    turn = _turns.setdefault(identity, _Turn())
+    turn.wanted += 1
+    run = partial(contextvars.copy_context().run, function, *args, **kwargs)
+    try:
+        async with turn.lock:
+            if turn.failure is not None:
+                raise turn.failure
+            return await asyncio.get_running_loop().run_in_executor(_finding_files, run)
+    except PodiumError as failure:
+        turn.failure = failure
+        raise
+    finally:
+        turn.wanted -= 1
+        # Who asks after a failure did not wait for it, and tries again.
+        if _turns.get(identity) is turn and (turn.failure or not turn.wanted):
+            del _turns[identity]
 
 
 def read_events(
