@@ -1,1 +1,1 @@
-"""Raw files for a prepare.py, and from a table to a competition: split, metric, leaks."""
+"""Raw files for a prepare.py, manifests of what it made, rows to search on."""

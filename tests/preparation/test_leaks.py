@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.preparation.leaks import leaks
+from app.preparation.from_table.leaks import leaks
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from app.errors import Invalid
-from app.preparation.split import choose
+from app.preparation.from_table.split import choose
 
 CLASSES = pd.Series(["a"] * 80 + ["b"] * 20, name="y")
 

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from app.errors import Invalid
-from app.preparation.tables import read_table
+from app.preparation.from_table.tables import read_table
 
 
 def test_cells_of_a_csv_file_stay_the_text_that_they_are(tmp_path):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from app.errors import Invalid
-from app.preparation.target import answers, propose
+from app.preparation.from_table.target import answers, propose
 
 
 def column(*values: object) -> pd.Series:

@@ -88,7 +88,7 @@ def new(
     """
     from app.cli.folders.new_output import print_made
     from app.cli.progress import working
-    from app.preparation.split import How
+    from app.preparation.from_table.split import How
     from app.read_settings import read_settings
     from app.services.competitions.check_competition import check_folder
     from app.services.competitions.new_competition import (

@@ -13,9 +13,8 @@ from app.domain.competition import SLUG
 from app.downloads.zip_download import DAMAGE, Advance, ZipDownload, require_damage
 from app.errors import Invalid
 from app.importers.kaggle_source import KaggleSource
-from app.preparation.raw_files import RawFiles
-from app.preparation.tables import header, read_table
-from app.preparation.train_table import (
+from app.preparation.from_table.tables import header, read_table
+from app.preparation.from_table.train_table import (
     PACKED,
     TABLE,
     Predicted,
@@ -24,6 +23,7 @@ from app.preparation.train_table import (
     sample_submissions,
     train_table,
 )
+from app.preparation.raw_files import RawFiles
 from app.services.competitions.kaggle_archives import (
     archive_of,
     connection,

@@ -15,13 +15,19 @@ from app.domain.competition import SLUG, TOML
 from app.domain.read_leaderboard import FILE as LEADERBOARD
 from app.errors import Conflict, Invalid
 from app.graders.messages.results import GraderFault, GradingResult, Rejected
-from app.preparation import baseline
-from app.preparation.leaks import leaks
-from app.preparation.new_folder import FolderFacts, Parts, declaration, with_ids, write_folder
+from app.preparation.from_table import baseline
+from app.preparation.from_table.leaks import leaks
+from app.preparation.from_table.new_folder import (
+    FolderFacts,
+    Parts,
+    declaration,
+    with_ids,
+    write_folder,
+)
+from app.preparation.from_table.split import How, Rows, choose
+from app.preparation.from_table.tables import read_table
+from app.preparation.from_table.target import Target, propose
 from app.preparation.search_rows import LEAST
-from app.preparation.split import How, Rows, choose
-from app.preparation.tables import read_table
-from app.preparation.target import Target, propose
 
 MIN_ROWS = 20
 Grade = Callable[[Path, Path], GradingResult]  # grades a file with a competition folder

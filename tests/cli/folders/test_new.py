@@ -16,7 +16,7 @@ from statsmodels import datasets as statsmodels_data
 from vega_datasets import local_data
 
 from app.errors import Invalid, PodiumError
-from app.preparation.tables import read_table
+from app.preparation.from_table.tables import read_table
 from app.read_settings import read_settings
 from app.services.competitions.new_competition import Made, NewCompetitionChoices, new_competition
 from app.services.grading.grade_folder import grade_with_folder

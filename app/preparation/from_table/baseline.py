@@ -8,7 +8,7 @@ import pandas as pd
 import sklearn
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from app.preparation.target import Target, answers, numbers
+from app.preparation.from_table.target import Target, answers, numbers
 
 
 def predict(

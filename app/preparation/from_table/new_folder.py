@@ -14,7 +14,7 @@ import pandas as pd
 
 from app.domain.competition import TOML
 from app.metrics import METRICS
-from app.preparation.target import Target, answers
+from app.preparation.from_table.target import Target, answers
 
 
 @dataclass(frozen=True, slots=True)

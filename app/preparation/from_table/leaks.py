@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import spearmanr
 
-from app.preparation.target import numbers
+from app.preparation.from_table.target import numbers
 
 TELLS = 0.3  # a rank correlation of ids or of the order with the target from which they tell it
 REPEATS = 2  # how often a value has to occur on average for a pair of columns to say something
