@@ -54,7 +54,7 @@ class S3Blobs:
         self._spool = Spool(spool, reserve_percent)
         self._store = connect(bucket, prefix, options)
         self._patience = Patience(self.name)
-        self._verified = VerifiedFiles()
+        self._verified = VerifiedFiles(of_cache=True)
 
     def new_upload(self) -> Upload:
         """Begin to store a file whose bytes arrive in pieces."""

@@ -54,9 +54,13 @@ class _Reading:
 
 
 class VerifiedFiles:
-    """Remembers which files had the right bytes, identified by inode, size and mtime."""
+    """Remembers which files had the right bytes, identified by inode, size, mtime and ctime.
 
-    def __init__(self) -> None:
+    With `of_cache` the ctime does not count: a `FileCache` changes it at each use of a file.
+    """
+
+    def __init__(self, *, of_cache: bool = False) -> None:
+        self._of_cache = of_cache
         self._lock = threading.Lock()
         self._known: LRUCache[tuple[Path, str], Signature] = LRUCache(REMEMBERED)
         self._reading: dict[tuple[Path, str], _Reading] = {}
@@ -70,10 +74,10 @@ class VerifiedFiles:
         Raises:
             DamagedFile: as `verify_file`.
         """
-        if self._is_known(path, sha256, _signature(path)):
+        if self._is_known(path, sha256, self._signature(path)):
             return
         with self._exclusive(path, sha256) as reading:
-            signature = _signature(path)
+            signature = self._signature(path)
             if self._is_known(path, sha256, signature):
                 return
             if reading.failure is not None:
@@ -86,6 +90,14 @@ class VerifiedFiles:
             if signature is not None:
                 with self._lock:
                     self._known[path, sha256] = signature
+
+    def _signature(self, path: Path) -> Signature | None:
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        changed = 0 if self._of_cache else found.st_ctime_ns
+        return found.st_ino, found.st_size, found.st_mtime_ns, changed
 
     def _is_known(self, path: Path, sha256: str, signature: Signature | None) -> bool:
         with self._lock:
@@ -104,14 +116,6 @@ class VerifiedFiles:
                 reading.wanted -= 1
                 if not reading.wanted:
                     del self._reading[path, sha256]
-
-
-def _signature(path: Path) -> Signature | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def undamaged(

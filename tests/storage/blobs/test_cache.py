@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import sys
@@ -9,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import StoreAway
+from app.errors import DamagedFile, StoreAway
 from app.storage.blobs.cache import FileCache
+from app.storage.blobs.verify import VerifiedFiles
 
 ROOT = Path(__file__).parents[3]
 KB = 1024
@@ -150,6 +152,7 @@ CROWD = """
 import random, sys
 from pathlib import Path
 from app.storage.blobs.cache import FileCache
+from app.storage.blobs.verify import VerifiedFiles
 cache, chance = FileCache(Path(sys.argv[1]), 256 * 1024), random.Random(int(sys.argv[2]))
 def maker(number):
     return lambda target: target.write_bytes(b"%04d" % number * 4096)
@@ -220,3 +223,24 @@ def test_threads_that_wait_for_an_entry_fail_together_if_the_store_is_away(tmp_p
     assert (len(made), failures) == (1, ["away"] * 4)
     with pytest.raises(StoreAway):  # later ones try again
         cache.get("blobs/ab/cd", lambda _: (_ for _ in ()).throw(StoreAway("still")))
+
+
+def test_a_file_that_is_used_again_is_not_read_again_unless_it_changed(cache):
+    body = b"x" * 100 * KB
+    sha256, files = hashlib.sha256(body).hexdigest(), VerifiedFiles(of_cache=True)
+
+    def use():
+        with cache.get(key(1), writing(len(body))) as lease:
+            before = bytes_read()
+            files.require(lease.path, sha256)
+            return bytes_read() - before, lease.path
+
+    (first, path), (again, _) = use(), use()
+    assert first >= len(body) > again
+    path.write_bytes(body[:-1] + b"y")
+    with pytest.raises(DamagedFile):
+        use()
+
+
+def bytes_read():
+    return int(Path("/proc/self/io").read_text().split()[1])
