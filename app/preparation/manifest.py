@@ -105,18 +105,28 @@ def listed_files(folder: Path, progress: Progress | None = None) -> list[ListedF
     """Every file of a folder but the manifest, sorted by name, each read to its end.
 
     Raises:
-        BadCompetition: there is a link or a device, which no manifest describes.
+        BadCompetition: there is a link, a device or a name that is no text, which no manifest
+            describes.
     """
     found = []
     for name, entry in _walk(folder):
-        if not stat.S_ISREG(entry.st_mode):
-            message = "is a link or a device; only plain files can be listed"
-            raise BadCompetition([{"file": name, "key": "", "message": message}])
+        if message := _fault(name, entry):
+            raise BadCompetition([{"file": ascii(name)[1:-1], "key": "", "message": message}])
         size, sha256 = file_digest(folder / name)
         found.append(ListedFile(name=name, bytes=size, sha256=sha256))
         if progress is not None:
             progress(name, size)
     return sorted(found, key=lambda file: file.name)
+
+
+def _fault(name: str, entry: os.stat_result) -> str:
+    if not stat.S_ISREG(entry.st_mode):
+        return "is a link or a device; only plain files can be listed"
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "has a name that is not UTF-8"
+    return ""
 
 
 def root_digest(files: Iterable[ListedFile]) -> str:

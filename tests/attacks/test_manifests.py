@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from app.preparation.manifest import (
     MOST_PROBLEMS,
     ListedFile,
     Manifest,
+    listed_files,
     require_as_listed,
     root_digest,
 )
@@ -68,6 +70,14 @@ def test_a_hundred_differences_are_told(tmp_path: Path) -> None:
 
     assert len(refused.value.problems) == MOST_PROBLEMS
     assert refused.value.problems[0]["message"] == "is missing: the manifest lists it"
+
+
+def test_a_name_that_is_no_text_is_in_no_manifest(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.csv")).write_text("x")
+    with pytest.raises(BadCompetition) as refused:
+        listed_files(tmp_path)
+
+    assert refused.value.problems[0]["message"] == "has a name that is not UTF-8"
 
 
 def test_an_archive_with_a_large_manifest_is_refused(podium: Podium) -> None:
