@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-import os
 import re
 import shutil
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from app.importers.checksums import parse_checksums
 from app.importers.json_text import quoted
 from app.importers.leaderboard import checked_leaderboard
 from app.importers.names import problem
+from app.preparation.raw_names import names_below
 from app.preparation.shared_bytes import share
 
 PublicFiles = Literal["all", "sample"]
@@ -143,15 +143,16 @@ def _not_a_pointer(file: Path) -> Path:
 
 
 def _link_tree(source: Path, target: Path, *, skip: str) -> None:
-    for directory, _, files in os.walk(source):
-        within = target / Path(directory).relative_to(source)
-        within.mkdir(parents=True, exist_ok=True)
-        for name in files:
-            if within == target and name in (skip, SAMPLE, DESCRIPTION):
-                continue
-            if not (Path(directory) / name).is_file():
-                raise BadCompetition([problem(name, "", "is not a plain file")])
-            share(Path(directory) / name, within / name)
+    made: set[Path] = set()
+    for name in names_below(source):
+        if name in (skip, SAMPLE, DESCRIPTION):
+            continue
+        if not (source / name).is_file():
+            raise BadCompetition([problem(name, "", "is not a plain file")])
+        if (folder := (target / name).parent) not in made:
+            folder.mkdir(parents=True, exist_ok=True)
+            made.add(folder)
+        share(source / name, target / name)
 
 
 def _describe(bundled: Path, prepared: Path, competition: Competition, folder: Path) -> None:

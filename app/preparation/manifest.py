@@ -111,7 +111,8 @@ def listed_files(folder: Path, progress: Progress | None = None) -> list[ListedF
     found = []
     for name, entry in _walk(folder):
         if message := _fault(name, entry):
-            raise BadCompetition([{"file": ascii(name)[1:-1], "key": "", "message": message}])
+            shown = name.encode(errors="backslashreplace").decode()
+            raise BadCompetition([{"file": shown, "key": "", "message": message}])
         size, sha256 = file_digest(folder / name)
         found.append(ListedFile(name=name, bytes=size, sha256=sha256))
         if progress is not None:

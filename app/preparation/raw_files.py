@@ -13,7 +13,7 @@ from typing import IO, Any, Self, cast
 import pandas as pd
 
 from app.preparation import ordered_archives
-from app.preparation.raw_names import require_inside
+from app.preparation.raw_names import names_below, require_inside
 from app.preparation.shared_bytes import share
 from app.preparation.tar_files import Use
 
@@ -171,6 +171,7 @@ class RawFiles:
 
         Raises:
             FileNotFoundError: there is no such archive.
+            BadCompetition: there is a link to a folder.
         """
         if within and ordered_archives.is_ordered(within):
             return ordered_archives.names(within, self._ordered(within))
@@ -179,8 +180,7 @@ class RawFiles:
             return sorted(entry.filename for entry in archive.infolist() if not entry.is_dir())
         if within:
             raise FileNotFoundError(f"The raw files have no {within}.")
-        files = (path for path in self.root.rglob("*") if path.is_file())
-        return sorted(path.relative_to(self.root).as_posix() for path in files)
+        return sorted(name for name in names_below(self.root) if (self.root / name).is_file())
 
     def _make_folder_of(self, target: Path) -> None:
         """Once for each folder: competitions have 100,000 images in one."""

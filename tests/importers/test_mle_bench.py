@@ -9,6 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from app.cli import app
+from app.errors import BadCompetition
+from app.preparation.raw_files import RawFiles
 
 ROOT = Path(__file__).parents[2]
 VECTORS = ROOT / "tests" / "catalogue" / "vectors"
@@ -137,6 +139,20 @@ def test_of_the_public_files_the_sample_alone_can_be_taken(run, data, tmp_path):
 
     assert not list((tmp_path / "podium").rglob("train.csv"))
     assert list((tmp_path / "podium").rglob("sample_submission.csv"))
+
+
+def test_a_link_to_a_folder_is_told_and_not_left_out(run, data, tmp_path):
+    public = data / SLUG / "prepared" / "public"
+    (tmp_path / "large").mkdir()
+    (public / "more").mkdir()
+    (public / "more" / "images").symlink_to(tmp_path / "large")
+
+    code, found = run("--data-dir", data, SLUG)
+
+    assert (code, only(found)) == (1, (SLUG, "wrong"))
+    assert found[0]["problems"][0]["file"] == "more/images"
+    with RawFiles(public) as raw, pytest.raises(BadCompetition, match="is a link to a folder"):
+        raw.names()
 
 
 @pytest.mark.parametrize("arguments", [[], [SLUG, "--all"], ["--all", "--suite", "mle-bench"]])
