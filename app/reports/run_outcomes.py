@@ -9,6 +9,7 @@ from typing import Any
 from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.tables import cell
+from app.services.results.inputs.attempts import EXCLUDED
 from app.services.results.run_outcomes import RunOutcome
 from app.services.results.trajectory import Trajectory
 from app.statistics.efficiency import COSTS
@@ -83,9 +84,9 @@ def _outcome_row(one: RunOutcome) -> dict[str, Any]:
         "baseline": one.baseline.score if one.baseline else None,
         "threshold": one.threshold,
         "improvement": one.improvement,
-        "success": one.success if one.baseline else None,
+        "success": one.success if one.baseline and not one.reason else None,
         "best_improvement": one.best_improvement,
-        "ever_success": one.ever if one.baseline else None,
+        "ever_success": one.ever if one.baseline and one.reason != EXCLUDED else None,
         **{cost: getattr(one.usage, cost) for cost in COSTS},
         "created_at": one.created_at,
         "started_at": one.started_at,

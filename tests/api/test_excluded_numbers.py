@@ -11,7 +11,11 @@ from tests.factories import good_submission
 NEAR = 0.09  # the score is 0.1006, at a line of the board: some resamples win another medal
 
 
-def test_an_excluded_run_has_no_medal_and_no_noise(podium: Podium, own_tiny: Path) -> None:  # noqa: F811
+BASELINE = '[baseline]\nscore = 0.5\nsource = "starter code"\nsuccess_threshold = 0.1\n'
+
+
+def test_an_excluded_run_has_no_medal_and_no_noise(podium: Podium) -> None:  # noqa: F811
+    own_tiny = podium.competition(toml=BASELINE)
     name = podium.experiment()
     runs = [add_run(podium, name, own_tiny.name, seed) for seed in range(2)]
     for run in runs:
@@ -38,6 +42,11 @@ def test_an_excluded_run_has_no_medal_and_no_noise(podium: Podium, own_tiny: Pat
     assert (listed["near_lines"], [one["near_line"] for one in cells]) == (1, [False, True])
     assert [one["medal"] is None for one in outcomes] == [True, False]
     assert [one["better"] is None for one in outcomes] == [True, False]
+    assert [one["score"] is None for one in cells] == [True, False]
+    assert [one["better"] is None for one in cells] == [True, False]
+    against_baseline = ("success", "ever_success", "best_score", "best_improvement", "scores")
+    assert [outcomes[0][each] for each in against_baseline] == [None, None, None, None, 0]
+    assert [outcomes[1][each] for each in against_baseline[:2]] == [True, True]
     excluded, counted = podium.admin.get(f"/v1/competitions/{own_tiny.name}/results").json()[
         "items"
     ]

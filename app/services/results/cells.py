@@ -8,7 +8,12 @@ from enum import StrEnum
 
 from app.domain.states import RunState
 from app.services.results.experiment_summary import ExperimentSummary, summarize
-from app.services.results.inputs.attempts import COMPLEXITIES, attempt_of_import, attempt_of_run
+from app.services.results.inputs.attempts import (
+    COMPLEXITIES,
+    attempt_of_import,
+    attempt_of_run,
+    shown,
+)
 from app.services.results.noise.experiment_noise import is_near
 from app.services.results.overview import listed
 from app.services.runtime.archival import suite_slugs
@@ -115,7 +120,7 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
         runs = list(results.run_results(session, experiments=[name], is_regraded=about.is_regraded))
         finals = [run.final for run in runs if run.final is not None] if about.has_noise else []
         noises = uncertainties.of_submissions(session, finals)
-        for run in runs:
+        for run in map(shown, runs):
             attempt, key = attempt_of_run(run), (run.competition, run.seed)
             versions[run.competition] = run.version_id
             state = _state(attempt, sent=run.sent)
@@ -142,8 +147,8 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
     ]  # fmt: skip
     order = (*COMPLEXITIES, NO_COMPLEXITY)
     rows.sort(key=lambda row: (order.index(row.complexity), row.competition))
-    shown = [count for (slug, _), count in counts.items() if slug in slugs]
-    (summary,) = summarize(context, [(about, shown)])
+    here = [count for (slug, _), count in counts.items() if slug in slugs]
+    (summary,) = summarize(context, [(about, here)])
     return HeatMap(summary, seeds, tuple(rows), tuple(archived))
 
 

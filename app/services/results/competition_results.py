@@ -13,6 +13,7 @@ from app.services.results.inputs.attempts import (
     attempt_of_import,
     attempt_of_run,
     competition_info,
+    shown,
 )
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
@@ -118,7 +119,7 @@ def at_competition(
             **_against_baseline(context.catalogue.of_version(run.version_id), run.score),
             **_reported([] if run.excluded else reported.get(run.run, [])),
         )
-        for run in map(_shown, runs)
+        for run in map(shown, runs)
     ]  # fmt: skip
     current = None if version is None else context.catalogue.entry(version)
     rows += [
@@ -147,13 +148,6 @@ def _reported(found: Sequence[ReportedScoreRecord]) -> dict[str, object]:
         "reported_score": last.score if last else None,
         "reported_sort": last.kind.value if last else None,
     }
-
-
-def _shown(run: RunResult) -> RunResult:
-    """A run that a review excludes has no result, so none of its numbers is shown."""
-    if not run.excluded:
-        return run
-    return run._replace(score=None, better=None, equal=None, worse=None)
 
 
 def _percentile(run: RunResult, convention: str) -> float | None:

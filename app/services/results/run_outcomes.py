@@ -17,7 +17,13 @@ from app.domain.baseline import Baseline
 from app.domain.states import INFRASTRUCTURE, RunState, SubmissionState
 from app.services.experiments import experiments
 from app.services.results.baseline_comparison import BaselineComparison
-from app.services.results.inputs.attempts import EXCLUDED, ONLY_REPORTED, OPEN, attempt_of_run
+from app.services.results.inputs.attempts import (
+    EXCLUDED,
+    ONLY_REPORTED,
+    OPEN,
+    attempt_of_run,
+    shown,
+)
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
@@ -118,7 +124,7 @@ def outcomes_of(
             reported.get(run.run, []),
             usages[run.run],
         )
-        for run in runs
+        for run in map(shown, runs)
     ]
     found += [_of_import(compare, entries.get(one.competition), one) for one in imported]
     return sorted(found, key=lambda each: (each.competition, each.seed))
@@ -155,6 +161,8 @@ def _of_run(
     usage: Mapping[str, Any],
 ) -> RunOutcome:
     kind, score, reason = final_score(run, reported)
+    if run.excluded:  # nor is any other of its scores shown
+        graded, reported = (), ()
     measured = [each.score for each in reported]
     own = graded if kind == GRADED or (kind is None and graded) else measured
     at = best_position(own, higher_is_better=entry.competition.metric.higher_is_better)
@@ -179,9 +187,9 @@ def _of_run(
         scores=len(own),
         other_scores=len(graded) + len(measured) - len(own),
         usage=Usage(**{name: usage.get(name) for name in Usage._fields}),
-        medal=None if run.excluded else run.medal,
-        above_median=None if run.excluded else run.above_median,
-        better=None if run.excluded else run.better,
+        medal=run.medal,
+        above_median=run.above_median,
+        better=run.better,
         created_at=run.created_at,
         started_at=run.started_at,
         closed_at=run.closed_at,

@@ -195,6 +195,15 @@ def attempt_of_run(run: RunResult | BriefResult) -> Attempt | str:
     return Attempt(*key, made=run.sent > 0)
 
 
+def shown(run: RunResult) -> RunResult:
+    """The run as lists show it: one that a review excludes has no result, so it has no numbers."""
+    if not run.excluded:
+        return run
+    return run._replace(
+        score=None, medal=None, above_median=None, better=None, equal=None, worse=None
+    )
+
+
 def attempt_of_import(one: ImportedResult) -> Attempt:
     """The attempt of an imported result."""
     medal = None if one.medal is None else Medal(one.medal)
