@@ -107,8 +107,8 @@ def make_grid(
         raise ValueError("an attempt is there twice")
     outcomes[at_rows, at_columns] = COUNTS[np.array(table.outcomes, dtype=np.intp)[mine]]
     missing = tuple((slugs[at], numbers[seed_at]) for at, seed_at in np.argwhere(~there.T).tolist())
-    low = outcomes.mean(axis=0)
-    high = low + (1.0 - there.mean(axis=0))[:, None]
+    successes, gone = outcomes.sum(axis=0, dtype=np.int64), (~there).sum(axis=0)
+    low, high = successes / len(there), (successes + gone[:, None]) / len(there)
     refused = padding is Padding.NONE and not set(missing) <= set(excused)
     as_they_are = padding in (Padding.AVAILABLE, Padding.NONE) and not refused
     counted = there if as_they_are else np.ones_like(there)

@@ -70,6 +70,11 @@ def mean_in_percent(shares: Iterable[float], count: int) -> float:
     return PERCENT * fsum(shares) / count
 
 
+def means_in_percent(shares: Array) -> list[float]:
+    """`mean_in_percent` of each column of `shares`."""
+    return [mean_in_percent(column, len(shares)) for column in shares.T.tolist()]
+
+
 def mean_and_sem(values: Array) -> tuple[float, float | None]:
     """The mean and its standard error, sd(ddof=1)/sqrt(n); None for a single value.
 

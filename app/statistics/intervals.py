@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,7 @@ Z95 = float(ndtri(0.975))
 UNSEEN_DISAGREEMENT = 0.5  # competitions at which one attempt differs
 UNSEEN_COMPETITIONS = 0.7
 UNSEEN_SHARE = 0.25  # of the competitions, divided by 1 + those that are not all lost, or all won
+ROUNDING = 1e-12  # a mean of thirds and fifths is this near to its true value
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +77,22 @@ def over_runs_of(
     """`over_runs` with the squared standard error of each share."""
     count = len(attempts)
     others = attempts - 1.0
-    total = variances.sum(axis=0)
+    total = _sum(variances)
     with np.errstate(divide="ignore", invalid="ignore"):
-        degrees = total**2 / (variances**2 / others).sum(axis=0)
-    all_attempts = count**2 / np.sum(1.0 / attempts, axis=0)
-    pooled = (variances * attempts * others).sum(axis=0) / others.sum(axis=0)
-    alike = pooled * np.sum(1.0 / attempts, axis=0)
+        degrees = total**2 / _sum(variances**2 / others)
+    all_attempts = count**2 / _sum(1.0 / attempts)
+    pooled = _sum(variances * attempts * others) / _sum(others)
+    alike = pooled * _sum(1.0 / attempts)
     seen = np.maximum(total, (total + alike) / 2.0)
-    interval = _wilson(shares.mean(axis=0), (seen + unseen(attempts)) / count**2, all_attempts)
+    error = (seen + unseen(attempts)) / count**2
+    interval = _wilson(_sum(shares) / count, error, all_attempts)
     return RateUncertainty(np.sqrt(total) / count, degrees, interval)
 
 
 def unseen(attempts: NDArray[np.int64] | Array) -> Array:
     """A correction to a sum of variances, from the number of attempts at each competition."""
     # One attempt of n that differs has a variance of 1 / n**2.
-    added: Array = UNSEEN_DISAGREEMENT * np.mean(1.0 / attempts**2, axis=0)
+    added: Array = UNSEEN_DISAGREEMENT * _sum(1.0 / attempts**2) / len(attempts)
     return added
 
 
@@ -101,8 +104,8 @@ def over_competitions(shares: Array) -> RateUncertainty | None:
     count = len(shares)
     if count < 2:
         return None
-    mean = shares.mean(axis=0)
-    squares = ((shares - mean) ** 2).sum(axis=0)
+    mean = _sum(shares) / count
+    squares = _sum((shares - mean) ** 2)
     number, middle = _unseen_competitions(shares)
     spread = (squares + number * middle * (1.0 - middle)) / (count - 1.0 + number)
     interval = _wilson(mean, spread / count, count)
@@ -124,11 +127,14 @@ def of_squared_error(share: Array, squared_error: Array, most: Array | float) ->
 
 def _unseen_competitions(shares: Array) -> tuple[Array, Array]:
     """The number of unseen competitions, and their mean share."""
-    count, mean = len(shares), shares.mean(axis=0)
+    count, mean = len(shares), _sum(shares) / len(shares)
     # Agresti and Coull's mean, which is never 0 or 1.
     middle = (mean * count + 1.0) / (count + 2.0)
-    # Where few competitions are won at all, those that would be won always may be unseen.
-    told = np.where(mean < 0.5, (shares > 0.0).sum(axis=0), (shares < 1.0).sum(axis=0))
+    # Where few competitions are won at all, those that would be won always may be unseen; where few
+    # are lost at all, those that would be lost always. At one half the last bits must not decide.
+    won, lost = (shares > 0.0).sum(axis=0), (shares < 1.0).sum(axis=0)
+    told = np.where(mean < 0.5, won, lost)
+    told = np.where(np.abs(mean - 0.5) < ROUNDING, np.minimum(won, lost), told)
     return UNSEEN_COMPETITIONS + UNSEEN_SHARE * count / (1.0 + told), middle
 
 
@@ -153,10 +159,19 @@ def of_values(values: Sequence[Array]) -> tuple[float, Interval | None, Interval
     return float(means.mean()), over[0], over[1]
 
 
+def _sum(rows: NDArray[np.floating[Any]]) -> Array:
+    """The sum over rows. A column's is the same, to the last bit, whatever columns are beside it.
+
+    NumPy's own sum takes another order for one column than for several.
+    """
+    total: Array = np.cumsum(rows, axis=0)[-1]
+    return total
+
+
 def _wilson(share: Array, squared_error: Array, most: Array | float) -> Array:
     """Wilson's interval with the effective number of attempts; `most` where all or none won."""
     binomial = share * (1.0 - share)
-    sure = binomial < 1e-12
+    sure = binomial < ROUNDING
     number = np.where(sure, most, np.maximum(1.0, binomial / squared_error))
     square = Z95 * Z95
     middle = (share + square / (2 * number)) / (1 + square / number)
@@ -165,6 +180,6 @@ def _wilson(share: Array, squared_error: Array, most: Array | float) -> Array:
         / (1 + square / number)
         * np.sqrt(np.maximum(binomial, 0.0) / number + square / (4 * number * number))
     )
-    low = np.where(share < 1e-12, 0.0, np.maximum(0.0, middle - reach))
-    high = np.where(share > 1 - 1e-12, 1.0, np.minimum(1.0, middle + reach))
+    low = np.where(share < ROUNDING, 0.0, np.maximum(0.0, middle - reach))
+    high = np.where(share > 1 - ROUNDING, 1.0, np.minimum(1.0, middle + reach))
     return np.stack([low, high])

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
+from math import comb, lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,20 @@ from app.domain.result_choices import RATES
 from app.domain.wording import counted
 from app.errors import Invalid
 from app.statistics.attempts import Grid
-from app.statistics.estimates import Array, Interval, cluster_bootstrap, mean_in_percent
-from app.statistics.intervals import UNSEEN_DISAGREEMENT, of_squared_error, over_competitions
+from app.statistics.estimates import (
+    EXACT_IN_FLOAT32,
+    Array,
+    Interval,
+    cluster_bootstrap,
+    means_in_percent,
+)
+from app.statistics.intervals import (
+    UNSEEN_DISAGREEMENT,
+    in_percent,
+    of_squared_error,
+    over_competitions,
+)
+from app.units import PERCENT
 
 PRIOR_ATTEMPTS = 0.15  # from simulations: less covers too little, more is too wide
 
@@ -78,21 +90,21 @@ def passes(grid: Grid, ks: tuple[int, ...], rate: str = "any_medal") -> list[Pas
     chances = np.array(
         [[pass_at_k(n, c, k) for k in ks] for n, c in zip(attempts, successes, strict=True)]
     )
-    table = 100.0 * chances
-    intervals = cluster_bootstrap(table)
-    means = [mean_in_percent(column, len(chances)) for column in chances.T.tolist()]
+    means = means_in_percent(chances)
     return [
         PassAtK(
-            k, means[at], intervals[at],
-            interval_over_runs(grid.attempts, successes, k), _over_competitions(table[:, [at]]),
+            k, means[at], _bootstrap(chances[:, [at]], lcm(*(comb(n, k) for n in set(attempts)))),
+            interval_over_runs(grid.attempts, successes, k),
+            in_percent(over_competitions(chances[:, [at]])),
         )
         for at, k in enumerate(ks)
     ]  # fmt: skip
 
 
-def _over_competitions(percents: Array) -> Interval | None:
-    found = over_competitions(percents / 100.0)
-    return None if found is None else _percent(found.interval)
+def _bootstrap(chances: Array, whole: int) -> Interval | None:
+    """The interval of the mean of fractions with the denominator `whole`."""
+    ends = cluster_bootstrap(chances, whole=whole if whole <= EXACT_IN_FLOAT32 else None)[0]
+    return ends and (PERCENT * ends[0], PERCENT * ends[1])
 
 
 def interval_over_runs(

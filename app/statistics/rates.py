@@ -20,6 +20,7 @@ from app.statistics.estimates import (
     Interval,
     cluster_bootstrap,
     mean_in_percent,
+    means_in_percent,
     t_interval,
 )
 from app.statistics.intervals import RateUncertainty, in_percent, over_competitions, over_runs
@@ -151,9 +152,8 @@ def _missing(grid: Grid, positions: Sequence[int]) -> Counter[str]:
 
 
 def _bounds(grid: Grid, positions: Sequence[int]) -> list[Interval]:
-    low = PERCENT * grid.low[positions].mean(axis=0)
-    high = PERCENT * grid.high[positions].mean(axis=0)
-    return list(zip(low.tolist(), high.tolist(), strict=True))
+    low, high = (means_in_percent(shares[positions]) for shares in (grid.low, grid.high))
+    return list(zip(low, high, strict=True))
 
 
 def _sems(per_seed: Array) -> Array | None:

@@ -14,6 +14,7 @@ from app.services.results.inputs.several import Absent, Several, several
 from app.services.runtime.context import Context
 from app.statistics.comparison import Comparison
 from app.statistics.comparison import compare as compare_grids
+from app.statistics.estimates import mean_in_percent
 from app.statistics.item_analysis import ItemTable, item_table
 from app.statistics.rates import GroupRates, medal_rates_of
 from app.statistics.simultaneous import Simultaneous, compare_all
@@ -149,4 +150,9 @@ def items(
 
 def _best_first(found: Sequence[ResultContext]) -> list[ResultContext]:
     """The experiments by their rate of any medal, then by name."""
-    return sorted(found, key=lambda one: (-one.grid.shares[:, 0].mean(), one.experiment.name))
+
+    def place(one: ResultContext) -> tuple[float, str]:
+        any_medal = one.grid.shares[:, 0].tolist()
+        return -mean_in_percent(any_medal, len(any_medal)), one.experiment.name
+
+    return sorted(found, key=place)

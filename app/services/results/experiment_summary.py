@@ -115,7 +115,7 @@ def summarize(
 def _table(counts: Sequence[CompetitionCounts]) -> list[list[int]]:
     """For each competition with results: their number, those with a medal, and `COUNTED`.
 
-    The order is by number, for a mean over competitions has no order.
+    The competitions are in their order, in which intervals have the same last bits everywhere.
     """
     sums: dict[str, list[int]] = {}
     for one in counts:
@@ -125,7 +125,7 @@ def _table(counts: Sequence[CompetitionCounts]) -> list[list[int]]:
         if known is not None:  # another version of the competition
             row = [a + b for a, b in zip(known, row, strict=True)]
         sums[one.competition] = row
-    return sorted(row for row in sums.values() if row[0])
+    return [row for _, row in sorted(sums.items()) if row[0]]
 
 
 def _rates(table: list[list[int]]) -> Mapping[str, float]:

@@ -24,6 +24,7 @@ from app.services.runtime.archival import archived_competitions, archived_note, 
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempts
 from app.statistics.attempts import Grid, make_grid
+from app.statistics.estimates import means_in_percent
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments, competitions, exposure
 from app.storage.queries.regrades.in_force import NOW, Basis, InForce, in_force
@@ -208,8 +209,7 @@ def context_of(
 
 def _means(grid: Grid) -> dict[str, float]:
     """The mean of each rate over competitions, in percent."""
-    means = 100.0 * grid.shares.mean(axis=0)
-    return {rate: float(mean) for rate, mean in zip(RATES, means, strict=True)}
+    return dict(zip(RATES, means_in_percent(grid.shares), strict=True))
 
 
 def as_they_were(
