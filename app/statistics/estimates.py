@@ -139,7 +139,7 @@ def _ends(columns: Floats, counts: Floats) -> Array:
     """The ends of the middle 95 % of each column's sums. Each row of `columns` is one column."""
     resamples = len(counts)
     first = int(np.ceil(0.025 * resamples)) - 1
-    last = int(np.ceil(0.975 * resamples)) - 1
+    last = resamples - 1 - first  # as far from the other end: of b - a, the ends are those of a - b
     ends = np.empty((2, len(columns)))
     drawn = counts.T.astype(columns.dtype)
     for start in range(0, len(columns), COLUMNS_AT_ONCE):

@@ -55,6 +55,14 @@ def test_the_detectable_difference_is_that_of_a_power_analysis() -> None:
     assert found.detectable == pytest.approx(effect * deviation, rel=1e-4)
 
 
+@pytest.mark.parametrize(("competitions", "seeds"), [(28, 1), (26, 2), (37, 4)])
+def test_exchanging_them_mirrors_the_bootstrap(competitions: int, seeds: int) -> None:
+    a, b = two(competitions, seeds)
+    there, back = compare(a, b).bootstrap95, compare(b, a).bootstrap95
+    assert there is not None
+    assert back == (-there[1], -there[0])
+
+
 def test_exchanging_them_changes_signs_only() -> None:
     a, b = two()
     there, back = compare(a, b), compare(b, a)
