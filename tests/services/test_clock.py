@@ -7,23 +7,29 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
-from app.domain.states import Role, RunState
+from app.domain.states import ArchivalKind, Role, RunState
 from app.receipts import ed25519
 from app.services.auth import Caller
-from app.services.experiments import runs
+from app.services.experiments import archiving, runs
 from app.services.public_log.append import KEY_ENTRY, append_log_entry
 from app.services.receipts import keys, log_view
 from app.services.receipts.check_database import check_trust
 from app.services.runtime.context import Context
 from app.services.submissions import pending_uploads
 from app.services.submissions.wait_for_outcome import wait_until_shown
+from app.storage.database.models import Run
+from app.storage.database.tables.acts import Archival
+from app.storage.database.tables.receipts import LogEntry
 from app.storage.queries import exposure, submission_counts
 from app.storage.queries import pending_uploads as queries
 from app.storage.queries.ids import continue_ids, first_id, new_id
+from app.storage.queries.overview.experiments import list_experiments
 from app.storage.queries.pending_uploads import PendingUploadRecord
+from app.storage.queries.result_state import result_state
 from app.storage.queries.trust import signing_keys
 from app.storage.queries.trust.signing_keys import SigningKeyRecord
 from tests.storage.make import World, make_submission
@@ -114,6 +120,38 @@ def test_a_key_that_is_rotated_after_the_clock_was_set_back_stays_good_for_what_
     assert times == sorted(set(times))
     with context.database.read() as session:
         assert list(check_trust(session)) == []
+
+
+def test_kept_results_end_with_an_archiving_after_the_clock_was_set_back(
+    context: Context, here: World
+) -> None:
+    close = update(Run).values(state=RunState.CLOSED)
+    context.database.write(lambda session: session.execute(close) and None)
+
+    def states() -> tuple[object, object]:
+        with context.database.read() as session:
+            (listed,), _ = list_experiments(session, name=here.run.experiment, limit=1)
+            return listed.state, result_state(session).shared
+
+    archiving.archive(context, ArchivalKind.RUN, here.other_run.id, "a trial", by=None)
+    _set_back(context)
+    for act in (archiving.archive, archiving.restore):
+        before = states()
+        act(context, ArchivalKind.RUN, here.run.id, "a mistake", by=None)
+        after = states()
+        assert None not in (before[0], after[0])
+        assert [old == new for old, new in zip(before, after, strict=True)] == [False, False]
+
+
+def _set_back(context: Context) -> None:
+    """All times that are stored so far are those of a clock that was an hour ahead."""
+    later = (datetime.now(UTC) + HOUR).replace(microsecond=0)
+
+    def change(session: Session) -> None:
+        session.execute(update(Archival).values(archived_at=later, restored_at=later))
+        session.execute(update(LogEntry).values(at=later))
+
+    context.database.write(change)
 
 
 def _with_real_key(context: Context, record: SigningKeyRecord) -> SigningKeyRecord:

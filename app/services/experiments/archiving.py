@@ -6,7 +6,7 @@ Rates leave out what is archived, so each archiving and restoration is an entry 
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import UTC, datetime
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
@@ -41,11 +41,9 @@ def archive(
     def record(session: Session) -> ArchivalRecord:
         _require(session, kind, name)
         refuse_archived(session, kind, name)
-        new = ArchivalRecord(
-            kind=kind, name=name, archived_at=datetime.now(UTC), reason=reason, archived_by=by
-        )
+        at = _log(context, session, ARCHIVING, kind, name, reason, by)
+        new = ArchivalRecord(kind=kind, name=name, archived_at=at, reason=reason, archived_by=by)
         archivals.archive(session, new)
-        _log(context, session, ARCHIVING, kind, name, reason, by)
         return new
 
     return context.database.write(record)
@@ -67,8 +65,8 @@ def restore(
         _require(session, kind, name)
         if archivals.current(session, kind, name) is None:
             raise Conflict(f"The {kind.value} {name!r} is not archived, so it cannot be restored.")
-        archivals.restore(session, kind, name, at=datetime.now(UTC), reason=reason, by=by)
-        _log(context, session, RESTORATION, kind, name, reason, by)
+        at = _log(context, session, RESTORATION, kind, name, reason, by)
+        archivals.restore(session, kind, name, at=at, reason=reason, by=by)
 
     context.database.write(record)
 
@@ -81,9 +79,13 @@ def _log(
     name: str,
     reason: str,
     by: str | None,
-) -> None:
+) -> datetime:
+    """Log the act: its time, which is after that of every other, although the clock was set back.
+
+    Kept results are recognised by the last time of an archiving and of a restoration.
+    """
     body = {"what": kind.value, "name": name, "reason": reason, "by": by}
-    append_log_entry(context, session, act, body)
+    return append_log_entry(context, session, act, body).at
 
 
 def _require(session: Session, kind: ArchivalKind, name: str) -> None:

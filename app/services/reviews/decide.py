@@ -49,17 +49,16 @@ def decide(
         now = decisions.current(session, run_id)
         if now is not None and (now.decision, now.reason) == (decision, reason):
             raise Conflict(f"This decision about run {run_id} holds already.")
-        new = ReviewRecord(
-            run_id=run_id, decision=decision, reason=reason, decided_by=by, at=datetime.now(UTC)
-        )
-        decisions.add(session, new)
         found = sorted({one.signal.value for one in signals.of_run(session, run_id)})
         body = {
             "run": run_id, "experiment": run.experiment, "competition": run.competition,
             "seed": run.seed, "decision": decision.value, "reason": reason, "signals": found,
             "by": by,
         }  # fmt: skip
-        append_log_entry(context, session, LOGGED_AS[decision], body)
+        # After every decision before it, although the clock was set back: `as_of` compares them.
+        at = append_log_entry(context, session, LOGGED_AS[decision], body).at
+        new = ReviewRecord(run_id=run_id, decision=decision, reason=reason, decided_by=by, at=at)
+        decisions.add(session, new)
         return new
 
     return context.database.write(record)
