@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.api.conftest import Podium
+from tests.api.test_regrades import apply, regrade
 from tests.api.test_results import add_run, close, podium  # noqa: F401
 from tests.api.test_sensitivity import FLAG
-from tests.factories import good_submission
+from tests.factories import good_submission, write_competition
 from tests.grading_reports import random_report, suites
 from tests.server import PodiumServer
 
@@ -224,3 +226,32 @@ def test_what_experiments_have_in_common_stands_once(
 
     assert text.count(f"Flag leaky: {slugs[0]}.") == 1
     assert text.count("As it was on ") == 1
+
+
+def test_a_grade_of_a_version_without_a_board_is_not_counted_as_no_medal(podium: Podium) -> None:  # noqa: F811
+    name, folder = podium.experiment(), podium.competition(leaderboard=None)
+    run = add_run(podium, name, folder.name, 0)
+    run.submit(good_submission(folder))
+    write_competition(folder)  # the same, with a board
+    assert podium.send_folder(folder).status_code == 201
+
+    def rates() -> list[httpx.Response]:
+        own = f"/v1/experiments/{name}/"
+        paths = (
+            own + "medal-rates",
+            own + "medals-over-time",
+            f"/v1/medal-rates?experiments={name}",
+        )
+        return [podium.admin.get(path) for path in paths]
+
+    for _ in range(2):  # the run is open, then closed
+        alone, over_time, board = rates()
+        assert (alone.status_code, over_time.status_code) == (409, 409)
+        assert alone.json()["no_leaderboard"] == [folder.name]
+        assert "version without a human leaderboard" in alone.json()["detail"]
+        assert [one["experiment"] for one in board.json()["absent"]] == [name]
+        close(podium, run)
+    apply(podium, regrade(podium, folder, version=2))
+    for found in rates():
+        assert found.status_code == 200, found.text
+    assert rates()[0].json()["groups"]["all"]["gold"]["mean"] == 100.0

@@ -12,7 +12,6 @@ from app.services.results.inputs.attempts import (
     COMPLEXITIES,
     attempt_of_import,
     attempt_of_run,
-    shown,
 )
 from app.services.results.noise.experiment_noise import is_near
 from app.services.results.overview import listed
@@ -120,7 +119,7 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
         runs = list(results.run_results(session, experiments=[name], is_regraded=about.is_regraded))
         finals = [run.final for run in runs if run.final is not None] if about.has_noise else []
         noises = uncertainties.of_submissions(session, finals)
-        for run in map(shown, runs):
+        for run in (each.shown for each in runs):
             attempt, key = attempt_of_run(run), (run.competition, run.seed)
             versions[run.competition] = run.version_id
             state = _state(attempt, sent=run.sent)

@@ -13,7 +13,6 @@ from app.services.results.inputs.attempts import (
     attempt_of_import,
     attempt_of_run,
     competition_info,
-    shown,
 )
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
@@ -119,7 +118,7 @@ def at_competition(
             **_against_baseline(context.catalogue.of_version(run.version_id), run.score),
             **_reported([] if run.excluded else reported.get(run.run, [])),
         )
-        for run in map(shown, runs)
+        for run in (each.shown for each in runs)
     ]  # fmt: skip
     current = None if version is None else context.catalogue.entry(version)
     rows += [

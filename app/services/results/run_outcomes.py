@@ -22,7 +22,6 @@ from app.services.results.inputs.attempts import (
     ONLY_REPORTED,
     OPEN,
     attempt_of_run,
-    shown,
 )
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
@@ -124,7 +123,7 @@ def outcomes_of(
             reported.get(run.run, []),
             usages[run.run],
         )
-        for run in map(shown, runs)
+        for run in (each.shown for each in runs)
     ]
     found += [_of_import(compare, entries.get(one.competition), one) for one in imported]
     return sorted(found, key=lambda each: (each.competition, each.seed))

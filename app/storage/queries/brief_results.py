@@ -34,12 +34,14 @@ class GradedRuns(NamedTuple):
     """An experiment's runs whose final submission is graded.
 
     Beside them their numbers by policy and by failure; a run without one counts as `none`.
+    `versions` graded them.
     """
 
     experiment: str
     attempts: Attempts
     policies: dict[str, int]
     failures: dict[str, int]
+    versions: set[int]
 
 
 def settled_results(
@@ -142,6 +144,7 @@ def _graded(
         attempts,
         {each.value: n for each, n in zip(Feedback, policies, strict=True) if n},
         {each.value: n for each, n in zip(Failure, failures, strict=True) if n},
+        set(np.unique(versions).tolist()),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -35,7 +35,7 @@ class ExperimentResults:
     """One experiment's attempts, and the reasons for pending ones by (competition, seed).
 
     `excluded` are the pending ones that reviews exclude, with the attempt that would count; None
-    where there would be none.
+    where there would be none. `graded_by` are the versions that graded final submissions.
     """
 
     attempts: Attempts = field(default_factory=Attempts)
@@ -45,6 +45,7 @@ class ExperimentResults:
     imported: int = 0
     policies: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
+    graded_by: set[int] = field(default_factory=set)
 
     @cached_property
     def competitions(self) -> set[str]:
@@ -55,7 +56,7 @@ class ExperimentResults:
         """A copy to which results can be added."""
         return ExperimentResults(
             self.attempts.copy(), dict(self.pending), dict(self.excluded), self.open,
-            self.imported, dict(self.policies), dict(self.failures),
+            self.imported, dict(self.policies), dict(self.failures), set(self.graded_by),
         )  # fmt: skip
 
     def seeds_at(self, slugs: Sequence[str]) -> set[int]:
@@ -70,7 +71,8 @@ class ExperimentResults:
 class CompetitionInfo:
     """A competition's present properties, for groups and footnotes.
 
-    `has_board` is None for a competition that was not imported.
+    `has_board` is None for a competition that was not imported. `boardless` are its versions
+    without a board, earlier ones too.
     """
 
     complexity: str | None = None
@@ -78,15 +80,24 @@ class CompetitionInfo:
     tags: tuple[str, ...] = ()
     flags: tuple[tuple[str, str], ...] = ()
     has_board: bool | None = None
+    boardless: frozenset[int] = frozenset()
 
 
-def refuse_without_board(slugs: Iterable[str]) -> None:
-    """Refuse to count medals at competitions without a human leaderboard.
+def refuse_without_board(infos: Mapping[str, CompetitionInfo], graded_by: set[int]) -> None:
+    """Refuse to count medals at competitions, or by versions, without a human leaderboard.
 
     Raises:
-        LeaderboardsMissing: `slugs`, the competitions without one, is not empty.
+        LeaderboardsMissing: a competition has none, or a version of it in `graded_by` had none.
     """
-    without = sorted(set(slugs))
+    without = sorted(slug for slug, info in infos.items() if info.has_board is False)
+    before = sorted(slug for slug, info in infos.items() if info.boardless & graded_by)
+    if before and not without:
+        raise LeaderboardsMissing(
+            f"Results at {first_few(before, SHOWN_COMPETITIONS)} are of a version without a human "
+            "leaderboard, by which no medal could be won, and none is counted as not won. Regrade "
+            "it by its present version, which has one (`podium regrade SLUG --to VERSION`).",
+            no_leaderboard=before,
+        )
     if without:
         raise LeaderboardsMissing(
             f"There is no human leaderboard of {first_few(without, SHOWN_COMPETITIONS)}, so no "
@@ -134,6 +145,8 @@ def add_run(
     else:
         policy = str(run.feedback)
         own.policies[policy] = own.policies.get(policy, 0) + 1
+    if run.final_state == SubmissionState.GRADED:
+        own.graded_by.add(run.version_id)
     if run.failure not in (None, Failure.NONE):
         own.failures[run.failure] = own.failures.get(run.failure, 0) + 1
     attempt = WITHOUT_TIMES if run.imported and with_times else attempt_of_run(run)
@@ -151,6 +164,7 @@ def add_run(
 def add_graded(own: ExperimentResults, runs: GradedRuns) -> None:
     """Add the runs of an experiment whose final submissions are graded: `add_run` for very many."""
     own.attempts.extend(runs.attempts)
+    own.graded_by |= runs.versions
     for policy, count in runs.policies.items():
         own.policies[policy] = own.policies.get(policy, 0) + count
     for failure, count in runs.failures.items():
@@ -195,15 +209,6 @@ def attempt_of_run(run: RunResult | BriefResult) -> Attempt | str:
     return Attempt(*key, made=run.sent > 0)
 
 
-def shown(run: RunResult) -> RunResult:
-    """The run as lists show it: one that a review excludes has no result, so it has no numbers."""
-    if not run.excluded:
-        return run
-    return run._replace(
-        score=None, medal=None, above_median=None, better=None, equal=None, worse=None
-    )
-
-
 def attempt_of_import(one: ImportedResult) -> Attempt:
     """The attempt of an imported result."""
     medal = None if one.medal is None else Medal(one.medal)
@@ -221,6 +226,7 @@ def competition_info(
     """
     with context.database.read() as session:
         versions = competitions.list_current(session, slugs=slugs, limit=len(slugs), as_of=as_of)
+        boardless = competitions.versions_without_board(session)
     documents: dict[str, dict[str, Any]] = {each.slug: each.document for each in versions}
     boards = {each.slug: each.leaderboard is not None for each in versions}
     suites = context.catalogue.suites()
@@ -237,5 +243,6 @@ def competition_info(
             tags=tuple(document.get("tags") or ()),
             flags=flags,
             has_board=boards.get(slug),
+            boardless=frozenset(boardless.get(slug, ())),
         )
     return found

@@ -169,7 +169,7 @@ def context_of(
             f"All {len(wanted)} competitions have one of the excluded flags "
             f"({', '.join(filters.exclude_flags)}), so none is left."
         )
-    refuse_without_board(slug for slug in used if info[slug].has_board is False)
+    refuse_without_board({slug: info[slug] for slug in used}, own.graded_by)
     with_excluded = own.attempts.copy()
     for each in own.excluded.values():
         if each is not None:

@@ -24,6 +24,7 @@ WAITING = (SubmissionState.QUEUED, SubmissionState.GRADING)
 class BriefResult(NamedTuple):
     """A run and its final submission, as in `RunResult`, without what medal rates do not need.
 
+    `version_id` is the version that graded the final submission, or else the run's.
     `sent`, `waiting`, `failed` and `reported` are 0 where the final submission is graded. Texts are
     not made into enums: there may be 240,000 rows.
     """
@@ -45,6 +46,7 @@ class BriefResult(NamedTuple):
     reported: int
     imported: bool
     excluded: bool
+    version_id: int
 
 
 # Word for word, so that SQLite uses the index of graded submissions.
@@ -93,8 +95,7 @@ def brief_query(
 ) -> Select[Any]:
     """A query for these runs, with the columns of `BriefResult`.
 
-    `more` are names of other columns of the grade that counts. With them `version_id` is the
-    version that graded the final submission, or else the run's.
+    `more` are names of other columns of the grade that counts.
     """
     final = alias(SUBMISSION, "final")
     counted = CountedGrades(final, regrades, name="final")
@@ -130,9 +131,8 @@ def brief_query(
         case((graded, 0), else_=reported.correlate(RUN).scalar_subquery()),
         IMPORTED_RUN.c.run_id.is_not(None),
         decisions.is_excluded(),
+        func.coalesce(counted.version_id, RUN.c.version_id),
     )
     found = select(*(c.label(name) for c, name in zip(columns, BriefResult._fields, strict=True)))
-    if more:
-        version = func.coalesce(counted.version_id, RUN.c.version_id).label("version_id")
-        found = found.add_columns(version, *(counted.column(name).label(name) for name in more))
+    found = found.add_columns(*(counted.column(name).label(name) for name in more))
     return found.select_from(counted.join(source)).where(*conditions)

@@ -60,6 +60,15 @@ class RunResult(NamedTuple):
     regrade: str | None
     excluded: bool
 
+    @property
+    def shown(self) -> RunResult:
+        """It as lists show it: one that a review excludes has no result, so it has no numbers."""
+        if not self.excluded:
+            return self
+        return self._replace(
+            score=None, medal=None, above_median=None, better=None, equal=None, worse=None
+        )
+
 
 def run_query(
     run_conditions: Sequence[ColumnElement[bool]],
