@@ -15,7 +15,7 @@ from app.services.results.inputs.attempts import (
     competition_info,
 )
 from app.services.runtime.catalogue import CatalogueEntry
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, of_one_moment
 from app.statistics.attempt_columns import Attempt
 from app.statistics.percentiles import percentile
 from app.storage.queries import competitions, results
@@ -66,6 +66,7 @@ class CompetitionResult:
     regrade: str | None
 
 
+@of_one_moment
 def at_competition(
     context: Context, slug: str, convention: str, *, archived: bool = False
 ) -> tuple[CompetitionInfo, list[CompetitionResult]]:

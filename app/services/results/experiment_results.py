@@ -9,7 +9,7 @@ from app.domain.result_choices import GroupBy
 from app.services.results.choice.public_choice import PublicChoice, public_choice
 from app.services.results.inputs.attempts import COMPLEXITIES, CompetitionInfo
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, of_one_moment
 from app.statistics.pass_at_k import PassAtK, passes
 from app.statistics.rates import GroupRates
 from app.statistics.rates import medal_rates as rates_of
@@ -29,6 +29,7 @@ def medal_rates(
     return found, rates_of(found.grid, groups_of(found, info, group_by))
 
 
+@of_one_moment
 def pass_at_k(
     context: Context, name: str, filters: ResultFilter, ks: tuple[int, ...], rate: str
 ) -> tuple[ResultContext, list[PassAtK], PublicChoice]:

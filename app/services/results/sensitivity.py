@@ -9,7 +9,7 @@ from enum import StrEnum
 from app.domain.result_choices import RATES, Padding
 from app.errors import Conflict
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, of_one_moment
 from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval, mean_in_percent
 from app.statistics.intervals import in_percent, over_competitions, over_runs
@@ -55,6 +55,7 @@ class Sensitivity:
     variants: list[Variant]
 
 
+@of_one_moment
 def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -> Sensitivity:
     """The rate without each flag and each competition, and with each padding.
 

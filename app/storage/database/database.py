@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import ExceptionContext, event, text
@@ -50,6 +51,7 @@ class Database:
         self._writing = make_engine(
             url, connections=1, writes=True, patience=write_patience, limits=limits
         )
+        self._snapshot: ContextVar[Session | None] = ContextVar("snapshot", default=None)
         self.is_damaged = False  # whether a query met a damaged page
         for engine in (self._reading, self._writing):
             event.listen(engine, "handle_error", self._note_damage)
@@ -64,11 +66,15 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """A read-only session on one snapshot of the data.
+        """A read-only session on one snapshot of the data; within `snapshot`, on that one.
 
         Raises:
             Unavailable: the database is away, was lost while reading, or has no free connection.
         """
+        shared = self._snapshot.get()
+        if shared is not None:
+            yield shared
+            return
         session = self._open()
         try:
             yield session
@@ -78,6 +84,19 @@ class Database:
             raise
         finally:
             _close(session)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that this thread reads within is of one moment, whatever is written meanwhile.
+
+        It holds a connection of readers, so wait for no lock within.
+        """
+        with self.read() as session:
+            token = self._snapshot.set(session)
+            try:
+                yield
+            finally:
+                self._snapshot.reset(token)
 
     def write(self, function: Callable[[Session], Result]) -> Result:
         """Run `function` in a transaction and wait until it is committed.

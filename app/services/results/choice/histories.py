@@ -9,7 +9,7 @@ from typing import Any
 from app.domain.medals import Medal
 from app.domain.result_choices import Axis
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, of_one_moment
 from app.statistics.medals_over_time import RunHistory, TimedSubmission
 from app.statistics.percentiles import percentile
 from app.storage.queries import results
@@ -46,6 +46,7 @@ class Histories:
         return [MissingResult(*each) for each in self.context.missing]
 
 
+@of_one_moment
 def histories_of(
     context: Context,
     name: str,

@@ -21,7 +21,7 @@ from app.services.results.inputs.attempts import (
     refuse_without_board,
 )
 from app.services.runtime.archival import archived_competitions, archived_note, suite_slugs
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, of_one_moment
 from app.statistics.attempt_columns import Attempts
 from app.statistics.attempts import Grid, make_grid
 from app.statistics.estimates import means_in_percent
@@ -102,6 +102,7 @@ def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
             )
 
 
+@of_one_moment
 def result_context(
     context: Context, name: str, filters: ResultFilter, *, with_imports: bool = True
 ) -> tuple[ResultContext, dict[str, CompetitionInfo]]:

@@ -71,7 +71,8 @@ def several(
     refuse_unknown_flags(context, filters)
     as_of = filters.basis.as_of
     records, named = _asked(context, filters, names, strict=strict)
-    with context.kept.turn:
+    # Wait for the turn first: a snapshot holds a connection that whoever has the turn may need.
+    with context.kept.turn, context.database.snapshot():
         if filters.basis == NOW:
             gathered = gather_many(context, named or None, archived=filters.archived)
         else:
