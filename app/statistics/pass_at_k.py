@@ -1,11 +1,11 @@
 """pass@k: the probability that at least one of k attempts is a success.
 
 Its intervals are Wilson's with an effective number of attempts, as those of rates
-(`app.statistics.intervals`). For these competitions, run again, the variance at a competition is
-that of the estimate under the binomial distribution with the chance c / n of c successes of n
-attempts, times n / (n - 1); for k = 1 it is that of a rate. For k > 1 it depends on the chance more
-than n attempts tell, so `PRIOR_ATTEMPTS` with the rate of all competitions are added. One unseen
-success of n attempts changes the estimate by k / n. Simulated coverage is 93 % or more
+(`app.statistics.intervals`); pass@1 has those of a rate. For these competitions, run again, the
+variance at a competition is that of the estimate under the binomial distribution with the chance
+c / n of c successes of n attempts, times n / (n - 1). It depends on the chance more than n attempts
+tell, so `PRIOR_ATTEMPTS` with the rate of all competitions are added. One unseen success of n
+attempts changes the estimate by k / n. Simulated coverage is 93 % or more
 (`tests/statistics/test_pass_at_k.py`).
 """
 
@@ -35,6 +35,7 @@ from app.statistics.intervals import (
     in_percent,
     of_squared_error,
     over_competitions,
+    over_runs,
 )
 from app.units import PERCENT
 
@@ -111,14 +112,15 @@ def interval_over_runs(
     attempts: NDArray[np.int64], successes: Sequence[int], k: int
 ) -> Interval | None:
     """The interval of pass@k if these competitions were run again; None for a single attempt."""
+    if k == 1:  # it is a rate, with the interval of one
+        return in_percent(over_runs((np.array(successes) / attempts)[:, None], attempts))
     if attempts.min() < 2:
         return None
     each = attempts.tolist()
     values = [pass_at_k(n, c, k) for n, c in zip(each, successes, strict=True)]
     rate = sum(successes) / sum(each)
-    prior = 0.0 if k == 1 else PRIOR_ATTEMPTS
     variances = [
-        _variance(n, (c + prior * rate) / (n + prior), k)
+        _variance(n, (c + PRIOR_ATTEMPTS * rate) / (n + PRIOR_ATTEMPTS), k)
         for n, c in zip(each, successes, strict=True)
     ]
     of_one = k / attempts

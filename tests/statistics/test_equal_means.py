@@ -83,6 +83,7 @@ def test_all_answers_have_the_same_intervals(seeds: int) -> None:
 
         assert _intervals([table]) == [rate.runs95]
         assert _estimate(grid, 0, slice(None)) == (rate.mean, rate.competitions95, rate.runs95)
+        assert once.runs95 == rate.runs95
         assert (once.competitions95, once.bootstrap95) == (rate.competitions95, rate.bootstrap95)
 
 
