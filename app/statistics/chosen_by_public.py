@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 from math import comb
@@ -83,15 +84,19 @@ def chosen_at_k(attempts: Sequence[ScoredAttempt], k: int) -> float:
     0.3333333333333333
     """
     order = sorted(attempts, key=_key)
-    count, total, start = len(order), 0.0, 0
+    # Whole numbers: of 1,100 attempts they are beyond all floats.
+    count, total, start = len(order), Fraction(0), 0
+    ways = [comb(count - 1, k - 1)]  # by place
+    for place in range(count - 1):
+        ways.append(ways[-1] * (count - k - place) // (count - 1 - place))
     while start < count:
         end = start
         while end < count and _key(order[end]) == _key(order[start]):
             end += 1
-        ways = sum(comb(count - 1 - place, k - 1) for place in range(start, end))
-        total += ways * sum(one.success for one in order[start:end]) / (end - start)
+        won = sum(one.success for one in order[start:end])
+        total += Fraction(sum(ways[start:end]) * won, end - start)
         start = end
-    return total / comb(count, k)
+    return float(total / comb(count, k))
 
 
 def chosen_by_public(

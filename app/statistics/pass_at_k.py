@@ -18,6 +18,7 @@ from math import comb, lcm
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, xlog1py, xlogy
 
 from app.domain.result_choices import RATES
 from app.domain.wording import counted
@@ -133,11 +134,13 @@ def interval_over_runs(
 @lru_cache(maxsize=4096)
 def _variance(attempts: int, chance: float, k: int) -> float:
     """The variance of the estimate if each attempt succeeds with this chance."""
-    counts = range(attempts + 1)
-    chances = np.array(
-        [comb(attempts, c) * chance**c * (1.0 - chance) ** (attempts - c) for c in counts]
-    )
-    estimates = np.array([pass_at_k(attempts, c, k) for c in counts])
+    # By logarithms and ratios: the numbers of choices of 1,100 attempts are beyond all floats.
+    won = np.arange(attempts + 1.0)
+    lost = attempts - won
+    ways = gammaln(attempts + 1.0) - gammaln(won + 1.0) - gammaln(lost + 1.0)
+    chances = np.exp(ways + xlogy(won, chance) + xlog1py(lost, -chance))
+    none_of_k = np.cumprod(np.maximum(0.0, lost[:-1] - k) / lost[:-1])
+    estimates = 1.0 - np.concatenate([[1.0], none_of_k])
     mean = float(chances @ estimates)
     return float(chances @ (estimates - mean) ** 2) * attempts / (attempts - 1)
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from app.domain.result_choices import Padding
 from app.errors import Invalid
 from app.statistics.attempts import make_grid
+from app.statistics.chosen_by_public import ScoredAttempt, chosen_by_public
 from app.statistics.pass_at_k import interval_over_runs, pass_at_k, passes
 from app.statistics.rates import medal_rates
 from tests.statistics.make import attempt, random_attempts
@@ -111,3 +112,14 @@ def test_one_attempt_or_one_competition_leave_a_question_open() -> None:
     (alone,) = passes(make_grid([attempt("a", 0, "gold"), attempt("a", 1)], "a"), (2,))
     assert alone.competitions95 is None
     assert alone.runs95 is not None
+
+
+def test_thousands_of_attempts_have_an_interval() -> None:
+    attempts = [attempt("c", seed, "gold" if seed % 2 else None) for seed in range(1100)]
+    for found in passes(make_grid(attempts, {"c"}), (1, 2, 550, 1100)):
+        assert found.mean == pytest.approx(100.0 * (1.0 - 0.5**found.k), abs=0.1)
+        assert found.runs95 is not None
+        assert found.runs95[0] < found.mean <= found.runs95[1] <= 100.0
+    scored = [ScoredAttempt(one.medal is not None, -float(one.seed)) for one in attempts]
+    (chosen,) = chosen_by_public([scored, scored], (550,))
+    assert chosen.chosen_by_public == pytest.approx(100.0 / 3.0, abs=0.1)
