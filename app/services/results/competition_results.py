@@ -15,7 +15,7 @@ from app.services.results.inputs.attempts import (
     competition_info,
 )
 from app.services.runtime.catalogue import CatalogueEntry
-from app.services.runtime.context import Context, of_one_moment
+from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
 from app.statistics.percentiles import percentile
 from app.storage.queries import competitions, results
@@ -66,7 +66,6 @@ class CompetitionResult:
     regrade: str | None
 
 
-@of_one_moment
 def at_competition(
     context: Context, slug: str, convention: str, *, archived: bool = False
 ) -> tuple[CompetitionInfo, list[CompetitionResult]]:
@@ -75,13 +74,15 @@ def at_competition(
     Raises:
         NotFound: the competition was not imported, and neither was a result for it.
     """
-    with context.database.read() as session:
+    # No file is read within, which may be in a store that is slow.
+    with context.database.snapshot(), context.database.read() as session:
         version = competitions.current_version(session, slug)
         runs = list(results.run_results(session, competition=slug, archived=archived))
         imported = results.imported_results(session, competition=slug, archived=archived)
         reported = reported_scores.of_runs_in(session, competition=slug)
         named = {run.experiment for run in runs} | {one.experiment for one in imported}
         records = {name: stored_experiments.get(session, name) for name in named}
+        info = competition_info(context, {slug})[slug]
     if version is None and not imported:
         raise NotFound(f"There is no competition {slug!r}.")
 
@@ -130,7 +131,7 @@ def at_competition(
         for one in imported
     ]  # fmt: skip
     rows.sort(key=lambda each: (each.experiment, each.seed))
-    return competition_info(context, {slug})[slug], rows
+    return info, rows
 
 
 def _against_baseline(

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from app.domain.result_choices import GroupBy
-from app.services.results.choice.public_choice import PublicChoice, public_choice
+from app.services.results.choice.public_choice import PublicChoice, public_choice, public_scores
 from app.services.results.inputs.attempts import COMPLEXITIES, CompetitionInfo
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
-from app.services.runtime.context import Context, of_one_moment
+from app.services.runtime.context import Context
 from app.statistics.pass_at_k import PassAtK, passes
 from app.statistics.rates import GroupRates
 from app.statistics.rates import medal_rates as rates_of
@@ -29,7 +29,6 @@ def medal_rates(
     return found, rates_of(found.grid, groups_of(found, info, group_by))
 
 
-@of_one_moment
 def pass_at_k(
     context: Context, name: str, filters: ResultFilter, ks: tuple[int, ...], rate: str
 ) -> tuple[ResultContext, list[PassAtK], PublicChoice]:
@@ -38,8 +37,10 @@ def pass_at_k(
     Raises:
         Invalid: a k is larger than the number of attempts at a competition.
     """
-    found, _ = result_context(context, name, filters)
-    return found, passes(found.grid, ks, rate), public_choice(context, found, ks, rate)
+    with context.database.snapshot():
+        found, _ = result_context(context, name, filters)
+        public = public_scores(context, found)
+    return found, passes(found.grid, ks, rate), public_choice(context, found, public, ks, rate)
 
 
 def groups_of(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from app.domain.result_choices import RATES, Padding
 from app.errors import Conflict
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
-from app.services.runtime.context import Context, of_one_moment
+from app.services.runtime.context import Context
 from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval, mean_in_percent
 from app.statistics.intervals import in_percent, over_competitions, over_runs
@@ -55,7 +54,6 @@ class Sensitivity:
     variants: list[Variant]
 
 
-@of_one_moment
 def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -> Sensitivity:
     """The rate without each flag and each competition, and with each padding.
 
@@ -64,41 +62,48 @@ def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -
         AttemptsMissing: results are missing and the padding does not allow it.
         LeaderboardsMissing: a competition has no medals to win.
     """
-    asked, _ = result_context(context, name, filters)
+    asked, others = _counted(context, name, filters)
     at = RATES.index(rate)
     mean, interval, again = _estimate(asked.grid, at, slice(None))
 
-    def variant(choice: SensitivityChoice, label: str, count: Callable[[], Grid]) -> Variant:
-        try:
-            grid = count()
-        except Conflict as refusal:
-            return Variant(choice, label, None, None, None, None, refusal.detail)
+    def variant(choice: SensitivityChoice, label: str, grid: Grid | str) -> Variant:
+        if isinstance(grid, str):
+            return Variant(choice, label, None, None, None, None, grid)
         other, ends, runs = _estimate(grid, at, slice(None))
         number = len(grid.competitions)
         gaps = len(grid.missing)
         return Variant(choice, label, number, other, other - mean, ends, None, runs, gaps)
 
-    def with_filter(changed: ResultFilter) -> Callable[[], Grid]:
-        return lambda: result_context(context, name, changed)[0].grid
-
-    variants = [
-        variant(
-            SensitivityChoice.FLAG, code,
-            with_filter(replace(filters, exclude_flags=(*filters.exclude_flags, code))),
-        )
-        for code in sorted({code for _, code, _ in asked.flags} - set(filters.exclude_flags))
-    ]  # fmt: skip
+    variants = [variant(*other) for other in others]
     variants += [_without(asked, at, place, mean) for place in range(len(asked.grid.shares))]
-    variants += [
-        variant(
-            SensitivityChoice.PADDING, padding.value, with_filter(replace(filters, padding=padding))
-        )
-        for padding in Padding
-        if padding is not filters.padding
-    ]
     order = list(SensitivityChoice)
     variants.sort(key=lambda one: (order.index(one.choice), -abs(one.change or 0.0), one.name))
     return Sensitivity(asked, rate, mean, interval, again, variants)
+
+
+def _counted(
+    context: Context, name: str, filters: ResultFilter
+) -> tuple[ResultContext, list[tuple[SensitivityChoice, str, Grid | str]]]:
+    """What counts as asked, and without each flag and with each padding: or why nothing does."""
+    with context.database.snapshot():
+        asked, _ = result_context(context, name, filters)
+        excluded = filters.exclude_flags
+        changed = [
+            (SensitivityChoice.FLAG, code, replace(filters, exclude_flags=(*excluded, code)))
+            for code in sorted({code for _, code, _ in asked.flags} - set(excluded))
+        ]
+        changed += [
+            (SensitivityChoice.PADDING, padding.value, replace(filters, padding=padding))
+            for padding in Padding
+            if padding is not filters.padding
+        ]
+        others: list[tuple[SensitivityChoice, str, Grid | str]] = []
+        for choice, label, other in changed:
+            try:
+                others.append((choice, label, result_context(context, name, other)[0].grid))
+            except Conflict as refusal:
+                others.append((choice, label, refusal.detail))
+    return asked, others
 
 
 def _without(asked: ResultContext, at: int, place: int, mean: float) -> Variant:

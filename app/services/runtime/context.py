@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import fcntl
-import functools
 import os
 import uuid
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
 
 from app.domain.verdict import Verdict
 from app.errors import Conflict
@@ -47,8 +44,6 @@ INSTANCE = "instance"
 VALIDATORS = 2  # processes, so that a slow check of one run's file does not delay other runs
 WAITING_UNCERTAINTIES = 200  # submissions whose noise is asked for
 CONCURRENT_FETCHES = 4  # submissions that are fetched from a remote store at the same time
-P = ParamSpec("P")
-Result = TypeVar("Result")
 
 
 class QueueNeedsPostgres(Conflict):
@@ -219,16 +214,3 @@ def lock_data_directory(data: Path) -> int:
         ) from None
     remove_abandoned(data / FOLDER)  # what killed servers and commands left unfinished
     return descriptor
-
-
-def of_one_moment(
-    function: Callable[Concatenate[Context, P], Result],
-) -> Callable[Concatenate[Context, P], Result]:
-    """Let all that a function reads be of one moment: an answer must not mix two states."""
-
-    @functools.wraps(function)
-    def read(context: Context, /, *args: P.args, **more: P.kwargs) -> Result:
-        with context.database.snapshot():
-            return function(context, *args, **more)
-
-    return read

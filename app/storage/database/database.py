@@ -89,7 +89,7 @@ class Database:
     def snapshot(self) -> Iterator[None]:
         """All that this thread reads within is of one moment, whatever is written meanwhile.
 
-        It holds a connection of readers, so wait for no lock within.
+        It holds a connection: wait for no lock and no file within, and compute little.
         """
         with self.read() as session:
             token = self._snapshot.set(session)

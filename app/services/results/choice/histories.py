@@ -9,7 +9,7 @@ from typing import Any
 from app.domain.medals import Medal
 from app.domain.result_choices import Axis
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
-from app.services.runtime.context import Context, of_one_moment
+from app.services.runtime.context import Context
 from app.statistics.medals_over_time import RunHistory, TimedSubmission
 from app.statistics.percentiles import percentile
 from app.storage.queries import results
@@ -46,7 +46,6 @@ class Histories:
         return [MissingResult(*each) for each in self.context.missing]
 
 
-@of_one_moment
 def histories_of(
     context: Context,
     name: str,
@@ -61,8 +60,8 @@ def histories_of(
         AttemptsMissing: results are missing and the padding does not allow it.
         LeaderboardsMissing: a competition has no medals to win.
     """
-    counted, _ = result_context(context, name, filters, with_imports=False)
-    with context.database.read() as session:
+    with context.database.snapshot(), context.database.read() as session:
+        counted, _ = result_context(context, name, filters, with_imports=False)
         runs = list(
             results.run_results(
                 session, experiments=[name], archived=filters.archived, basis=filters.basis

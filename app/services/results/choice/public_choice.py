@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.domain.result_choices import RATES
@@ -9,6 +10,8 @@ from app.services.results.inputs.scope import ResultContext
 from app.services.runtime.context import Context
 from app.statistics.chosen_by_public import ChosenAtK, ScoredAttempt, chosen_by_public
 from app.storage.queries import results
+
+Key = tuple[str, int]  # competition and seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,27 +22,34 @@ class PublicChoice:
     without_public_scores: list[str]
 
 
+def public_scores(context: Context, counted: ResultContext) -> dict[Key, tuple[int, float]]:
+    """The version and public score of each final submission that has one."""
+    name, filters = counted.experiment.name, counted.filters
+    with context.database.read() as session:
+        runs = results.run_results(
+            session, experiments=[name], archived=filters.archived, basis=filters.basis
+        )
+        finals = {run.final: run for run in runs}
+        return {
+            (run.competition, run.seed): (run.version_id, sent.public_score)
+            for sent in results.graded_submissions(session, name, basis=filters.basis)
+            if sent.public_score is not None and (run := finals.get(sent.id)) is not None
+        }
+
+
 def public_choice(
-    context: Context, counted: ResultContext, ks: tuple[int, ...], rate: str
+    context: Context,
+    counted: ResultContext,
+    public: Mapping[Key, tuple[int, float]],
+    ks: tuple[int, ...],
+    rate: str,
 ) -> PublicChoice:
     """Choose by public score among the final submissions of each competition's runs.
 
     A competition is left out if one of its valid attempts has no public score: its grader gives
     none, or the result was imported.
     """
-    grid, filters = counted.grid, counted.filters
-    name = counted.experiment.name
-    with context.database.read() as session:
-        runs = list(
-            results.run_results(
-                session, experiments=[name], archived=filters.archived, basis=filters.basis
-            )
-        )
-        public = {
-            one.id: one.public_score
-            for one in results.graded_submissions(session, name, basis=filters.basis)
-        }
-    final = {(run.competition, run.seed): run for run in runs}
+    grid = counted.grid
     column, valid = RATES.index(rate), RATES.index("valid_submission")
     attempts: dict[str, list[ScoredAttempt]] = {}
     without = set()
@@ -48,13 +58,13 @@ def public_choice(
         success = bool(grid.outcomes[row, at, column])
         score = None
         if grid.outcomes[row, at, valid]:
-            run = final.get((slug, seed))
-            score = None if run is None or run.final is None else public.get(run.final)
-            if run is None or score is None:
+            known = public.get((slug, seed))
+            if known is None:
                 without.add(slug)
                 continue
-            metric = context.catalogue.of_version(run.version_id).competition.metric
+            version, score = known
+            metric = context.catalogue.of_version(version).competition.metric
             score = score if metric.higher_is_better else -score
         attempts.setdefault(slug, []).append(ScoredAttempt(success, score))
-    known = [each for slug, each in sorted(attempts.items()) if slug not in without]
-    return PublicChoice(chosen_by_public(known, ks), sorted(without))
+    scored = [each for slug, each in sorted(attempts.items()) if slug not in without]
+    return PublicChoice(chosen_by_public(scored, ks), sorted(without))

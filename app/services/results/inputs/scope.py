@@ -21,7 +21,7 @@ from app.services.results.inputs.attempts import (
     refuse_without_board,
 )
 from app.services.runtime.archival import archived_competitions, archived_note, suite_slugs
-from app.services.runtime.context import Context, of_one_moment
+from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempts
 from app.statistics.attempts import Grid, make_grid
 from app.statistics.estimates import means_in_percent
@@ -102,7 +102,6 @@ def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
             )
 
 
-@of_one_moment
 def result_context(
     context: Context, name: str, filters: ResultFilter, *, with_imports: bool = True
 ) -> tuple[ResultContext, dict[str, CompetitionInfo]]:
@@ -114,6 +113,13 @@ def result_context(
         AttemptsMissing: results are missing and the padding does not allow it.
         LeaderboardsMissing: a competition has no medals to win.
     """
+    with context.database.snapshot():  # of one regrade, before or after it is applied
+        return _read_context(context, name, filters, with_imports=with_imports)
+
+
+def _read_context(
+    context: Context, name: str, filters: ResultFilter, *, with_imports: bool
+) -> tuple[ResultContext, dict[str, CompetitionInfo]]:
     record = experiments.find(context, name)
     refuse_unknown_flags(context, filters)
     own = gather(
