@@ -124,9 +124,8 @@ def _store_files(
 
     try:
         blobs.check()
-        work = (
-            settings.data_dir / FOLDER
-        )  # the next server removes what a killed process left there
+        # The next server removes what a killed process left there.
+        work = settings.data_dir / FOLDER
         work.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=work) as scratch:
             for _ in map_concurrently(
