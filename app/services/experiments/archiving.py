@@ -20,6 +20,7 @@ from app.storage.database.records import RunRecord
 from app.storage.queries import archive as archivals
 from app.storage.queries import competitions, experiments, runs
 from app.storage.queries.archive import ArchivalRecord
+from app.storage.queries.trust import log
 
 ARCHIVING, RESTORATION = "archiving", "restoration"
 
@@ -39,6 +40,7 @@ def archive(
     refuse_blank_reason(reason)
 
     def record(session: Session) -> ArchivalRecord:
+        log.lock(session)  # of two archivings at once, the second finds the first
         _require(session, kind, name)
         refuse_archived(session, kind, name)
         at = _log(context, session, ARCHIVING, kind, name, reason, by)
@@ -62,6 +64,7 @@ def restore(
     refuse_blank_reason(reason)
 
     def record(session: Session) -> None:
+        log.lock(session)
         _require(session, kind, name)
         if archivals.current(session, kind, name) is None:
             raise Conflict(f"The {kind.value} {name!r} is not archived, so it cannot be restored.")

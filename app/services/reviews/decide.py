@@ -18,6 +18,7 @@ from app.storage.queries.reviews import decisions, known_leaks, signals
 from app.storage.queries.reviews.decisions import ReviewRecord
 from app.storage.queries.reviews.known_leaks import KnownLeakRecord
 from app.storage.queries.reviews.signals import SignalRecord
+from app.storage.queries.trust import log
 
 LOGGED_AS = {
     ReviewDecision.ACCEPT: "inclusion",
@@ -43,6 +44,7 @@ def decide(
     refuse_blank_reason(reason)
 
     def record(session: Session) -> ReviewRecord:
+        log.lock(session)  # of two decisions at once, the second finds the first
         run = runs.get_run(session, run_id)
         if run is None:
             raise NotFound(f"There is no run {run_id!r}.")

@@ -41,11 +41,7 @@ class ArchivalRecord:
 
 
 def archive(session: Session, record: ArchivalRecord) -> None:
-    """Store that something is archived. The archiving and restoration before are overwritten.
-
-    Raises:
-        IntegrityError: another server archives it at the same time.
-    """
+    """Store that something is archived. The archiving and restoration before are overwritten."""
     session.execute(delete(TABLE).where(TABLE.c.kind == record.kind, TABLE.c.name == record.name))
     session.execute(insert(TABLE), values(record))
 

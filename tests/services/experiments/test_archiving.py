@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
+from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind
 from app.errors import Conflict, Invalid, NotFound
@@ -15,9 +22,13 @@ from app.services.experiments.archiving import (
     archived_of_run,
     restore,
 )
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, open_context
+from app.settings import Settings
+from app.storage.database.database import Database
+from app.storage.queries import archive as archivals
+from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.trust import log
-from tests.storage.make import World
+from tests.storage.make import World, make_world
 
 
 def names(here: World) -> dict[ArchivalKind, str]:
@@ -77,3 +88,40 @@ def test_unknown_names_and_blank_reasons_are_refused(
             act(context, kind, "nothing", "a reason", by=None)
         with pytest.raises(Invalid, match="reason"):
             act(context, kind, names(here)[kind], "  ", by=None)
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_of_two_archivings_at_once_the_second_is_refused(database_url: str, tmp_path: Path) -> None:
+    """It waited for the log after it had looked, and overwrote the reason of the first."""
+    settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
+    context = open_context(settings, grades=False, validates=False)
+    other = Database(database_url)
+    run = make_world(other).run.id
+    begun, may_end = threading.Event(), threading.Event()
+
+    def first(session: Session) -> None:
+        log.lock(session)
+        begun.set()
+        assert may_end.wait(30)
+        record = ArchivalRecord(
+            kind=ArchivalKind.RUN, name=run, archived_at=datetime.now(UTC), reason="first"
+        )
+        archivals.archive(session, record)
+
+    with ThreadPoolExecutor(2) as threads:
+        one = threads.submit(other.write, first)
+        assert begun.wait(30)
+        two = threads.submit(archive, context, ArchivalKind.RUN, run, "second", by=None)
+        while not count_waiting(other):
+            time.sleep(0.01)
+        may_end.set()
+        one.result(30)
+        with pytest.raises(Conflict):
+            two.result(30)
+    context.close()
+    other.close()
+
+
+def count_waiting(database: Database) -> int:
+    with database.read() as session:
+        return session.scalar(text("SELECT count(*) FROM pg_locks WHERE NOT granted")) or 0
