@@ -189,9 +189,15 @@ def _variances(
 @lru_cache(maxsize=1024)
 def _chances(count: int, k: int) -> tuple[Array, Array]:
     """That each place is the best of k of `count`, and pass@k by the number of successes."""
-    ways = comb(count, k)
-    first = np.array([comb(count - 1 - place, k - 1) / ways for place in range(count)])
-    return first, np.array([pass_at_k(count, won, k) for won in range(count + 1)])
+    # Each from the one before: numbers of choices of thousands would take seconds for each k.
+    left = np.arange(count, 0, -1.0)
+    none = np.concatenate([[1.0], np.cumprod(np.maximum(left - k, 0.0) / left)])
+    first = (
+        k
+        / count
+        * np.cumprod(np.concatenate([[1.0], np.maximum(left - k, 0.0)[:-1] / (left[:-1] - 1)]))
+    )
+    return first, 1.0 - none
 
 
 def _key(one: ScoredAttempt) -> tuple[bool, float]:

@@ -83,7 +83,7 @@ def _rates(
 ) -> list[dict[str, GroupRates]]:
     """Rates of a page; the rates of cached grids are reused."""
     rates: list[dict[str, GroupRates] | None] = []
-    with context.kept.turn:
+    with context.kept.turn():
         asked = [(one.grid, groups_of(one, found.info, group_by)) for one in page]
         keys = [("rates", one.experiment.name, one.filters, group_by) for one in page]
         for key, (grid, groups) in zip(keys, asked, strict=True):

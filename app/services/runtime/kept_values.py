@@ -3,27 +3,47 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from cachetools import LRUCache
 
+from app.errors import Unavailable
+
 MOST_BYTES = 200_000_000
+MOST_WAITING = 20  # each waits in one of 40 threads that every other request needs too
+BUSY = "Other results of many experiments are being computed; try again in some seconds."
 
 
 class KeptValues:
-    """Values by key, each with the version of what it was computed from; the oldest go first.
-
-    Whoever computes over all experiments locks `turn`: one at a time, so that several who ask for
-    the same compute it once, and a processor is left for submissions.
-    """
+    """Values by key, each with the version of what it was computed from; the oldest go first."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self.turn = threading.Lock()
+        self._turn = threading.Lock()
+        self._places = threading.BoundedSemaphore(MOST_WAITING)
         self._lock = threading.Lock()
         self._values: LRUCache[Hashable, tuple[Hashable, Any, int]] = LRUCache(
             most_bytes, getsizeof=lambda entry: entry[2]
         )
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """The turn of whoever computes over all experiments.
+
+        There is one at a time, so that several who ask for the same compute it once, and a
+        processor is left for submissions.
+
+        Raises:
+            Unavailable: too many wait.
+        """
+        if not self._places.acquire(blocking=False):
+            raise Unavailable(BUSY)
+        try:
+            with self._turn:
+                yield
+        finally:
+            self._places.release()
 
     def get(self, key: Hashable, version: Hashable) -> Any:
         """The value of this key and version; None if there is none."""

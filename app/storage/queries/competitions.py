@@ -107,9 +107,11 @@ def sample_scores(
     return {row.version_id: row.score for row in session.execute(query)}
 
 
-def versions_without_board(session: Session) -> dict[str, set[int]]:
-    """The versions that have no human leaderboard, by slug."""
-    query = select(TABLE.c.slug, TABLE.c.id).where(TABLE.c.leaderboard.is_(None))
+def versions_without_board(session: Session, slugs: Collection[str]) -> dict[str, set[int]]:
+    """The versions of these competitions that have no human leaderboard, by slug."""
+    query = select(TABLE.c.slug, TABLE.c.id).where(
+        TABLE.c.leaderboard.is_(None), TABLE.c.slug.in_(slugs)
+    )
     found: dict[str, set[int]] = {}
     for slug, version in session.execute(query):
         found.setdefault(slug, set()).add(version)

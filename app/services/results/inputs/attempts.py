@@ -35,7 +35,8 @@ class ExperimentResults:
     """One experiment's attempts, and the reasons for pending ones by (competition, seed).
 
     `excluded` are the pending ones that reviews exclude, with the attempt that would count; None
-    where there would be none. `graded_by` are the versions that graded final submissions.
+    where there would be none. `graded_by` are the versions that graded the final submissions of the
+    runs that count.
     """
 
     attempts: Attempts = field(default_factory=Attempts)
@@ -145,7 +146,7 @@ def add_run(
     else:
         policy = str(run.feedback)
         own.policies[policy] = own.policies.get(policy, 0) + 1
-    if run.final_state == SubmissionState.GRADED:
+    if run.final_state == SubmissionState.GRADED and not run.excluded:
         own.graded_by.add(run.version_id)
     if run.failure not in (None, Failure.NONE):
         own.failures[run.failure] = own.failures.get(run.failure, 0) + 1
@@ -226,7 +227,7 @@ def competition_info(
     """
     with context.database.read() as session:
         versions = competitions.list_current(session, slugs=slugs, limit=len(slugs), as_of=as_of)
-        boardless = competitions.versions_without_board(session)
+        boardless = competitions.versions_without_board(session, slugs)
     documents: dict[str, dict[str, Any]] = {each.slug: each.document for each in versions}
     boards = {each.slug: each.leaderboard is not None for each in versions}
     suites = context.catalogue.suites()

@@ -78,7 +78,7 @@ def result_versions(context: Context) -> dict[str, Hashable]:
 
 def read_ahead(context: Context, names: Sequence[str]) -> None:
     """Read the results of these experiments and the disclosures of all, to be kept."""
-    with context.kept.turn:
+    with context.kept.turn():
         gather_many(context, names, archived=False)
         disclosures_of_all(context, archived=False)
 

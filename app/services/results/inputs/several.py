@@ -72,7 +72,7 @@ def several(
     as_of = filters.basis.as_of
     records, named = _asked(context, filters, names, strict=strict)
     # Wait for the turn first: a snapshot holds a connection that whoever has the turn may need.
-    with context.kept.turn, context.database.snapshot():
+    with context.kept.turn(), context.database.snapshot():
         if filters.basis == NOW:
             gathered = gather_many(context, named or None, archived=filters.archived)
         else:
@@ -182,7 +182,8 @@ def _context(
             size = CONTEXT_BYTES + kept.grid.outcomes.nbytes + 200 * len(kept.missing)
         except Conflict as refusal:
             kept, size = refusal, CONTEXT_BYTES + 300 * len(refusal.extensions.get("missing", ()))
-        context.kept.put(key, own.version, kept, size)
+        if filters.basis == NOW:  # nobody asks for another basis's version again
+            context.kept.put(key, own.version, kept, size)
     return kept
 
 
