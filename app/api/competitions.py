@@ -25,7 +25,6 @@ from app.api.dependencies import (
 )
 from app.api.http.file_responses import is_known, leased_file, not_modified
 from app.api.http.problems import responses
-from app.api.http.threads import run_in_thread
 from app.api.http.upload import receive_file_part
 from app.api.schemas.competitions import (
     CompetitionImported,
@@ -162,7 +161,7 @@ async def public_file(
     name: Annotated[str, Path(max_length=500)],
 ) -> Response:
     """A public file's bytes; supports `Range` and conditional requests by `ETag` and by date."""
-    entry, sha256 = await run_in_thread(queries.public_file, context, caller, slug, name)
+    entry, sha256 = await run_in_threadpool(queries.public_file, context, caller, slug, name)
     if is_known(request, sha256, entry.version.imported_at):
         return not_modified(sha256)
     find = partial(context.catalogue.files.lease_public, entry.version, name, sha256)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
 
 from app.api import serializers
@@ -62,7 +63,7 @@ async def submission_file(
     request: Request, context: Ctx, caller: Anyone, submission_id: Id
 ) -> FileResponse:
     """The file that was graded: as sent, decompressed."""
-    found = await run_in_thread(disclose.show, context, caller, submission_id)
+    found = await run_in_threadpool(disclose.show, context, caller, submission_id)
     shown = found.submission
     return await leased_file(
         request,

@@ -8,12 +8,12 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import Request, Response
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 
 from app.api.dependencies import Anyone, Ctx
 from app.api.http.file_responses import is_known, leased_file, not_modified
 from app.api.http.origin import origin
-from app.api.http.threads import run_in_thread
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, NotFound
 from app.kaggle_api.archive import archive_identity, lease_archive
@@ -75,7 +75,7 @@ def download_one(
 @router.api_route("/api/v1/files/{token}/{name:path}", methods=["GET", "HEAD"])
 async def download(request: Request, context: Ctx, state: State, token: str, name: str) -> Response:
     """A file's bytes. The signed address is enough: clients resume without their key."""
-    version, identity, find = await run_in_thread(_of_token, context, state, token)
+    version, identity, find = await run_in_threadpool(_of_token, context, state, token)
     if is_known(request, identity, version.imported_at):
         return not_modified(identity)
     return await leased_file(request, find, identity, version.imported_at)

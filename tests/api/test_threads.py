@@ -77,13 +77,14 @@ def test_those_who_wait_for_a_file_that_is_not_found_fail_with_the_first() -> No
         asked.append(1)
         raise StoreAway("The store is away.")
 
-    async def ask(number: int) -> set[str]:
-        answers = await asyncio.gather(
+    async def ask(number: int) -> list[BaseException | None]:
+        return await asyncio.gather(
             *(find_file("gone", fail) for _ in range(number)), return_exceptions=True
         )
-        return {str(answer) for answer in answers}
 
-    assert asyncio.run(ask(30)) == {"The store is away."}
+    answers = asyncio.run(ask(30))
+    assert {str(answer) for answer in answers} == {"The store is away."}
+    assert len({id(answer) for answer in answers}) == 30  # one for all would gather tracebacks
     assert len(asked) == 1
     asyncio.run(ask(1))
     assert len(asked) == 2  # the next one tries again

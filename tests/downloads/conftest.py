@@ -56,7 +56,8 @@ class FakeKaggle:
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("PODIUM_", "KAGGLE"))}
         proxy = f"http://127.0.0.1:{self.port}"
         return {
-            **kept, "HOME": str(self.work), "PODIUM_DATA_DIR": str(self.data), "COLUMNS": "200",
+            **kept, "HOME": str(self.work), "COLUMNS": "200",
+            "PODIUM_DATA_DIR": f"{self.work}/../{self.work.name}/data",  # as ../data would be
             "PODIUM_COMPETITIONS_DIR": str(self.work / "competitions"),
             "KAGGLE_API_ENVIRONMENT": "LOCALHOST", "HTTP_PROXY": proxy, "http_proxy": proxy,
             "KAGGLE_USERNAME": "admin", "KAGGLE_KEY": "secret-of-the-account",

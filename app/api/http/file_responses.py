@@ -27,6 +27,9 @@ from app.system_limits import is_used_up
 _ONE = r"(?:[0-9]{1,18}-(?:[0-9]{1,18})?|-[0-9]{1,18})"
 RANGES = re.compile(rf"bytes=\s*{_ONE}(?:\s*,\s*{_ONE})*\s*", re.IGNORECASE)
 
+# Signed addresses too, which have no key in a header: they end with their key, in every cache.
+KEPT = {"Cache-Control": "private, no-cache"}
+
 
 class RangeNotSatisfiable(PodiumError):
     """The file has no bytes in the range asked for."""
@@ -91,7 +94,7 @@ async def leased_file(
         lease,
         media_type=media_type,
         filename=filename,
-        headers={"ETag": f'"{identity}"', "Last-Modified": modified},
+        headers={"ETag": f'"{identity}"', "Last-Modified": modified, **KEPT},
     )
 
 
@@ -143,4 +146,4 @@ def is_known(request: Request, identity: str, at: datetime) -> bool:
 
 def not_modified(identity: str) -> Response:
     """The response 304: the client has these bytes."""
-    return Response(status_code=304, headers={"ETag": f'"{identity}"'})
+    return Response(status_code=304, headers={"ETag": f'"{identity}"', **KEPT})

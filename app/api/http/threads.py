@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import copy
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -83,8 +84,8 @@ async def find_file(
     run = partial(contextvars.copy_context().run, function, *args, **kwargs)
     try:
         async with turn.lock:
-            if turn.failure is not None:
-                raise turn.failure
+            if turn.failure is not None:  # a copy, or its traceback would grow with each
+                raise copy.copy(turn.failure).with_traceback(None)
             return await asyncio.get_running_loop().run_in_executor(_finding_files, run)
     except PodiumError as failure:
         turn.failure = failure

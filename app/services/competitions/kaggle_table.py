@@ -80,7 +80,7 @@ def kaggle_table(
             ) as place:
                 yield unless_changed(
                     download, wanted.slug, report,
-                    lambda: _table(settings, download, wanted, Path(place)),
+                    lambda: _table(settings, download, wanted, Path(place).resolve()),
                 )  # fmt: skip
         finally:
             download.close()

@@ -139,7 +139,10 @@ def _store_files(
 def _remove_copies(settings: Settings) -> None:
     """Remove what an earlier Podium unpacked here: graders would read it before the store."""
     for directory in version_directories(settings.data_dir / "competitions"):
-        shutil.rmtree(directory)
+        if directory.is_symlink():
+            directory.unlink()
+        else:
+            shutil.rmtree(directory)
 
 
 def _read_again(blobs: BlobStore, sha256: str, scratch: Path) -> None:

@@ -129,9 +129,13 @@ def test_unpacked_files_that_the_new_place_had_before_are_not_read(
     (damaged,) = (new.data_dir / "competitions").glob("*/*/private/answers.csv")
     damage(damaged)
     (new.data_dir / "competitions" / "tiny" / "public").mkdir()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (new.data_dir / "competitions" / "tiny" / ("a" * 32)).symlink_to(elsewhere)
 
     restore(new, complete, silent)
 
+    assert elsewhere.is_dir()
     assert [path.name for path in (new.data_dir / "competitions" / "tiny").iterdir()] == ["public"]
     with contextlib.closing(open_context(new, grades=False, validates=False)) as context:
         with context.database.read() as session:
