@@ -113,8 +113,8 @@ def _takes_more(context: Context, found: RegradeRecord) -> bool:
         if not outcomes.count_missing(session, own):
             return False
         regrades.change(session, own.id, state=RegradeState.RUNNING, ready_at=None)
-        while add_submissions(session, own, queues=context.settings.queues):
-            pass
+        # A part of them: `finish` adds the others, and no other write waits for all.
+        add_submissions(session, own, queues=context.settings.queues)
         return True
 
     return context.database.write(record)
