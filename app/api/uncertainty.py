@@ -36,7 +36,7 @@ async def show_uncertainty(context: Ctx, caller: Anyone, submission_id: Id) -> A
     found = await run_in_thread(uncertainty.find, context, submission_id)
     kept = found.kept
     if kept is None:
-        estimate = await run_in_thread(uncertainty.start, context, found)
+        estimate = await run_in_thread(uncertainty.start, context, found, caller.key_id)
         # Others may wait for the same future: it is not cancelled when this request ends.
         waiting = asyncio.shield(asyncio.wrap_future(estimate))
         try:

@@ -74,11 +74,15 @@ def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
             progress(experiment, 0, len(waiting))  # the first one takes its time, too
             for submission in waiting:
                 with _reported(submission):
-                    estimates.start(context, estimates.find(context, submission)).result()
+                    found = estimates.find(context, submission)
+                    estimates.start(context, found, THIS_COMMAND).result()
                 progress(experiment, 1, len(waiting))
-        found = final_scores(context, experiment, archived=archived)
-    document: dict[str, Any] = noise_report(experiment, found).document
+        known = final_scores(context, experiment, archived=archived)
+    document: dict[str, Any] = noise_report(experiment, known).document
     return document
+
+
+THIS_COMMAND = ""  # in place of the id of a key
 
 
 @contextlib.contextmanager

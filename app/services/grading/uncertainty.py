@@ -59,17 +59,17 @@ def find(context: Context, submission_id: str) -> ScoreAndNoise:
         return ScoreAndNoise(submission, grade, uncertainties.get(session, grade.id))
 
 
-def start(context: Context, found: ScoreAndNoise) -> Estimate:
+def start(context: Context, found: ScoreAndNoise, by: str) -> Estimate:
     """Estimate the noise of the submission's score, and keep it. Returns without waiting.
 
-    One is estimated at a time. Who asks for the same submission meanwhile gets the same future: do
-    not cancel it.
+    `by` is the id of the key that asks. One is estimated at a time. Who asks for the same submission
+    meanwhile gets the same future: do not cancel it.
 
     Raises:
         Unavailable: too many are waiting.
     """
     return context.uncertainties.get(
-        found.submission.id, partial(_start, context, found.submission, found.grade)
+        found.submission.id, partial(_start, context, found.submission, found.grade), by
     )
 
 

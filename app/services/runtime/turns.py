@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
@@ -96,18 +96,21 @@ class Turns(Generic[T]):
 class SharedJobs(Generic[T]):
     """Jobs by name, one at a time. Who asks for a job that waits or runs gets its future.
 
-    The future is shared: whoever waits for it must not cancel it.
+    Those who ask take turns. The future is shared: whoever waits for it must not cancel it.
     """
 
     def __init__(self, most: int) -> None:
-        """At most `most` jobs wait or run."""
+        """At most `most` jobs wait or run, and at most half as many that one caller asked for."""
         self._most = most
+        self._asked: Counter[str] = Counter()
         self._turns: Turns[T] = Turns(1)
         self._jobs: dict[str, Future[T]] = {}
         self._lock = threading.Lock()
 
-    def get(self, name: str, start: Start[T]) -> Future[T]:
+    def get(self, name: str, start: Start[T], by: str) -> Future[T]:
         """The future of the job of this name; a new one is begun by `start` when it is its turn.
+
+        `by` is the id of the key that asks.
 
         Raises:
             Unavailable: too many jobs are waiting.
@@ -118,19 +121,28 @@ class SharedJobs(Generic[T]):
                 return found
             if len(self._jobs) >= self._most:
                 raise Unavailable(f"{self._most} jobs of this kind are waiting; try again.")
+            if self._asked[by] >= self._most // 2:
+                raise Unavailable(
+                    f"{self._asked[by]} jobs of this kind that this key asked for are waiting; try "
+                    "again."
+                )
             # Known before it starts: a job may end while it is being started.
             result: Future[T] = Future()
             self._jobs[name] = result
+            self._asked[by] += 1
 
         def done(job: Future[T]) -> None:
             with self._lock:
                 del self._jobs[name]
+                self._asked[by] -= 1
+                if not self._asked[by]:
+                    del self._asked[by]
             if job.cancelled():
                 _copy(result, error=Unavailable("Podium is shutting down."))
             else:
                 _copy(result, job, job.exception())
 
-        self._turns.add(name, start).add_done_callback(done)
+        self._turns.add(by, start).add_done_callback(done)
         return result
 
 

@@ -91,13 +91,15 @@ def test_a_job_that_fails_or_is_cancelled_frees_its_place(jobs: Jobs) -> None:
 
 def test_whoever_asks_for_a_job_that_waits_or_runs_gets_its_future(jobs: Jobs) -> None:
     shared: SharedJobs[str] = SharedJobs(2)
-    first = shared.get("x", jobs.job("x"))
-    waiting = shared.get("y", jobs.job("y"))
+    first = shared.get("x", jobs.job("x"), "one key")
+    with pytest.raises(Unavailable, match="this key"):
+        shared.get("y", jobs.job("y"), "one key")  # half of the places are for others
+    waiting = shared.get("y", jobs.job("y"), "another key")
 
-    assert shared.get("x", jobs.job("again")) is first
-    assert shared.get("y", jobs.job("again")) is waiting
+    assert shared.get("x", jobs.job("again"), "another key") is first
+    assert shared.get("y", jobs.job("again"), "another key") is waiting
     with pytest.raises(Unavailable, match="2 jobs"):
-        shared.get("z", jobs.job("z"))
+        shared.get("z", jobs.job("z"), "a third key")
     jobs.end("x")
     assert (jobs.started, first.result(0)) == (["x", "y"], "x")
-    assert shared.get("x", jobs.job("x")) is not first  # it ended: another one
+    assert shared.get("x", jobs.job("x"), "one key") is not first  # it ended: another one
