@@ -18,6 +18,7 @@ from app.errors import PodiumError
 
 SHOWN = ("competition", "seed", "score", "standard error", "95 % interval", "medal",
          "chance of a medal", "why not", "submission")  # fmt: skip
+THIS_COMMAND = ""  # in place of the id of a key
 
 
 def uncertainty(
@@ -80,9 +81,6 @@ def _here(experiment: str, *, archived: bool) -> dict[str, Any]:
         known = final_scores(context, experiment, archived=archived)
     document: dict[str, Any] = noise_report(experiment, known).document
     return document
-
-
-THIS_COMMAND = ""  # in place of the id of a key
 
 
 @contextlib.contextmanager

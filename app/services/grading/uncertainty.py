@@ -62,7 +62,7 @@ def find(context: Context, submission_id: str) -> ScoreAndNoise:
 def start(context: Context, found: ScoreAndNoise, by: str) -> Estimate:
     """Estimate the noise of the submission's score, and keep it. Returns without waiting.
 
-    `by` is the id of the key that asks. One is estimated at a time. Who asks for the same submission
+    `by` is the id of the key that asks. One is estimated at a time. Who asks for the same one
     meanwhile gets the same future: do not cancel it.
 
     Raises:
