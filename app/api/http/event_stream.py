@@ -12,6 +12,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from app.api.http.body_limit import MAX_BODY_BYTES, allow_body
 from app.errors import PodiumError, Unavailable
 
 MEDIA_TYPE = "text/event-stream"
@@ -72,7 +73,7 @@ class EventStreamResponse(Response):
     `events()` is started and closed with the response. An error that it raises before its first
     text is answered like any error. If there is no text at all, the status is 204, after which
     clients of server-sent events do not reconnect. A client that takes nothing is cut off by the
-    bounds of its connection.
+    bounds of its connection. A body of the request is thrown away as it comes.
     """
 
     media_type = MEDIA_TYPE
@@ -86,6 +87,9 @@ class EventStreamResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the events, for `seconds` at most."""
+        # Nobody parses a body here, and counted among those that are worked on, it would keep
+        # everybody's from being read while this stream is open.
+        allow_body(scope, MAX_BODY_BYTES)
         sending = asyncio.create_task(self._pass_on(send))
         leaving = asyncio.create_task(_leave(receive))
         both = {sending, leaving}
@@ -98,6 +102,8 @@ class EventStreamResponse(Response):
             await asyncio.wait(both)
         if not sending.cancelled():
             sending.result()  # raises what the events raised
+        if not leaving.cancelled() and leaving.exception() and not self._is_open:
+            leaving.result()  # raises why the body was refused
         if self._is_open and not has_left:
             await send(END)
 
