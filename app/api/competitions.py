@@ -39,6 +39,7 @@ from app.importers.folder import PublicFile
 from app.services.competitions import import_folder, queries
 from app.services.runtime import archival
 from app.services.runtime.context import Context
+from app.storage.database.records import VersionRecord
 from app.storage.queries.archive import ArchivalRecord
 
 router = APIRouter(prefix="/v1/competitions", tags=["competitions"])
@@ -114,9 +115,14 @@ async def import_competition(request: Request, response: Response, context: Ctx)
     finally:
         await run_in_threadpool(shutil.rmtree, scratch, ignore_errors=True)
     response.status_code = 201 if imported.created else 200
-    entry = context.catalogue.entry(imported.version)
-    shown = serializers.competition(context, entry, None, _archived(context, entry.version.slug))
+    # It reads the files of a new version, from a remote store too.
+    shown = await run_in_threadpool(_imported, context, imported.version)
     return {**shown, "lint": imported.version.lint}
+
+
+def _imported(context: Context, version: VersionRecord) -> dict[str, Any]:
+    entry = context.catalogue.entry(version)
+    return serializers.competition(context, entry, None, _archived(context, version.slug))
 
 
 def _archived(context: Context, slug: str) -> ArchivalRecord | None:

@@ -53,6 +53,11 @@ class Catalogue:
         """The catalogue entry of the version with this id."""
         return self.entry(self.version(version_id))
 
+    def has(self, version_id: int) -> bool:
+        """Whether `of_version` finds it in memory, and reads neither files nor the database."""
+        with self._lock:
+            return version_id in self._versions and version_id in self._entries
+
     def version(self, version_id: int) -> VersionRecord:
         """The record of the version with this id. Reads no file.
 
