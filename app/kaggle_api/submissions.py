@@ -28,6 +28,7 @@ from app.services.submissions import disclose, pending_uploads, quotas, submit
 from app.services.submissions.disclose import Disclosed
 from app.services.submissions.record_disclosures import record_counted_failures
 from app.services.submissions.run_submissions import first_from
+from app.services.submissions.storing_threads import store_in_thread
 from app.services.submissions.submit import SubmissionMeta
 from app.services.submissions.wait_for_outcome import show_after_wait, wait_until_shown
 from app.storage.blobs.store import Blob, Upload
@@ -83,9 +84,10 @@ async def receive(request: Request, context: Ctx, state: State, token: str) -> d
             await _receive_exactly(request, upload, content["bytes"])
             until = datetime.fromtimestamp(content["until"], UTC)
             await run_in_threadpool(state.open, context, UPLOAD, token)  # it may have ended since
-            await run_in_threadpool(
+            keep = functools.partial(
                 pending_uploads.add, context, upload, content["nonce"], content["run"], until
             )
+            await store_in_thread(content["bytes"], keep)
         finally:
             incoming.end()
             upload.discard()

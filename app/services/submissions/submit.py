@@ -15,6 +15,7 @@ from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
 from app.services.runtime.reservations import Reservation, WantedPlace
 from app.services.runtime.run_limits import refuse_closed, refuse_measured, start_clocks
+from app.services.submissions.storing_threads import store_in_thread
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord, SubmissionRecord
@@ -133,7 +134,7 @@ async def store_bytes(
     """
     reservation = await _reserve(context, run, announced, meta)
     try:
-        blob = await asyncio.to_thread(put)
+        blob = await store_in_thread(announced.bytes, put)
         row = new_submission(run, submission_id, blob, meta)
         return await asyncio.wrap_future(context.inserts.add(row))
     finally:
