@@ -148,7 +148,9 @@ class Settings(BaseSettings):
     drain_seconds: float = Field(
         60.0, ge=0, description="seconds for a stopping worker to finish its gradings"
     )
-    event_streams: int = Field(200, ge=1, description="open event streams of one server")
+    event_streams: int = Field(
+        200, ge=1, description="open event streams of one server; a key of no run has a quarter"
+    )
     event_stream_seconds: float = Field(3600.0, gt=0, description="longest life of one stream")
     event_heartbeat_seconds: float = Field(
         15.0, gt=0, description="seconds between two heartbeats of an event stream"

@@ -90,7 +90,7 @@ def follow_run(
 async def _events(
     streams: StreamLimit, context: Context, caller: Caller, run_id: str, run_events: RunEvents
 ) -> AsyncGenerator[str]:
-    most = PER_RUN_KEY if caller.is_run else streams.limit
+    most = PER_RUN_KEY if caller.is_run else streams.per_reader
     notifications = context.notifications
     begun, loop = False, asyncio.get_running_loop()
     heartbeat = context.settings.event_heartbeat_seconds

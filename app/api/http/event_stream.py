@@ -42,6 +42,11 @@ class StreamLimit:
     limit: int
     _open: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def per_reader(self) -> int:
+        """The limit of one key that is no run's: whoever reads much leaves streams to agents."""
+        return max(1, self.limit // 4)
+
     @contextlib.contextmanager
     def slot(self, holder: str, most: int) -> Iterator[None]:
         """Count one more stream of `holder` while it is open; `most` is the holder's limit.
