@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from app.errors import PodiumError
 from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
 
@@ -15,7 +14,7 @@ def blob_of(body: bytes) -> Blob:
     return Blob(hashlib.sha256(body).hexdigest(), len(body))
 
 
-def put_all(small: SmallFiles, bodies: Sequence[bytes]) -> list[Blob | PodiumError]:
+def put_all(small: SmallFiles, bodies: Sequence[bytes]) -> list[Blob | Exception]:
     """Store the bodies. Returns the blob of each, or its error."""
     files = [(blob_of(body), body) for body in bodies]
     errors = small.put_all(files)

@@ -15,13 +15,20 @@ from pathlib import Path
 
 from app.storage.blobs.store import DIGEST
 from app.storage.blobs.unreferenced import OldFile
+from app.system_limits import is_used_up
 
 
 def renew(path: Path, is_right: Callable[[Path], bool] = lambda path: True) -> bool:
-    """Make a file or directory new, if it is there and `is_right`. Returns whether it was."""
+    """Make a file or directory new, if it is there and `is_right`. Returns whether it was.
+
+    Raises:
+        OSError: this process can open no more files.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except OSError as error:  # not there, another user's, or no file: store it again
+        if is_used_up(error):
+            raise
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH)

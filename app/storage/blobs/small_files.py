@@ -15,7 +15,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.errors import PodiumError, StorageFull, StoreAway
+from app.errors import StorageFull
 from app.storage.blobs.disk import DiskBlobs, renew_blob, sync_directory
 from app.storage.blobs.journal import JOURNALS, Journal, recover
 from app.storage.blobs.store import Blob, path_of
@@ -40,10 +40,10 @@ class SmallFiles:
         sync_directory(store.root)
         self._journal: Journal | None = None
 
-    def put_all(self, files: Sequence[tuple[Blob, bytes]]) -> list[PodiumError | None]:
+    def put_all(self, files: Sequence[tuple[Blob, bytes]]) -> list[Exception | None]:
         """Store files, each with its digest. They are synced when this returns.
 
-        A file without space yields its error, the others None.
+        A file that cannot be stored yields its error, the others None.
 
         Raises:
             StorageFull: the disk is full, or nearly; nothing was stored.
@@ -52,13 +52,13 @@ class SmallFiles:
         self._store.reserve.require(sum(blob.bytes for blob, _ in files))
         with translate_disk_full(), translate_store_away():
             self._append([(bytes.fromhex(blob.sha256), body) for blob, body in files])
-        outcomes: list[PodiumError | None] = []
+        outcomes: list[Exception | None] = []
         for blob, body in files:
             try:
                 with translate_disk_full(), translate_store_away():
                     self._write(blob, body)
                 outcomes.append(None)
-            except (StorageFull, StoreAway) as error:
+            except Exception as error:  # no space, or its path is taken: the others have theirs
                 outcomes.append(error)
         if self._journal is not None and self._journal.bytes >= JOURNAL_BYTES:
             self._end_journal()

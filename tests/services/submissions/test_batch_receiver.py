@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from concurrent.futures import Future
 
 from app.domain.states import Role
 from app.services.auth import new_key
 from app.services.grading.submission_claims import SubmissionClaims
 from app.services.runtime.context import Context
-from app.services.submissions.batch_receiver import BatchReceiver, IncomingSubmission
+from app.services.submissions.batch_receiver import (
+    BatchReceiver,
+    IncomingSubmission,
+    StoredSubmission,
+)
 from app.services.submissions.submit import SubmissionMeta, new_submission_id
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.small_files import SmallFiles
@@ -43,3 +48,28 @@ def test_a_claim_asked_for_as_rows_are_inserted_finds_them_all(
         assert {one.result(30).received.created for one in stored} == {True}
 
     assert {one.id for one in claimed} == {one.submission_id for one in sent}
+
+
+def test_a_file_that_cannot_be_stored_fails_no_other_of_its_group(
+    context: Context, run: RunRecord
+) -> None:
+    key, record = new_key(Role.RUN, "of the run", run_id=run.id)
+    context.database.write(lambda session: keys.add_key(session, record))
+    assert isinstance(context.blobs, DiskBlobs)
+    sent = [incoming(run, key, number) for number in range(4)]
+    context.blobs.path(sent[1].blob.sha256).mkdir()  # where nothing can be stored
+    unreadable = context.blobs.path(sent[2].blob.sha256)
+    unreadable.symlink_to(unreadable)  # it cannot be opened, for root either
+
+    with contextlib.closing(
+        BatchReceiver(context, SmallFiles(context.blobs), lambda: None)
+    ) as receiver:
+        with receiver._lock:  # so that they join one group
+            waiting = [(one, Future[StoredSubmission]()) for one in sent]
+            receiver._waiting = list(waiting)
+        receiver._receive_group()
+        failures = [future.exception(30) for _, future in waiting]
+
+    assert isinstance(failures[1], IsADirectoryError)
+    assert failures[0] is failures[2] is failures[3] is None
+    assert unreadable.read_bytes() == sent[2].data
