@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -16,6 +17,8 @@ from pathlib import Path
 from app.storage.blobs.store import DIGEST
 from app.storage.blobs.unreferenced import OldFile
 from app.system_limits import is_used_up
+
+log = logging.getLogger("podium.storage")
 
 
 def renew(path: Path, is_right: Callable[[Path], bool] = lambda path: True) -> bool:
@@ -45,11 +48,17 @@ def renew(path: Path, is_right: Callable[[Path], bool] = lambda path: True) -> b
 def remove_old(path: Path, before: float, remove: Callable[[Path], None] = os.unlink) -> bool:
     """Remove a file or directory that was not changed or renewed since `before` (Unix time).
 
-    Returns whether it was removed.
+    Returns whether it was removed. One that cannot be opened or removed stays; the log tells why.
+
+    Raises:
+        OSError: this process can open no more files.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
+        return False
+    except OSError as error:
+        _tell(path, error)
         return False
     try:
         with contextlib.suppress(BlockingIOError, FileNotFoundError):
@@ -57,9 +66,17 @@ def remove_old(path: Path, before: float, remove: Callable[[Path], None] = os.un
             if os.fstat(descriptor).st_mtime < before and _is_at(descriptor, path):
                 remove(path)
                 return True
-        return False
+    except OSError as error:
+        _tell(path, error)
     finally:
         os.close(descriptor)
+    return False
+
+
+def _tell(path: Path, error: OSError) -> None:
+    if is_used_up(error):
+        raise error  # so would be all that follow
+    log.warning("an old file stays", extra={"path": str(path), "why": error.strerror})
 
 
 def _is_at(descriptor: int, path: Path) -> bool:

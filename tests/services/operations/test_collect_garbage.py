@@ -71,6 +71,26 @@ def test_a_file_that_was_stored_again_meanwhile_stays(context: Context) -> None:
     assert path.read_bytes() == b"again"
 
 
+def test_files_that_cannot_be_removed_keep_no_others(
+    context: Context, caplog: pytest.LogCaptureFixture
+) -> None:
+    moment = time.time() - 25 * HOUR
+    orphans = sorted(put(context, b"orphan %d" % number, hours=25)[1] for number in range(6))
+    unreadable, directory, *others = orphans
+    unreadable.unlink()
+    unreadable.symlink_to(unreadable)  # it cannot be opened, for root either
+    os.utime(unreadable, (moment, moment), follow_symlinks=False)
+    directory.unlink()
+    directory.mkdir()
+    make_old(directory, 25)
+
+    removed = sweep(context)
+
+    assert [one.path for one in removed] == [str(path) for path in others]
+    told = [record for record in caplog.records if record.message == "an old file stays"]
+    assert [vars(record)["path"] for record in told] == [str(unreadable), str(directory)]
+
+
 def test_directories_of_versions_without_a_row_are_removed(context: Context) -> None:
     left = context.settings.data_dir / "competitions" / "bikes" / NAME
     left.mkdir(parents=True)
