@@ -8,24 +8,26 @@ rows to the insert batch.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from app.errors import Unavailable
+from app.errors import PodiumError, Unavailable
 from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
 from app.services.runtime.reservations import Reservation, WantedPlace
-from app.services.submissions.submit import SubmissionMeta, admit_all, new_submission
+from app.services.submissions.submit import Admission, SubmissionMeta, admit_all, new_submission
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord
 
 GROUP_SIZE = 128  # limits how long a submission waits for the syncs of others
+log = logging.getLogger("podium.submissions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +118,7 @@ class BatchReceiver:
         self, group: Sequence[tuple[IncomingSubmission, Future[StoredSubmission]]]
     ) -> None:
         admitted = []
-        credentials = [(incoming.key, incoming.run_id) for incoming, _ in group]
-        for (incoming, future), admission in zip(
-            group, admit_all(self._context, credentials), strict=True
-        ):
+        for (incoming, future), admission in zip(group, self._admit(group), strict=True):
             if isinstance(admission, Exception):
                 future.set_exception(admission)
             else:
@@ -144,6 +143,25 @@ class BatchReceiver:
             row.add_done_callback(lambda _, place=reservation: place.release())  # type: ignore[misc]
             _forward_result(row, future, caller, run)
         self._on_insert()
+
+    def _admit(
+        self, group: Sequence[tuple[IncomingSubmission, Future[StoredSubmission]]]
+    ) -> Sequence[Admission | Exception]:
+        """What `admit_all` says of each. One that nobody can admit fails no other of its group."""
+        credentials = [(incoming.key, incoming.run_id) for incoming, _ in group]
+        try:
+            return admit_all(self._context, credentials)
+        except PodiumError:  # the database is away, for all of them
+            raise
+        except Exception:
+            log.warning("admitting %d submissions one by one", len(group), exc_info=True)
+        found: list[Admission | Exception] = []
+        for each in credentials:
+            try:
+                found += admit_all(self._context, [each])
+            except Exception as error:
+                found.append(error)
+        return found
 
     def _reserve(self, admitted: Sequence[Admitted]) -> list[tuple[Admitted, Reservation]]:
         """Those that may be stored, each with its place. The others are refused, or wait."""

@@ -5,6 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from concurrent.futures import Future
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
 
 from app.domain.states import Role
 from app.services.auth import new_key
@@ -21,6 +25,7 @@ from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord
 from app.storage.queries import keys
+from tests.storage.make import add_run
 
 
 def incoming(run: RunRecord, key: str, number: int) -> IncomingSubmission:
@@ -50,6 +55,18 @@ def test_a_claim_asked_for_as_rows_are_inserted_finds_them_all(
     assert {one.id for one in claimed} == {one.submission_id for one in sent}
 
 
+def receive_together(context: Context, sent: list[IncomingSubmission]) -> list[Any]:
+    """Receive submissions as one group; the error of each."""
+    assert isinstance(context.blobs, DiskBlobs)
+    with contextlib.closing(
+        BatchReceiver(context, SmallFiles(context.blobs), lambda: None)
+    ) as receiver:
+        waiting = [(one, Future[StoredSubmission]()) for one in sent]
+        receiver._waiting = list(waiting)
+        receiver._receive_group()
+        return [future.exception(30) for _, future in waiting]
+
+
 def test_a_file_that_cannot_be_stored_fails_no_other_of_its_group(
     context: Context, run: RunRecord
 ) -> None:
@@ -61,15 +78,31 @@ def test_a_file_that_cannot_be_stored_fails_no_other_of_its_group(
     unreadable = context.blobs.path(sent[2].blob.sha256)
     unreadable.symlink_to(unreadable)  # it cannot be opened, for root either
 
-    with contextlib.closing(
-        BatchReceiver(context, SmallFiles(context.blobs), lambda: None)
-    ) as receiver:
-        with receiver._lock:  # so that they join one group
-            waiting = [(one, Future[StoredSubmission]()) for one in sent]
-            receiver._waiting = list(waiting)
-        receiver._receive_group()
-        failures = [future.exception(30) for _, future in waiting]
+    failures = receive_together(context, sent)
 
     assert isinstance(failures[1], IsADirectoryError)
     assert failures[0] is failures[2] is failures[3] is None
     assert unreadable.read_bytes() == sent[2].data
+
+
+def test_a_run_that_cannot_be_read_fails_no_other_of_its_group(
+    context: Context, run: RunRecord
+) -> None:
+    sent = []
+    damaged = add_run(context.database, context.catalogue.version(run.version_id), "damaged")
+    for number, one in enumerate((run, damaged, run)):
+        key, record = new_key(Role.RUN, "of a run", run_id=one.id)
+        context.database.write(lambda session, record=record: keys.add_key(session, record))
+        sent.append(incoming(one, key, number))
+
+    def damage(session: Session) -> None:
+        session.execute(text("PRAGMA ignore_check_constraints = ON"))
+        statement = text("UPDATE run SET feedback = 'nonsense' WHERE id = :id")
+        session.execute(statement, {"id": damaged.id})
+
+    context.database.write(damage)
+
+    first, second, third = receive_together(context, sent)
+
+    assert isinstance(second, LookupError)
+    assert first is third is None
