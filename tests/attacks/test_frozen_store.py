@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from app.services.submissions.storing_threads import LARGE_BYTES
 from tests.api.conftest import Podium
 from tests.attacks.conftest import serving_from
+from tests.attacks.test_signed_addresses import RPC
 from tests.factories import good_submission
 from tests.s3 import S3Server
 from tests.server import PodiumServer
 
 DOWNLOADS = 60  # more than the threads of a server
+UPLOADING_RUNS = 11  # with four files each, they are more than AnyIO's threads
 
 
 @pytest.fixture
@@ -57,3 +60,32 @@ def test_downloads_from_a_store_that_answers_nothing_keep_nobody_else_waiting(
     assert all(answered)
     assert run.submit(good_submission(folder, shift=0.25)).status_code == 201
     assert download(0) == 200
+
+
+def test_large_uploads_to_a_store_that_answers_nothing_keep_nobody_else_waiting(
+    podium: Podium, own_s3: S3Server
+) -> None:
+    folder = podium.competition()
+    body = b"x" * (LARGE_BYTES + 1)
+    announced = {
+        "competitionName": folder.name, "contentLength": len(body), "fileName": "a.csv",
+    }  # fmt: skip
+    addresses = []
+    for _ in range(UPLOADING_RUNS):
+        client = podium.run(folder, "full").client
+        addresses += [
+            client.post(f"{RPC}/StartSubmissionUpload", json=announced).json()["createUrl"]
+            for _ in range(4)  # as many as a run sends at once
+        ]
+    stranger = podium.client()  # a signed address needs no key
+    own_s3.send(signal.SIGSTOP)
+
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        uploads = [pool.submit(stranger.put, each, content=body) for each in addresses]
+        wait(uploads, 2)  # so that all have been received
+        read = podium.admin.get("/v1/experiments")
+        waiting = [one for one in uploads if not one.done()]
+        own_s3.send(signal.SIGCONT)
+
+    assert read.status_code == 200
+    assert len(waiting) == len(uploads)
