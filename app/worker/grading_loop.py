@@ -83,7 +83,7 @@ class GradingLoop(Generic[AnyClaim]):
         for one in left:
             try:
                 self._lifecycle.claims.give_back(one).result()
-            except PodiumError as error:  # one attempt too many is counted
+            except Exception as error:  # one attempt too many is counted
                 log.warning("cannot give back", extra={"error": type(error).__name__})
 
     def _claim(self) -> list[AnyClaim] | None:
@@ -106,7 +106,7 @@ class GradingLoop(Generic[AnyClaim]):
         self._news.clear()
         try:
             return self._lifecycle.claims.claim(free if self._is_free() else 0, busy)
-        except PodiumError as error:
+        except Exception as error:  # nothing else would grade until a restart
             self._news.set()
             pause(error)
             return []
@@ -131,7 +131,13 @@ class GradingLoop(Generic[AnyClaim]):
         self._wake.set()
 
 
-def pause(error: PodiumError) -> None:
-    """Wait for the database. The submissions stay queued, so waiting is safe."""
-    log.warning("cannot claim submissions", extra={"error": type(error).__name__})
+def pause(error: Exception) -> None:
+    """Wait for the database. The submissions stay queued, so waiting is safe.
+
+    Any error may pass: a database that has no memory left, or was set to be read-only, too.
+    """
+    if isinstance(error, PodiumError):
+        log.warning("cannot claim submissions", extra={"error": type(error).__name__})
+    else:
+        log.error("cannot claim submissions", exc_info=error)
     time.sleep(DATABASE_PAUSE_SECONDS)

@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Callable
 
-from app.errors import PodiumError
 from app.services.grading import recovery
 from app.services.grading.lifecycle import GradingLifecycle
 from app.services.grading.submission_claims import SubmissionClaims
@@ -69,7 +68,7 @@ class Worker(GradingLoop[ClaimRecord]):
                     suspects = recovery.suspects(self._context)
                     deadline = time.monotonic() + self._alone_seconds
                 claimed = self._claims.claim_one(suspects[0]) if suspects else []
-            except PodiumError as error:
+            except Exception as error:
                 pause(error)
             else:
                 suspects = suspects[1:]

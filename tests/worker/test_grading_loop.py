@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from app.domain.states import RegradeState, SubmissionState
 from app.services.competitions.import_folder import import_folder
@@ -159,6 +160,40 @@ def test_a_file_during_which_a_server_died_is_graded_first(server: Server) -> No
     assert set(before) <= {SubmissionState.QUEUED}  # nothing else was begun
     assert [server.row(one).state for one in (suspect, other)] == [SubmissionState.GRADED] * 2
     assert [server.row(one).attempts for one in (suspect, other)] == [2, 1]
+
+
+@pytest.mark.parametrize("is_suspect", [False, True])
+def test_a_loop_outlives_an_error_of_the_database_that_is_no_outage(
+    server: Server, caplog: pytest.LogCaptureFixture, is_suspect: bool
+) -> None:
+    context = server.context
+    sent = server.submit()
+    if is_suspect:
+        now = datetime.now(UTC)
+        context.database.write(lambda s: claim_built_in(s, context.instance, 9, now))
+        gradings_in_progress.begin(context.settings, sent)
+        recovery.requeue_left_behind(context)
+    refuse_updates(context, refuses=True)
+
+    calls: list[bool] = []
+
+    def stop(idle: bool) -> bool:
+        calls.append(idle)
+        if len(calls) == 2:  # the first is made before or after a claim, the second after one
+            refuse_updates(context, refuses=False)
+        return idle and server.row(sent).state.is_settled
+
+    Worker(context).run(stop)
+
+    assert server.row(sent).state is SubmissionState.GRADED
+    assert "refused here" in caplog.text  # the log tells the error itself
+
+
+def refuse_updates(context: Context, *, refuses: bool) -> None:
+    """Let the database refuse to change submissions: an error that is neither retried nor named."""
+    action = "BEFORE UPDATE ON submission BEGIN SELECT RAISE(ABORT, 'refused here'); END"
+    statement = f"CREATE TRIGGER refusal {action}" if refuses else "DROP TRIGGER IF EXISTS refusal"
+    context.database.write(lambda session: session.execute(text(statement)).close())
 
 
 def test_a_file_that_hangs_at_the_next_start_keeps_others_waiting_for_a_bounded_time(
