@@ -5,6 +5,7 @@ The scale is the board's own: the distances between its best team and its medal 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -49,7 +50,16 @@ def score_signals(one: ScoredSubmission) -> Iterator[Finding]:
 
 def _lead(one: ScoredSubmission, score: float) -> float:
     """How much better than `score` the submission is; negative if it is worse."""
-    return one.score - score if one.higher_is_better else score - one.score
+    return _finite(one.score - score if one.higher_is_better else score - one.score)
+
+
+def _finite(difference: float) -> float:
+    """A difference of two scores; the largest number where it is larger: JSON has no infinity.
+
+    >>> _finite(1e308 - -1e308) == sys.float_info.max, _finite(-0.5)
+    (True, -0.5)
+    """
+    return min(max(difference, -sys.float_info.max), sys.float_info.max)
 
 
 def _perfect(one: ScoredSubmission) -> Finding | None:
@@ -80,7 +90,7 @@ def _far_from_public(one: ScoredSubmission) -> Finding | None:
     if one.public_score is None or best is None or one.board is None:
         return None
     scale = _distance(best, one.board.lines.median)
-    difference = abs(one.score - one.public_score)
+    difference = _finite(abs(one.score - one.public_score))
     if not scale or difference <= FAR * scale:
         return None
     level = Level.REVIEW if difference > VERY_FAR * scale else Level.ANNOTATE
@@ -105,7 +115,7 @@ def _best(board: Leaderboard | None) -> float | None:
 
 
 def _distance(best: float, line: float | None) -> float:
-    return 0.0 if line is None else abs(best - line)
+    return 0.0 if line is None else _finite(abs(best - line))
 
 
 def _teams_as_good(one: ScoredSubmission) -> int:

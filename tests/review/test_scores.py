@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -77,3 +78,17 @@ def test_the_best_team_s_score_within_minutes_is_a_remark() -> None:
         Signal.FAST_NEAR_PERFECT: Level.ANNOTATE
     }
     assert found(replace(HONEST, score=0.95)) == {}
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_scores_at_the_ends_of_the_numbers_give_signals_that_json_can_tell(higher: bool) -> None:
+    sign = 1.0 if higher else -1.0
+    scores = [sign * (-1e307 - 1e304 * place) for place in range(500)]
+    board = Leaderboard.full(scores, higher_is_better=higher)
+    far = ScoredSubmission(sign * 1.79e308, sign * -1.79e308, 7200.0, higher, None, board)
+
+    signals = list(score_signals(far))
+
+    assert Signal.BEYOND_HUMANS in {one.signal for one in signals}
+    assert Signal.PUBLIC_FAR_FROM_PRIVATE in {one.signal for one in signals}
+    json.dumps([one.detail for one in signals], allow_nan=False)

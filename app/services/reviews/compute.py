@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -9,21 +10,25 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from cachetools import LRUCache
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
+from app.errors import PodiumError
 from app.prometheus_metrics import REVIEW_SECONDS, REVIEWED
 from app.review.likeness import PROBES, cells_of, is_constant, probes
 from app.review.scores import ScoredSubmission, score_signals
 from app.review.signals import Finding, Level, Signal
 from app.services.reviews.near_files import NearFiles
-from app.services.reviews.versions import VersionFacts, version_facts
+from app.services.reviews.versions import Stopped, VersionFacts, version_facts
 from app.services.runtime.context import Context
 from app.storage.queries.reviews import known_leaks, signals, sketches
 from app.storage.queries.reviews.signals import SignalRecord
 from app.storage.queries.reviews.sketches import FileCells, GradedFile, SimilarFile
 
 SUBMISSIONS_PER_TURN = 100  # submissions in a turn
+PASSED_OVER_SECONDS = 60.0  # before a version is tried again that cannot be read
 COMPARED = 40  # of a run's submissions, the latest
+log = logging.getLogger("podium.reviews")
 Found = tuple[Finding, str | None]  # a signal, and the run that is resembled
 
 
@@ -35,15 +40,29 @@ class Reviewer:
     stopping: threading.Event
     _near: NearFiles = field(default_factory=NearFiles)
     _versions: LRUCache[int, VersionFacts] = field(default_factory=lambda: LRUCache(128))
+    _passed_over: dict[int, float] = field(default_factory=dict)  # versions, and until when
 
     def turn(self) -> int:
-        """Compute the signals of up to 100 submissions. Returns the number of submissions."""
+        """Compute the signals of up to 100 submissions. Returns the number of submissions.
+
+        A version whose files are damaged, or cannot be read at the moment, waits for a minute.
+        """
         started = time.thread_time()
+        self._passed_over = {
+            version: until
+            for version, until in self._passed_over.items()
+            if time.monotonic() < until
+        }
         with self.context.database.read() as session:
-            waiting = sketches.not_reviewed(session, SUBMISSIONS_PER_TURN)
+            waiting = sketches.not_reviewed(
+                session, SUBMISSIONS_PER_TURN, passed_over=self._passed_over
+            )
         if not waiting:
             return 0
-        facts = {one.version_id: self._facts(one.version_id) for one in waiting}
+        number = len(waiting)
+        facts = {version: self._facts(version) for version in {one.version_id for one in waiting}}
+        known = {version: its for version, its in facts.items() if its is not None}
+        waiting = [one for one in waiting if one.version_id in known]
         at = datetime.now(UTC)
         found: list[SignalRecord] = []
         leaks: dict[str, dict[str, str]] = {}  # by competition and SHA-256
@@ -55,7 +74,7 @@ class Reviewer:
                 note = leaks[one.competition].get(one.sha256)
                 if note is not None:
                     found.append(_record(one, leak_finding(note), None, at))
-                for finding, other in self._signals(session, one, facts[one.version_id]):
+                for finding, other in self._signals_or_none(session, one, known[one.version_id]):
                     found.append(_record(one, finding, other, at))
 
         def write(session: Session) -> None:
@@ -65,15 +84,34 @@ class Reviewer:
         self.context.database.write(write)
         REVIEWED.inc(len(waiting))
         REVIEW_SECONDS.inc(time.thread_time() - started)
-        return len(waiting)
+        return number
 
-    def _facts(self, version_id: int) -> VersionFacts:
+    def _facts(self, version_id: int) -> VersionFacts | None:
+        """A version's facts; None if they cannot be read now: others must not wait for it."""
         known = self._versions.get(version_id)
         if known is None:
-            known = self._versions[version_id] = version_facts(
-                self.context, version_id, self.stopping
-            )
+            try:
+                known = version_facts(self.context, version_id, self.stopping)
+            except Stopped:
+                raise
+            except Exception:
+                log.exception("signals of a version have to wait", extra={"version": version_id})
+                self._passed_over[version_id] = time.monotonic() + PASSED_OVER_SECONDS
+                return None
+            self._versions[version_id] = known
         return known
+
+    def _signals_or_none(
+        self, session: Session, one: GradedFile, facts: VersionFacts
+    ) -> list[Found]:
+        """The signals of a submission; none if Podium stumbles at it: the others go on."""
+        try:
+            return list(self._signals(session, one, facts))
+        except (PodiumError, SQLAlchemyError, MemoryError):
+            raise  # this says nothing about the submission
+        except Exception:
+            log.exception("cannot compute signals", extra={"submission": one.submission})
+            return []
 
     def _signals(self, session: Session, one: GradedFile, facts: VersionFacts) -> Iterator[Found]:
         scored = ScoredSubmission(

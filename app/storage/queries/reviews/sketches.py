@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -25,7 +25,10 @@ EXPERIMENT = Experiment.__table__
 
 WAITING = (
     select(TABLE)
-    .where(TABLE.c.reviewed_at.is_(None))
+    .where(
+        TABLE.c.reviewed_at.is_(None),
+        TABLE.c.version_id.not_in(bindparam("passed_over", expanding=True)),
+    )
     .order_by(TABLE.c.id)
     .limit(bindparam("most", type_=Integer))
     .subquery()
@@ -172,9 +175,15 @@ def add_all(session: Session, added: Sequence[tuple[str, int, Sketch]]) -> None:
     insert_all_if_new(session, TABLE, ("submission_id",), rows)
 
 
-def not_reviewed(session: Session, limit: int) -> list[GradedFile]:
-    """Graded submissions whose signals were not computed yet, oldest first."""
-    return [GradedFile._make(row) for row in session.execute(NOT_REVIEWED, {"most": limit})]
+def not_reviewed(
+    session: Session, limit: int, *, passed_over: Collection[int] = ()
+) -> list[GradedFile]:
+    """Graded submissions whose signals were not computed yet, oldest first.
+
+    Those of the versions `passed_over` are left out.
+    """
+    given = {"most": limit, "passed_over": list(passed_over)}
+    return [GradedFile._make(row) for row in session.execute(NOT_REVIEWED, given)]
 
 
 def set_reviewed(session: Session, submissions: Sequence[str], at: datetime) -> None:

@@ -1,0 +1,100 @@
+"""Signals of many submissions: one at which Podium stumbles keeps none of the others waiting."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from app.review.signals import Signal
+from app.services.competitions.import_folder import import_folder
+from app.services.reviews import compute
+from app.services.reviews.compute import Reviewer
+from app.services.runtime.context import Context, open_context
+from app.settings import Settings
+from app.storage.database.records import RunRecord, VersionRecord
+from app.storage.queries.reviews import signals, sketches
+from app.worker.loop import Worker
+from tests.factories import good_submission, write_competition
+from tests.storage.make import add_run, add_submission, make_submission
+
+
+@pytest.fixture
+def grading(migrated_sqlite: Path, tmp_path: Path) -> Iterator[Context]:
+    """A process that grades."""
+    file = shutil.copyfile(migrated_sqlite, tmp_path / "grading.db")
+    settings = Settings(data_dir=tmp_path / "data", database_url=f"sqlite:///{file}", graders=1)
+    opened = open_context(settings)
+    yield opened
+    opened.close()
+
+
+def perfect_run(context: Context, folder: Path) -> tuple[VersionRecord, RunRecord]:
+    """A run at a new competition, with two perfect files that wait for a grader."""
+    write_competition(folder)
+    version = import_folder(context, folder).version
+    run = add_run(context.database, version, f"of-{folder.name}")
+    blob = context.blobs.put(good_submission(folder))
+    for _ in range(2):
+        sent = make_submission(run, sha256=blob.sha256, bytes=blob.bytes)
+        context.database.write(lambda session, sent=sent: add_submission(session, sent))
+    return version, run
+
+
+def found(context: Context, run: RunRecord) -> set[Signal]:
+    with context.database.read() as session:
+        return {one.signal for one in signals.of_run(session, run.id)}
+
+
+def waiting(context: Context) -> int:
+    with context.database.read() as session:
+        return len(sketches.not_reviewed(session, 100))
+
+
+def test_a_version_with_a_damaged_file_keeps_no_other_version_waiting(
+    grading: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compute, "SUBMISSIONS_PER_TURN", 1)
+    damaged, its_run = perfect_run(grading, tmp_path / "damaged")
+    _, other_run = perfect_run(grading, tmp_path / "other")
+    Worker(grading).run(lambda idle: idle)
+    files = grading.catalogue.files.imported_directory(damaged.slug, damaged.content_hash)
+    sample = files / "public" / "sample_submission.csv"
+    right = sample.read_bytes()
+    sample.unlink()  # a link to a stored file
+    sample.write_bytes(right.replace(b"0", b"1"))
+    grading.catalogue._entries.clear()  # as after a restart
+    reviewer = Reviewer(grading, threading.Event())
+
+    while reviewer.turn():
+        pass
+
+    assert Signal.PERFECT_SCORE in found(grading, other_run)
+    assert (found(grading, its_run), waiting(grading)) == (set(), 2)
+
+    sample.write_bytes(right)
+    reviewer._passed_over.clear()  # a minute later
+    while reviewer.turn():
+        pass
+    assert Signal.PERFECT_SCORE in found(grading, its_run)
+    assert waiting(grading) == 0
+
+
+def test_a_submission_at_which_podium_stumbles_is_passed_and_the_others_go_on(
+    grading: Context, tmp_path: Path
+) -> None:
+    broken, its_run = perfect_run(grading, tmp_path / "broken")
+    _, other_run = perfect_run(grading, tmp_path / "other")
+    Worker(grading).run(lambda idle: idle)
+    odd = update(sketches.TABLE).where(sketches.TABLE.c.version_id == broken.id)
+    grading.database.write(lambda session: session.execute(odd.values(cells=b"odd")).close())
+
+    while Reviewer(grading, threading.Event()).turn():
+        pass
+
+    assert Signal.PERFECT_SCORE in found(grading, other_run)
+    assert (found(grading, its_run), waiting(grading)) == (set(), 0)
