@@ -13,6 +13,7 @@ from app.errors import DamagedFile, Unavailable
 from app.graders.messages.results import GraderFault, GradingResult
 from app.graders.version_folder import VersionFolder
 from app.services.runtime.context import Context
+from app.system_limits import is_used_up
 
 log = logging.getLogger("podium.storage")
 T = TypeVar("T")
@@ -32,6 +33,8 @@ def send_to_grader(
     def grade(version: VersionFolder, file: Path) -> Future[GradingResult]:
         return context.graders.grade(version, file, sha256, begun)
 
+    if context.blobs.is_local and context.catalogue.files.were_leased(version_id):
+        return _ask(context, version_id, sha256, grade)  # nothing is left to fetch or to compare
     return with_files(context, version_id, sha256, grade)
 
 
@@ -43,13 +46,16 @@ def with_files(
 ) -> Future[T]:
     """Fetch a competition version and a blob, and `ask` the graders. Returns without waiting.
 
+    Another thread fetches and compares them, also from this machine's disk: the caller may be the
+    writer's thread, and all writes would wait for it.
+
     Outcome and errors are as those of `send_to_grader`: the result may be a GraderFault too.
     """
-    if context.blobs.is_local:
-        return _ask(context, version_id, sha256, ask)
     outcome: Future[T] = Future()
 
     def fetch() -> None:
+        if outcome.cancelled():  # the caller got an error in place of it
+            return
         try:
             grading = _ask(context, version_id, sha256, ask)
         except BaseException as error:
@@ -71,7 +77,10 @@ def with_files(
 
     try:
         context.fetching.submit(fetch).add_done_callback(forward_cancel)
-    except RuntimeError:
+    except RuntimeError as error:
+        outcome.cancel()
+        if is_used_up(error):
+            raise
         raise Unavailable("Podium is shutting down.") from None
     return outcome
 

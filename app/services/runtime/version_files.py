@@ -44,6 +44,7 @@ class VersionFiles:
         self._cache = cache
         self._verified = VerifiedFiles()
         self._working: LRUCache[tuple[int, bool], list[VersionFileRecord]] = LRUCache(CACHED_LISTS)
+        self._leased: set[int] = set()
         self._lock = threading.Lock()
 
     def imported_directory(self, slug: str, content_hash: str) -> Path:
@@ -59,6 +60,18 @@ class VersionFiles:
             DamagedFile: a file is missing or damaged in the store.
             StoreAway: the store cannot be reached.
         """
+        lease = self._lease(version, answers=answers)
+        if answers:
+            with self._lock:
+                self._leased.add(version.id)
+        return lease
+
+    def were_leased(self, version_id: int) -> bool:
+        """Whether this process had a lease with the answers: a next one reads only what changed."""
+        with self._lock:
+            return version_id in self._leased
+
+    def _lease(self, version: VersionRecord, *, answers: bool) -> Lease:
         directory = self.imported_directory(version.slug, version.content_hash)
         if directory.is_dir():
             self._verify(version, directory, answers=answers)
