@@ -8,7 +8,6 @@ differences.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -18,12 +17,14 @@ from app.domain.states import SubmissionState
 from app.errors import StorageFull, Unavailable
 from app.graders.messages.results import GraderFault, GradingResult
 from app.services.grading.claim_store import AnyClaim, ClaimStore
+from app.services.grading.postponed import Postponed
 from app.services.grading.send_to_grader import send_to_grader
 from app.services.runtime.context import Context
 from app.system_limits import is_used_up
 
 log = logging.getLogger("podium.worker")
 DATABASE_PAUSE_SECONDS = 0.5  # before the database is tried again
+POSTPONED = Postponed()  # of this process
 GradingEnd = Future[SubmissionState | None]
 
 
@@ -43,6 +44,7 @@ class GradingLifecycle(Generic[AnyClaim]):
         self.claims = claims
         self._context = context
         self._are_others = are_others
+        POSTPONED.start()  # now: when something has to wait, there may be no more threads
 
     def start(self, claimed: AnyClaim) -> GradingEnd:
         """Send a claimed submission to a grader, and write its outcome when it comes."""
@@ -155,7 +157,5 @@ def _will_pass(error: BaseException) -> bool:
 
 
 def _later(function: Callable[[], None]) -> None:
-    """Call a function after a pause, in a thread that ends with the process."""
-    timer = threading.Timer(DATABASE_PAUSE_SECONDS, function)
-    timer.daemon = True
-    timer.start()
+    """Call a function after a pause."""
+    POSTPONED.add(DATABASE_PAUSE_SECONDS, function)

@@ -96,3 +96,35 @@ def test_the_loop_that_claims_compares_no_files_of_a_competition(
     lists = [threads for statement, threads in reading.items() if "FROM version_file" in statement]
     assert lists
     assert threading.get_ident() not in set().union(*lists)
+
+
+def test_a_grading_waits_while_the_system_gives_no_more_threads(
+    grading: Context, tmp_path: Path
+) -> None:
+    sent = submit(grading, tmp_path / "tiny")
+    grading.graders.warm_up()
+    grading.catalogue.files._leased.clear()  # as after a restart: a thread compares the files
+    worker = Worker(grading)
+    calls: list[bool] = []
+
+    def stop(idle: bool) -> bool:
+        calls.append(idle)
+        if len(calls) == 3:  # the submission was claimed by then
+            threading.stack_size(0)
+        with grading.database.read() as session:
+            found = submissions.get_submission(session, sent)
+        assert found is not None
+        states.append((found[0].state, found[0].attempts))
+        return (idle and found[0].state.is_settled) or len(calls) == 30
+
+    states: list[tuple[SubmissionState, int]] = []
+    threading.stack_size(2**46)  # no thread can be started: so much memory cannot be addressed
+    try:
+        with pytest.raises(RuntimeError, match="can't start new thread"):
+            threading.Thread(target=print).start()
+        worker.run(stop)
+    finally:
+        threading.stack_size(0)
+
+    assert (SubmissionState.GRADING, 1) in states
+    assert states[-1] == (SubmissionState.GRADED, 1), "waiting counts no attempt"
