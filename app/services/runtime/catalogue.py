@@ -48,6 +48,7 @@ class Catalogue:
         self._lock = threading.Lock()
         self._entries: LRUCache[int, CatalogueEntry] = LRUCache(CACHED_VERSIONS)
         self._versions: LRUCache[int, VersionRecord] = LRUCache(CACHED_VERSIONS)
+        self._declarations: LRUCache[int, Competition] = LRUCache(CACHED_VERSIONS)
 
     def of_version(self, version_id: int) -> CatalogueEntry:
         """The catalogue entry of the version with this id."""
@@ -75,6 +76,22 @@ class Catalogue:
         with self._lock:
             self._versions[version_id] = version
         return version
+
+    def declaration(self, version_id: int) -> Competition:
+        """What a version's competition.toml declares. Reads no file.
+
+        Raises:
+            NotFound: no version has this id.
+        """
+        with self._lock:
+            known = self._declarations.get(version_id)
+        if known is not None:
+            return known
+        version = self.version(version_id)
+        competition = parse_competition(version.slug, version.toml)
+        with self._lock:
+            self._declarations[version_id] = competition
+        return competition
 
     def entry(self, version: VersionRecord) -> CatalogueEntry:
         """The catalogue entry of a version."""

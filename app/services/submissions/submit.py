@@ -43,7 +43,8 @@ def open_run(context: Context, caller: Caller, run_id: str) -> RunRecord:
         TakesNoSubmissions: the competition's results are measured.
     """
     with context.database.read() as session:
-        return _open_run(context, session, caller, run_id)
+        run = _open_run(session, caller, run_id)
+    return _graded_run(context, run)
 
 
 def admit(context: Context, key: str | None, run_id: str) -> Admission:
@@ -74,17 +75,31 @@ def admit_all(
             try:
                 caller = authenticate(session, key)
                 waiting.add(caller.waiting_run)
-                found[key, run_id] = caller, _open_run(context, session, caller, run_id)
+                found[key, run_id] = caller, _open_run(session, caller, run_id)
             except PodiumError as refusal:
                 found[key, run_id] = refusal
+    for one, admission in found.items():
+        if not isinstance(admission, PodiumError):
+            try:
+                _graded_run(context, admission[1])
+            except PodiumError as refusal:
+                found[one] = refusal
     start_clocks(context.database, waiting)
     return [found[one] for one in credentials]
 
 
-def _open_run(context: Context, session: Session, caller: Caller, run_id: str) -> RunRecord:
+def _open_run(session: Session, caller: Caller, run_id: str) -> RunRecord:
     run = own_run(session, caller, run_id)
     refuse_closed(run, datetime.now(UTC))
-    refuse_measured(context.catalogue.of_version(run.version_id).competition)
+    return run
+
+
+def _graded_run(context: Context, run: RunRecord) -> RunRecord:
+    """The run, if its competition is graded. Call it without a session: it may need one.
+
+    It reads no file: all small submissions wait in one thread for their admission.
+    """
+    refuse_measured(context.catalogue.declaration(run.version_id))
     return run
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cachetools import LRUCache
+from cachetools import LRUCache, TTLCache
 
 from app.errors import DamagedFile
 from app.file_digest import file_digest
@@ -18,6 +18,8 @@ from app.storage.blobs.lease import Lease
 from app.system_limits import is_used_up
 
 REMEMBERED = 65_536  # files
+# For a minute only: a disk may read again what it could not, without a change of the file.
+REMEMBERED_FAILURES, FAILED_SECONDS = 1024, 60.0
 Signature = tuple[int, int, int, int]
 log = logging.getLogger("podium.storage")
 
@@ -54,7 +56,7 @@ class _Reading:
 
 
 class VerifiedFiles:
-    """Remembers which files had the right bytes, identified by inode, size, mtime and ctime.
+    """Remembers which files had the right bytes or wrong ones, by inode, size, mtime and ctime.
 
     With `of_cache` the ctime does not count: a `FileCache` changes it at each use of a file.
     """
@@ -63,10 +65,15 @@ class VerifiedFiles:
         self._of_cache = of_cache
         self._lock = threading.Lock()
         self._known: LRUCache[tuple[Path, str], Signature] = LRUCache(REMEMBERED)
+        self._failures: TTLCache[tuple[Path, str], tuple[Signature, str]] = TTLCache(
+            REMEMBERED_FAILURES, FAILED_SECONDS
+        )
         self._reading: dict[tuple[Path, str], _Reading] = {}
 
     def require(self, path: Path, sha256: str) -> None:
         """Compare a file with its digest, unless it was compared and did not change since.
+
+        A failure is remembered too, for a minute: each attempt at a grading would read all files.
 
         If several threads need the same file, one reads it and the others wait: an agent that asks
         for a large file many times at once would occupy all processors.
@@ -82,10 +89,17 @@ class VerifiedFiles:
                 return
             if reading.failure is not None:
                 raise DamagedFile(reading.failure.detail)
+            with self._lock:
+                failed = self._failures.get((path, sha256))
+            if failed is not None and failed[0] == signature:
+                raise DamagedFile(failed[1])
             try:
                 verify_file(path, sha256)
             except DamagedFile as failure:
                 reading.failure = failure
+                if signature is not None:
+                    with self._lock:
+                        self._failures[path, sha256] = signature, failure.detail
                 raise
             if signature is not None:
                 with self._lock:

@@ -242,5 +242,24 @@ def test_a_file_that_is_used_again_is_not_read_again_unless_it_changed(cache):
         use()
 
 
+def test_a_damaged_file_is_not_read_again_unless_it_changed(tmp_path):
+    body, file = b"x" * 100 * KB, tmp_path / "stored"
+    sha256, files = hashlib.sha256(body).hexdigest(), VerifiedFiles()
+    file.write_bytes(body[:-1] + b"y")
+
+    def read():
+        before = bytes_read()
+        with pytest.raises(DamagedFile, match="is damaged"):
+            files.require(file, sha256)
+        return bytes_read() - before
+
+    first, again = read(), read()
+    assert first >= len(body) > again
+    repaired = tmp_path / "repaired"
+    repaired.write_bytes(body)
+    repaired.replace(file)
+    files.require(file, sha256)
+
+
 def bytes_read():
     return int(Path("/proc/self/io").read_text().split()[1])
