@@ -149,7 +149,7 @@ class Settings(BaseSettings):
         60.0, ge=0, description="seconds for a stopping worker to finish its gradings"
     )
     event_streams: int = Field(
-        200, ge=1, description="open event streams of one server; a key of no run has a quarter"
+        200, ge=1, description="open event streams of one server; a key that is no run's has half"
     )
     event_stream_seconds: float = Field(3600.0, gt=0, description="longest life of one stream")
     event_heartbeat_seconds: float = Field(

@@ -45,7 +45,7 @@ class StreamLimit:
     @property
     def per_reader(self) -> int:
         """The limit of one key that is no run's: whoever reads much leaves streams to agents."""
-        return max(1, self.limit // 4)
+        return max(1, self.limit // 2)
 
     @contextlib.contextmanager
     def slot(self, holder: str, most: int) -> Iterator[None]:

@@ -67,7 +67,7 @@ def test_the_writer_reads_nothing_for_the_noise_that_is_estimated_next(
     reading = threads_of(grading.database._reading)
     writing = threads_of(grading.database._writing)
 
-    estimates = [uncertainty.start(grading, one) for one in graded]
+    estimates = [uncertainty.start(grading, one, f"key {at}") for at, one in enumerate(graded)]
 
     assert [each.result(60).grade_id for each in estimates] == [one.grade.id for one in graded]
     assert any("competition_version" in statement for statement in reading)
