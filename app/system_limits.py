@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 
-USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})  # limits of a process or machine
+# Limits of a process, a container or the machine; EAGAIN is fork(2) at a limit of processes.
+USED_UP = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
 NO_ROOM_FOR_LIBRARY = "failed to map segment from shared object"  # dlopen(3), of too little memory
 
 
 def is_used_up(error: BaseException) -> bool:
-    """Whether no more open files, threads or memory were to be had.
+    """Whether no more open files, processes, threads or memory were to be had.
 
     >>> is_used_up(OSError(errno.EMFILE, "Too many open files")), is_used_up(OSError(errno.EIO, ""))
     (True, False)

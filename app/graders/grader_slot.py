@@ -191,6 +191,8 @@ class GraderSlot:
                 self.counts[answer.kind] += 1
             if reply.retire:
                 self._discard()
+            if isinstance(answer, GraderFault) and answer.kind == "not_started":
+                raise Unavailable(f"No process can be started for a metric.py: {answer.place}.")
             return answer
         if self._is_limited:
             raise Unavailable(f"No grader can be started: {self.start_error}.")

@@ -60,6 +60,7 @@ class GraderProcess:
 
         Raises:
             StartFailed: it did not become ready; the process was killed.
+            OSError: the system gives no more processes, open files or memory.
         """
         self._template = template or GraderTemplate()
         self._status: int | None = None

@@ -24,6 +24,7 @@ from typing import Any, Self
 import app
 from app.graders.messages.framing import TooLargeMessage, receive_before
 from app.graders.runtime_env import LIBRARIES
+from app.system_limits import is_used_up
 
 START_SECONDS = 120.0  # enough for a cold disk and a busy machine; otherwise one or two seconds
 
@@ -67,6 +68,7 @@ class GraderTemplate:
 
         Raises:
             StartFailed: the template does not start, or could not start the grader.
+            OSError: the system gives no more processes, open files or memory.
         """
         with self._lock:
             if self._process is None or self._process.poll() is not None:
@@ -78,7 +80,9 @@ class GraderTemplate:
             if "pid" not in answer:
                 if not self._graders:
                     self._end()
-                raise StartFailed(str(answer.get("error", "the template does not answer")))
+                reason = str(answer.get("error", "the template does not answer"))
+                limit = OSError(answer.get("errno"), reason)
+                raise limit if is_used_up(limit) else StartFailed(reason)
             pid = int(answer["pid"])
             self._graders.add(pid)
             return pid

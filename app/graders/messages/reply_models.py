@@ -150,6 +150,17 @@ class FaultModel(ReplyModel):
         return GraderFault(self.kind, self.place)
 
 
+class NotStartedModel(ReplyModel):
+    """A grader could start no process for a job: no job, and so no metric, can say this."""
+
+    type: Literal["not_started"]
+    place: _Place
+
+    def result(self) -> GraderFault:
+        """The fault."""
+        return GraderFault("not_started", self.place)
+
+
 class ProblemModel(ReplyModel):
     """A problem of a competition's folder."""
 
@@ -214,6 +225,6 @@ class UncertaintyModel(ReplyModel):
 
 
 AnswerModel = Annotated[
-    GradedModel | VerdictModel | FaultModel | CheckModel | UncertaintyModel,
+    GradedModel | VerdictModel | FaultModel | NotStartedModel | CheckModel | UncertaintyModel,
     Field(discriminator="type"),
 ]

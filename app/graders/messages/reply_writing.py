@@ -11,11 +11,13 @@ from app.graders.messages.reply_models import (
     MOST,
     NAME,
     PLACE,
+    AnswerModel,
     ChancesModel,
     CheckModel,
     FaultModel,
     GradedModel,
     NoticeModel,
+    NotStartedModel,
     ProblemModel,
     SketchModel,
     StandingModel,
@@ -31,9 +33,7 @@ from app.resampling.uncertainty import Uncertainty
 Answer = Graded | Rejected | GraderFault | CompetitionCheck | Verdict | Uncertainty
 
 
-def answer_model(
-    answer: Answer, most: int = MOST
-) -> GradedModel | VerdictModel | FaultModel | CheckModel | UncertaintyModel:
+def answer_model(answer: Answer, most: int = MOST) -> AnswerModel:
     """The reply model of an answer, with at most `most` entries in each list.
 
     Raises:
@@ -63,6 +63,8 @@ def answer_model(
             return _verdict(verdict, most, is_rejection=True)
         case Verdict():
             return _verdict(answer, most)
+        case GraderFault(kind="not_started", place=place):
+            return NotStartedModel(type="not_started", place=printable(place, PLACE))
         case GraderFault(kind=kind, place=place):
             document = {"type": "fault", "kind": kind, "place": printable(place, PLACE)}
             return FaultModel.model_validate(document)

@@ -6,12 +6,28 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from app.graders.walls import sandbox
+from app.system_limits import is_used_up
 
 ENDING_SECONDS = 1.0
+
+
+class NotStarted(Exception):
+    """The system gives no more processes, open files or memory: this says nothing about a job."""
+
+
+@contextlib.contextmanager
+def starting() -> Iterator[None]:
+    """Raise NotStarted if a process cannot be started at a limit of the system."""
+    try:
+        yield
+    except OSError as error:
+        if is_used_up(error):
+            raise NotStarted(error.strerror or type(error).__name__) from None
+        raise
 
 
 @dataclass

@@ -6,6 +6,7 @@ so that a metric never finds data of another competition in its memory.
 
 from __future__ import annotations
 
+import contextlib
 import socket
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -16,8 +17,9 @@ from app.graders.messages.framing import receive, send
 from app.graders.messages.protocol import Reply, Request
 from app.graders.messages.reply_writing import Answer
 from app.graders.messages.results import CacheCounts, GraderFault
-from app.graders.program.child import Child, start_child
+from app.graders.program.child import Child, NotStarted, start_child, starting
 from app.graders.program.competition_process import serve_competition
+from app.graders.program.faults import answer_for
 from app.graders.program.job_process import JobRules, check_in_process
 from app.graders.version_folder import VersionFolder
 
@@ -52,13 +54,19 @@ class CustomGrader:
 
     def handle(self, request: Request) -> bytes:
         """Do one job. Returns the bytes of the reply."""
-        if request.task == "check":
-            answer = check_in_process(_folder(request), self._rules)
-        elif request.task == "grade":
-            answer = self._grade(request)
-        else:
-            answer = GraderFault("internal", "this grader does not validate")
+        try:
+            answer = self._answer(request)
+        except NotStarted as error:
+            answer = answer_for(error)
         return protocol.write_reply(request.id, answer, self._counts())
+
+    def _answer(self, request: Request) -> Answer:
+        if request.task == "check":
+            with starting():
+                return check_in_process(_folder(request), self._rules)
+        if request.task == "grade":
+            return self._grade(request)
+        return GraderFault("internal", "this grader does not validate")
 
     def _grade(self, request: Request) -> Answer:
         folder = _folder(request)
@@ -84,13 +92,16 @@ class CustomGrader:
             self._kept.move_to_end(folder)
             return found
         self._misses += 1
-        ours, theirs = socket.socketpair()
-        with theirs:
+        with starting():
+            ours, theirs = socket.socketpair()
+        with theirs, contextlib.ExitStack() as if_it_fails, starting():
+            if_it_fails.callback(ours.close)
 
             def serve() -> None:
                 serve_competition(folder, theirs, self._rules)
 
             child = start_child(serve, (theirs.fileno(),))
+            if_it_fails.pop_all()
         self._kept[folder] = _Competition(child, ours)
         return self._kept[folder]
 

@@ -10,6 +10,7 @@ from app.domain.verdict import Rejection
 from app.errors import BadCompetition, DamagedFile, MetricFault
 from app.graders.messages.reply_writing import Answer
 from app.graders.messages.results import GraderFault, Rejected
+from app.graders.program.child import NotStarted
 from app.graders.program.version_loader import MetricMemoryError
 
 
@@ -31,6 +32,8 @@ def answer_for(error: BaseException) -> Rejected | GraderFault:
             return GraderFault("memory")
         case DamagedFile():
             return GraderFault("storage", error.detail)
+        case NotStarted():
+            return GraderFault("not_started", str(error))
         case MetricFault():
             return GraderFault("metric", error.detail)
         case BadCompetition():

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.graders.messages.framing import receive, send
-from app.graders.program.child import Child, start_child
+from app.graders.program.child import Child, NotStarted, start_child, starting
 from app.graders.program.thread_limit import (
     WATCH_MILLISECONDS,
     end_if_too_many_threads,
@@ -28,7 +28,7 @@ from app.graders.program.thread_limit import (
 # it has taken more memory than this: its metric.py is loaded, and may keep memory and run threads.
 LOADING_SECONDS, SPARE_SECONDS = 1.0, 20.0
 SPARE_BYTES = 64 * 1024 * 1024
-_TAKE, _END, _ENDING = b"t", b"e", b"w"
+_TAKE, _END, _ENDING, _NONE = b"t", b"e", b"w", b"n"
 
 Job = Callable[[socket.socket], None]
 
@@ -37,9 +37,14 @@ class JobStarter:
     """The side of the process that checks files: it gets processes for jobs, one at a time."""
 
     def __init__(self, job: Job, descriptors: tuple[int, ...]) -> None:
-        """Start the job starter. Its processes run `job`, and have these open files."""
-        self._commands, theirs = socket.socketpair()
-        with theirs:
+        """Start the job starter. Its processes run `job`, and have these open files.
+
+        Raises:
+            NotStarted: the system gives no more processes.
+        """
+        with starting():
+            self._commands, theirs = socket.socketpair()
+        with theirs, starting():
 
             def serve() -> None:
                 _serve(theirs, job, descriptors)
@@ -52,11 +57,14 @@ class JobStarter:
         """The channel to a process that has done no job yet. `end` it before the next.
 
         Raises:
+            NotStarted: the system gives no more processes.
             EOFError, OSError: the job starter is gone.
         """
         self._commands.sendall(_TAKE)
-        self._has_taken = True
         message, descriptors, _, _ = socket.recv_fds(self._commands, 1, 1)
+        if message == _NONE:
+            raise NotStarted("a process for a job")
+        self._has_taken = True
         if not message or not descriptors:
             raise EOFError
         # With its kind named, so that the socket need not be asked: the walls refuse that.
@@ -117,7 +125,11 @@ def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> N
                 end_if_too_many_threads(taken.child)
         command = commands.recv(1)
         if command == _TAKE:
-            taken, spare = spare or _start(job, descriptors), None
+            try:
+                taken, spare = spare or _start(job, descriptors), None
+            except NotStarted:
+                commands.sendall(_NONE)
+                continue
             socket.send_fds(commands, [_TAKE], [taken.channel.fileno()])
             taken.channel.close()
         elif command == _ENDING and taken is not None:
@@ -125,7 +137,7 @@ def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> N
         elif command == _END and taken is not None:
             taken.child.end()
             taken = None
-            with contextlib.suppress(OSError):  # then the next job starts its own
+            with contextlib.suppress(OSError, NotStarted):  # then the next job starts its own
                 spare = _start(job, descriptors)
         else:
             return
@@ -156,8 +168,9 @@ def _memory(pid: int) -> int:
 
 
 def _start(job: Job, descriptors: tuple[int, ...]) -> _Process:
-    ours, theirs = socket.socketpair()
-    with theirs, contextlib.ExitStack() as if_it_fails:
+    with starting():
+        ours, theirs = socket.socketpair()
+    with theirs, contextlib.ExitStack() as if_it_fails, starting():
         if_it_fails.callback(ours.close)
         child = start_child(lambda: job(theirs), (theirs.fileno(), *descriptors))
         if_it_fails.pop_all()

@@ -66,11 +66,12 @@ def _do(request: dict[str, Any], descriptors: list[int]) -> dict[str, Any]:
         isolation = _isolation(server)
     except (OSError, ValueError) as error:  # one fork or file too many; the next start tries again
         os.close(descriptor)
-        return {"error": f"the self-test of the walls: {type(error).__name__}: {error}"}
+        reason = f"the self-test of the walls: {type(error).__name__}: {error}"
+        return {"error": reason, "errno": getattr(error, "errno", None)}
     try:
         return {"pid": start_child(grade, (descriptor,)).pid}
     except OSError as error:
-        return {"error": f"fork: {error}"}
+        return {"error": f"fork: {error}", "errno": error.errno}
     finally:
         os.close(descriptor)
 
