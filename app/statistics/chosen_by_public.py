@@ -30,7 +30,7 @@ import numpy as np
 
 from app.statistics.estimates import SEED, Array, Interval, cluster_bootstrap
 from app.statistics.intervals import UNSEEN_DISAGREEMENT, of_squared_error, over_competitions
-from app.statistics.pass_at_k import PRIOR_ATTEMPTS, interval_over_runs, pass_at_k
+from app.statistics.pass_at_k import PRIOR_ATTEMPTS, by_successes, interval_over_runs, pass_at_k
 
 RESAMPLES = 500  # of the attempts at a competition: a standard deviation within 3 %
 
@@ -190,14 +190,9 @@ def _variances(
 def _chances(count: int, k: int) -> tuple[Array, Array]:
     """That each place is the best of k of `count`, and pass@k by the number of successes."""
     # Each from the one before: numbers of choices of thousands would take seconds for each k.
-    left = np.arange(count, 0, -1.0)
-    none = np.concatenate([[1.0], np.cumprod(np.maximum(left - k, 0.0) / left)])
-    first = (
-        k
-        / count
-        * np.cumprod(np.concatenate([[1.0], np.maximum(left - k, 0.0)[:-1] / (left[:-1] - 1)]))
-    )
-    return first, 1.0 - none
+    left = np.arange(count, 1.0, -1.0)
+    ratios = np.maximum(left - k, 0.0) / (left - 1.0)
+    return k / count * np.cumprod(np.concatenate([[1.0], ratios])), by_successes(count, k)
 
 
 def _key(one: ScoredAttempt) -> tuple[bool, float]:

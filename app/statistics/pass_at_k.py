@@ -81,6 +81,17 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
     return (ways - comb(attempts - successes, k)) / ways
 
 
+def by_successes(attempts: int, k: int) -> Array:
+    """`pass_at_k` for each number of successes, from none to all, by ratios of the one before.
+
+    >>> by_successes(3, 2).round(3).tolist()
+    [0.0, 0.667, 1.0, 1.0]
+    """
+    left = np.arange(attempts, 0.0, -1.0)
+    none_of_k = np.cumprod(np.maximum(left - k, 0.0) / left)
+    return 1.0 - np.concatenate([[1.0], none_of_k])
+
+
 def passes(grid: Grid, ks: tuple[int, ...], rate: str = "any_medal") -> list[PassAtK]:
     """pass@k over the grid's competitions for each of `ks`; a success is one of `RATES`.
 
@@ -139,8 +150,7 @@ def _variance(attempts: int, chance: float, k: int) -> float:
     lost = attempts - won
     ways = gammaln(attempts + 1.0) - gammaln(won + 1.0) - gammaln(lost + 1.0)
     chances = np.exp(ways + xlogy(won, chance) + xlog1py(lost, -chance))
-    none_of_k = np.cumprod(np.maximum(0.0, lost[:-1] - k) / lost[:-1])
-    estimates = 1.0 - np.concatenate([[1.0], none_of_k])
+    estimates = by_successes(attempts, k)
     mean = float(chances @ estimates)
     return float(chances @ (estimates - mean) ** 2) * attempts / (attempts - 1)
 
