@@ -17,6 +17,7 @@ from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 from starlette.types import Receive, Scope, Send
 
+from app.api.http.security_headers import ONE_READER
 from app.api.http.threads import find_file
 from app.errors import DamagedFile, PodiumError
 from app.regular_file import open_regular
@@ -28,7 +29,7 @@ _ONE = r"(?:[0-9]{1,18}-(?:[0-9]{1,18})?|-[0-9]{1,18})"
 RANGES = re.compile(rf"bytes=\s*{_ONE}(?:\s*,\s*{_ONE})*\s*", re.IGNORECASE)
 
 # Signed addresses too, which have no key in a header: they end with their key, in every cache.
-KEPT = {"Cache-Control": "private, no-cache"}
+KEPT = {"Cache-Control": ONE_READER}
 
 
 class RangeNotSatisfiable(PodiumError):

@@ -15,7 +15,8 @@ NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 CACHE_CONTROL = b"cache-control"
 # Without it a cache may guess from Last-Modified how long it keeps an answer, and gives it to the
 # next reader; a browser shows it after the log-out. With it both ask again, by the ETag.
-FOR_ONE_READER = (CACHE_CONTROL, b"private, no-cache")
+ONE_READER = "private, no-cache"
+FOR_ONE_READER = (CACHE_CONTROL, ONE_READER.encode())
 CREDENTIALS = frozenset({b"authorization", b"cookie"})
 
 

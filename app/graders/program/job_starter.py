@@ -63,7 +63,7 @@ class JobStarter:
         self._commands.sendall(_TAKE)
         message, descriptors, _, _ = socket.recv_fds(self._commands, 1, 1)
         if message == _NONE:
-            raise NotStarted("a process for a job")
+            raise NotStarted("the system gives no more of them")
         self._has_taken = True
         if not message or not descriptors:
             raise EOFError

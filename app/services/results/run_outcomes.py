@@ -17,12 +17,7 @@ from app.domain.baseline import Baseline
 from app.domain.states import INFRASTRUCTURE, RunState, SubmissionState
 from app.services.experiments import experiments
 from app.services.results.baseline_comparison import BaselineComparison
-from app.services.results.inputs.attempts import (
-    EXCLUDED,
-    ONLY_REPORTED,
-    OPEN,
-    attempt_of_run,
-)
+from app.services.results.inputs.attempts import EXCLUDED, ONLY_REPORTED, OPEN, attempt_of_run
 from app.services.runtime.catalogue import CatalogueEntry
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from cachetools import LRUCache
+from cachetools import LRUCache, cachedmethod
 
 from app.domain.competition import Competition, parse_competition
 from app.domain.leaderboard import Leaderboard
@@ -83,15 +83,7 @@ class Catalogue:
         Raises:
             NotFound: no version has this id.
         """
-        with self._lock:
-            known = self._declarations.get(version_id)
-        if known is not None:
-            return known
-        version = self.version(version_id)
-        competition = parse_competition(version.slug, version.toml)
-        with self._lock:
-            self._declarations[version_id] = competition
-        return competition
+        return self._declaration(self.version(version_id))
 
     def entry(self, version: VersionRecord) -> CatalogueEntry:
         """The catalogue entry of a version."""
@@ -99,7 +91,7 @@ class Catalogue:
             found = self._entries.get(version.id)
         if found is not None:
             return found
-        competition = parse_competition(version.slug, version.toml)
+        competition = self._declaration(version)
         with self.files.lease(version, answers=False) as lease:
             board = leaderboard_of(competition, _read_text(lease.path / FILE))
             description = _read_text(lease.path / DESCRIPTION)
@@ -107,6 +99,14 @@ class Catalogue:
         with self._lock:
             self._entries[version.id] = entry
         return entry
+
+    @cachedmethod(
+        lambda self: self._declarations,
+        key=lambda self, version: version.id,
+        lock=lambda self: self._lock,
+    )
+    def _declaration(self, version: VersionRecord) -> Competition:
+        return parse_competition(version.slug, version.toml)
 
     def suites(self) -> Mapping[str, tuple[str, ...]]:
         """The slugs of every suite, by the suite's name. Empty if there is no `suites.toml`."""

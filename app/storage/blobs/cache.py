@@ -11,25 +11,16 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.errors import StoreAway
+from app.storage.blobs.key_turns import KeyTurns
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.upload import translate_disk_full
 
 PARTIAL = "making"
 BLOCK_BYTES = 512  # the unit of st_blocks
 SLACK_FRACTION = 16  # sizes are measured again after 1/16 of the limit was added
-
-
-@dataclass
-class _Making:
-    """An entry that one thread makes, and how many threads want it."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    wanted: int = 0
-    failure: StoreAway | None = None
 
 
 class FileCache:
@@ -46,7 +37,7 @@ class FileCache:
         self._partial.mkdir(parents=True)
         self._alive = _lock(self._partial, fcntl.LOCK_SH)  # until this process ends
         self._lock = threading.Lock()
-        self._making: dict[str, _Making] = {}
+        self._turns = KeyTurns()
         self._unmeasured = max_bytes  # bytes added since the sizes were measured
 
     def get(self, key: str, make: Callable[[Path], None]) -> Lease:
@@ -63,16 +54,16 @@ class FileCache:
         found = self._open(path)
         if found is not None:
             return found
-        with self._exclusive(key) as making:
+        with self._turns.turn(key) as turn:
             found = self._open(path)
             if found is not None:
                 return found
-            if making.failure is not None:
-                raise StoreAway(making.failure.detail)
+            if turn.failure is not None:
+                raise StoreAway(turn.failure.detail)
             try:
                 return self._make(path, make)
             except StoreAway as failure:
-                making.failure = failure
+                turn.failure = failure
                 raise
 
     def add(self, key: str, file: Path) -> None:
@@ -148,20 +139,6 @@ class FileCache:
             except FileNotFoundError:
                 pass
             os.close(descriptor)  # removed after it was opened; there may be a new entry
-
-    @contextlib.contextmanager
-    def _exclusive(self, key: str) -> Iterator[_Making]:
-        with self._lock:
-            making = self._making.setdefault(key, _Making())
-            making.wanted += 1
-        try:
-            with making.lock:
-                yield making
-        finally:
-            with self._lock:
-                making.wanted -= 1
-                if not making.wanted:
-                    del self._making[key]
 
     def _count(self, size: int) -> None:
         with self._lock:

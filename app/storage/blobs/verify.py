@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
 from cachetools import LRUCache, TTLCache
@@ -14,6 +12,7 @@ from cachetools import LRUCache, TTLCache
 from app.errors import DamagedFile
 from app.file_digest import file_digest
 from app.storage.blobs.cache import FileCache
+from app.storage.blobs.key_turns import KeyTurns
 from app.storage.blobs.lease import Lease
 from app.system_limits import is_used_up
 
@@ -46,15 +45,6 @@ def verify_file(path: Path, sha256: str) -> None:
         )
 
 
-@dataclass
-class _Reading:
-    """A file that one thread reads, and how many threads want to know what it finds."""
-
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    wanted: int = 0
-    failure: DamagedFile | None = None
-
-
 class VerifiedFiles:
     """Remembers which files had the right bytes or wrong ones, by inode, size, mtime and ctime.
 
@@ -68,7 +58,7 @@ class VerifiedFiles:
         self._failures: TTLCache[tuple[Path, str], tuple[Signature, str]] = TTLCache(
             REMEMBERED_FAILURES, FAILED_SECONDS
         )
-        self._reading: dict[tuple[Path, str], _Reading] = {}
+        self._turns = KeyTurns()
 
     def require(self, path: Path, sha256: str) -> None:
         """Compare a file with its digest, unless it was compared and did not change since.
@@ -83,12 +73,12 @@ class VerifiedFiles:
         """
         if self._is_known(path, sha256, self._signature(path)):
             return
-        with self._exclusive(path, sha256) as reading:
+        with self._turns.turn((path, sha256)) as turn:
             signature = self._signature(path)
             if self._is_known(path, sha256, signature):
                 return
-            if reading.failure is not None:
-                raise DamagedFile(reading.failure.detail)
+            if turn.failure is not None:
+                raise DamagedFile(turn.failure.detail)
             with self._lock:
                 failed = self._failures.get((path, sha256))
             if failed is not None and failed[0] == signature:
@@ -96,7 +86,7 @@ class VerifiedFiles:
             try:
                 verify_file(path, sha256)
             except DamagedFile as failure:
-                reading.failure = failure
+                turn.failure = failure
                 if signature is not None:
                     with self._lock:
                         self._failures[path, sha256] = signature, failure.detail
@@ -116,20 +106,6 @@ class VerifiedFiles:
     def _is_known(self, path: Path, sha256: str, signature: Signature | None) -> bool:
         with self._lock:
             return signature is not None and self._known.get((path, sha256)) == signature
-
-    @contextlib.contextmanager
-    def _exclusive(self, path: Path, sha256: str) -> Iterator[_Reading]:
-        with self._lock:
-            reading = self._reading.setdefault((path, sha256), _Reading())
-            reading.wanted += 1
-        try:
-            with reading.lock:
-                yield reading
-        finally:
-            with self._lock:
-                reading.wanted -= 1
-                if not reading.wanted:
-                    del self._reading[path, sha256]
 
 
 def undamaged(
