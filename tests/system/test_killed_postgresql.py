@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import psycopg
 
-from tests.api.conftest import WAIT, Podium, Run
+from tests.api.conftest import CSV, Podium, Run
 from tests.crashable import crashable_postgres
 from tests.distributed.cluster import await_that, is_settled, wait_until
 from tests.factories import good_submission, write_competition
@@ -98,7 +98,7 @@ def keep_sending(
             answer = agent.post(
                 f"/v1/runs/{run.id}/submissions",
                 content=shifted(folder, number),
-                headers={**WAIT, "Idempotency-Key": str(number)},
+                headers={**CSV, "Prefer": "wait=2", "Idempotency-Key": str(number)},
             )
             statuses.add(answer.status_code)
             if answer.status_code == 503:

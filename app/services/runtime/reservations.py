@@ -83,11 +83,19 @@ class Reservations:
         processes that serve one run do not know each other's reservations: the row's transaction
         decides then.
         """
-        found = self._reserve(database, wanted, now)
-        return [
-            self._count_bytes(database, one, outcome)
-            for one, outcome in zip(wanted, found, strict=True)
-        ]
+        made: list[Reservation] = []
+        try:
+            found = self._reserve(database, wanted, now, made)
+            return [
+                self._count_bytes(database, one, outcome)
+                for one, outcome in zip(wanted, found, strict=True)
+            ]
+        except BaseException:
+            # The database was lost after some decisions. Nobody else would give these places back,
+            # and whoever sends one of their keys again would wait for ever.
+            for reservation in made:
+                reservation.release()
+            raise
 
     def _count_bytes(self, database: Database, wanted: WantedPlace, found: Outcome) -> Outcome:
         if not isinstance(found, Reservation) or not found.stores:
@@ -100,8 +108,13 @@ class Reservations:
         return found
 
     def _reserve(
-        self, database: Database, wanted: Sequence[WantedPlace], now: datetime
+        self,
+        database: Database,
+        wanted: Sequence[WantedPlace],
+        now: datetime,
+        made: list[Reservation],
     ) -> list[Outcome]:
+        """The outcomes for these. Adds the reservations to `made` as it makes them."""
         if not any(
             one.run.limits or one.idempotency_key or self.failures.may_refuse(database, one.run)
             for one in wanted
@@ -112,7 +125,9 @@ class Reservations:
         with self._lock:
             pending = {one.run.id: self._pending(one.run.id) for one in wanted}
             with database.read() as session:
-                return [self._decide(session, one, pending[one.run.id], now) for one in wanted]
+                return [
+                    self._decide(session, one, pending[one.run.id], now, made) for one in wanted
+                ]
 
     def _pending(self, run_id: str) -> list[Reservation]:
         """The run's open reservations. Forgets the others."""
@@ -122,7 +137,12 @@ class Reservations:
         return kept
 
     def _decide(
-        self, session: Session, wanted: WantedPlace, pending: list[Reservation], now: datetime
+        self,
+        session: Session,
+        wanted: WantedPlace,
+        pending: list[Reservation],
+        now: datetime,
+        made: list[Reservation],
     ) -> Outcome:
         run, key = wanted.run, wanted.idempotency_key
         try:
@@ -144,6 +164,7 @@ class Reservations:
             except QuotaExceeded:
                 return Undecided(pending[0].released)
         reservation = Reservation(key)
+        made.append(reservation)
         pending.append(reservation)
         self._by_run[run.id] = pending
         return reservation

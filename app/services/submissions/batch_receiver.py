@@ -79,6 +79,7 @@ class BatchReceiver:
         Nothing was stored then.
         """
         future: Future[StoredSubmission] = Future()
+        future.set_running_or_notify_cancel()  # a request that ends cannot cancel it any more
         self._add(incoming, future)
         return future
 
@@ -88,6 +89,8 @@ class BatchReceiver:
         self._blobs.close()
 
     def _add(self, incoming: IncomingSubmission, future: Future[StoredSubmission]) -> None:
+        if future.done():  # it waited for another, and its group has failed meanwhile
+            return
         with self._lock:
             self._waiting.append((incoming, future))
             is_first = len(self._waiting) == 1

@@ -7,6 +7,7 @@ import contextlib
 from datetime import UTC, datetime
 
 from app.domain.outcome_times import shown_at
+from app.errors import StorageFull, Unavailable
 from app.services.auth import Caller, is_live
 from app.services.runtime.context import Context
 from app.services.submissions import disclose
@@ -51,11 +52,16 @@ def show_after_wait(
     """A submission as it is now, for a caller who waited since it was as in `submission`.
 
     A key that was revoked, has expired or was archived meanwhile is shown no outcome. Its request
-    is not refused, because the file is stored.
+    is not refused, because the file is stored. Nor is it while the database is away or full: a
+    later request is shown the outcome.
     """
-    with context.database.read() as session:
-        live = is_live(session, caller.key_id)
-        now = disclose.find(session, caller, submission.id) if live else None
-    if now is None:
-        return disclose.show_new(context, caller, run, submission)
-    return disclose.show_found(context, caller, now, is_first=True)
+    try:
+        with context.database.read() as session:
+            live = is_live(session, caller.key_id)
+            now = disclose.find(session, caller, submission.id) if live else None
+        if now is not None:
+            return disclose.show_found(context, caller, now, is_first=True)
+    except (Unavailable, StorageFull):
+        if submission.state.is_settled:
+            raise
+    return disclose.show_new(context, caller, run, submission)

@@ -39,6 +39,7 @@ class WriteBatch(Generic[Item, Result]):
     def add(self, item: Item) -> Future[Result]:
         """Add an item. Its future is done once its result is committed."""
         future: Future[Result] = Future()
+        future.set_running_or_notify_cancel()  # who waits for it cannot cancel it any more
         with self._lock:
             self._waiting.append((item, future))
             is_first = len(self._waiting) == 1

@@ -104,6 +104,18 @@ def test_a_refusal_for_bytes_gives_its_place_back(here: World, reservations: Res
     assert kinds(reserve(reservations, here, run)) == [Reservation]
 
 
+def test_places_of_a_group_that_the_database_fails_are_given_back(
+    here: World, reservations: Reservations
+) -> None:
+    cannot_be_sent = "\ud800"  # as if the database were lost at the second of two
+    wanted = [WantedPlace(here.run, Blob(A, 10), key) for key in ("k", cannot_be_sent)]
+
+    with pytest.raises(Exception, match="surrogates"):
+        reservations.reserve(here.database, wanted, NOON)
+
+    assert kinds(reserve(reservations, here, here.run, key="k")) == [Reservation]
+
+
 def test_bytes_that_came_before_with_their_key_do_not_count(
     here: World, reservations: Reservations
 ) -> None:
