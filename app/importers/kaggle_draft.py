@@ -10,6 +10,7 @@ from pathlib import Path
 
 from app.domain.competition import TOML
 from app.domain.wording import first_few
+from app.importers.kaggle_leaderboard import ZIP_ERRORS
 from app.importers.kaggle_source import KaggleCompetition
 
 DESCRIPTION_PAGES = ("description", "abstract", "overview", "evaluation", "data-description")
@@ -27,8 +28,8 @@ def write_draft(
     folder: Path, about: KaggleCompetition, pages: dict[str, str], archive: Path
 ) -> list[str]:
     """Write the folder. Returns the list of things left to do, which is also in its README."""
-    folder.mkdir(parents=True)
     header = _sample_header(archive)
+    folder.mkdir(parents=True)
     ids, columns = header[:1] or ["id"], header[1:] or ["target"]
     lines = [
         f"title = {_quoted(about.title)}",
@@ -79,9 +80,16 @@ def write_draft(
 
 
 def _sample_header(archive: Path) -> list[str]:
-    """The columns of the sample submission in the archive; none where it has none."""
+    """The columns of the sample submission in the archive; none where it has none to read."""
     if not zipfile.is_zipfile(archive):
         return []
+    try:
+        return _header_in(archive)
+    except (csv.Error, *ZIP_ERRORS):  # a person fills in the columns then
+        return []
+
+
+def _header_in(archive: Path) -> list[str]:
     with zipfile.ZipFile(archive) as opened:
         names = [
             name

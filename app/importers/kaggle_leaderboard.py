@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import lzma
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -19,7 +20,10 @@ MAX_BYTES = 64 << 20
 SCORE, RANK = "score", "rank"
 LONGEST_RANK = 9  # digits
 # Damage, a method that Python lacks, and a password.
-ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+ZIP_ERRORS = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError,
+    OSError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -293,14 +293,21 @@ def test_a_quota_holds_against_a_race(podium: Podium, tiny: Path, good: bytes) -
 
 
 def test_a_run_ends_when_its_hours_are_over(podium: Podium, tiny: Path, good: bytes) -> None:
-    run = podium.run(tiny, limits={"hours": 0.0001})
-    assert run.client.post(f"/v1/runs/{run.id}/start").status_code == 200
-    time.sleep(0.5)
+    run = podium.run(tiny, limits={"hours": 0.0003})  # 1.08 seconds
+    chosen = {"submission": run.submit(good).json()["id"]}
+    time.sleep(1.2)
 
     response = run.submit(good)
+    selected = run.client.put(f"/v1/runs/{run.id}/selected", json=chosen)
+    by_researcher = podium.admin.put(f"/v1/runs/{run.id}/selected", json=chosen)
 
-    assert response.status_code == 409
+    assert (response.status_code, selected.status_code, by_researcher.status_code) == (
+        409,
+        409,
+        200,
+    )
     assert "hours" in response.json()["detail"]
+    assert "hours" in selected.json()["detail"]
 
 
 def test_submissions_are_listed_oldest_first_in_pages(

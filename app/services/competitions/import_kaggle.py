@@ -179,7 +179,7 @@ def _write_provenance(folder: Path, about: KaggleCompetition, archive: Path, hom
     board = home / "leaderboard" / f"{about.slug}.zip"
     document: dict[str, Any] = {
         "source": f"{'podium' if is_podium() else 'kaggle'}:{about.slug}",
-        "asked": os.environ.get("HTTP_PROXY", "") or "https://api.kaggle.com",
+        "asked": _asked(os.environ.get("HTTP_PROXY", "")),
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "kaggle": asdict(about),
         "archive": {"name": archive.name, **_digest(archive)},
@@ -187,6 +187,14 @@ def _write_provenance(folder: Path, about: KaggleCompetition, archive: Path, hom
     }
     text = json.dumps(document, indent=2, ensure_ascii=False)
     (folder / "provenance.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _asked(proxy: str) -> str:
+    """Who gave the files: Kaggle, or the proxy in between, without a password in its address."""
+    if not proxy:
+        return "https://api.kaggle.com"
+    scheme, slashes, address = proxy.rpartition("://")
+    return f"{scheme}{slashes}{address.rpartition('@')[2]}"
 
 
 def _digest(file: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from app.errors import Conflict, NotFound, RunClosed
 from app.services.auth import Caller, own_run
 from app.services.public_log.run_receipts import issue_at_close
 from app.services.runtime.context import Context
-from app.services.runtime.run_limits import existing_run, start_clocks
+from app.services.runtime.run_limits import existing_run, refuse_closed, start_clocks
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import RunRecord
 from app.storage.queries import (
@@ -159,7 +159,7 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
     """Choose the run's final submission.
 
     Raises:
-        RunClosed: the run is closed.
+        RunClosed: the run is closed, or its hours are over and a run's key asks.
         NotFound: the run has no such submission.
         Conflict: the submission was rejected, and the caller may see that.
     """
@@ -169,6 +169,8 @@ def select(context: Context, caller: Caller, run_id: str, submission_id: str) ->
         now = runs.lock_run(session, run_id) or run
         if now.state == RunState.CLOSED:
             raise RunClosed(f"Run {run_id} is closed: its final submission cannot change.")
+        if caller.is_run:  # who chose later would have had more time than others
+            refuse_closed(now, datetime.now(UTC))
         found = submissions.get_submission(session, submission_id)
         if found is None or found[0].run_id != run_id:
             raise NotFound(f"Run {run_id} has no submission {submission_id!r}.")

@@ -1,0 +1,48 @@
+"""A draft is made of what Kaggle's archive has, also where its sample cannot be read."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.importers.kaggle_draft import write_draft
+from app.importers.kaggle_source import KaggleCompetition
+
+ABOUT = KaggleCompetition("bikes", "Bikes", "", "rmse", "", (), True, 1, 1, is_all=True)
+
+
+def draft(tmp_path: Path, archive: Path) -> str:
+    write_draft(tmp_path / "bikes", ABOUT, {}, archive)
+    return (tmp_path / "bikes" / "competition.toml").read_text()
+
+
+@pytest.mark.parametrize(("sample", "columns"), [
+    (b"row,count\nr1,1\n", ("row", "count")),
+    (b"row,count\rr1,1\r", ("id", "target")),  # line ends of an old Mac: no CSV for Python
+])  # fmt: skip
+def test_the_columns_are_those_of_the_sample(
+    tmp_path: Path, sample: bytes, columns: tuple[str, str]
+) -> None:
+    archive = tmp_path / "bikes.zip"
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("sample_submission.csv", sample)
+
+    text = draft(tmp_path, archive)
+
+    assert f'id = "{columns[0]}"' in text
+    assert f'"{columns[1]}" = {{ kind' in text
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_a_damaged_sample_is_none(tmp_path: Path, method: int) -> None:
+    archive = tmp_path / "bikes.zip"
+    with zipfile.ZipFile(archive, "w", method) as opened:
+        opened.writestr("sample_submission.csv", b"row,count\n" * 50)
+    data = bytearray(archive.read_bytes())
+    start = data.index(b".csv") + 4
+    data[start : start + 12] = b"\xff" * 12
+    archive.write_bytes(data)
+
+    assert 'id = "id"' in draft(tmp_path, archive)
