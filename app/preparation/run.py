@@ -60,9 +60,11 @@ class Parent:
         self._answers.get()
 
     def _listen(self) -> None:
-        while answer := self._socket.recv(1):
-            self._answers.put(answer)
-        os._exit(ORPHANED)
+        try:
+            while answer := self._socket.recv(1):
+                self._answers.put(answer)
+        finally:  # also by an error: it ended with a request that it had not read
+            os._exit(ORPHANED)
 
 
 def run() -> None:

@@ -19,6 +19,7 @@ from app.services.runtime.context import Context
 from app.services.runtime.environment import OtherEnvironment
 from app.storage.database.records import ClaimRecord
 from app.storage.queries.regrades.outcomes import ClaimedRegrading
+from app.system_limits import is_used_up
 
 log = logging.getLogger("podium.worker")
 Result = TypeVar("Result")
@@ -86,6 +87,14 @@ class Deliveries:
         except PodiumError:
             await asyncio.sleep(FAILURE_PAUSE_SECONDS)
             raise Retry from None
+        except Exception as error:
+            if not is_used_up(error):
+                raise
+            # No thread could be started, so nothing was tried, and no attempt counts.
+            log.warning("a grading has to wait", extra={"why": str(error)})
+            await _hand_back(lifecycle, claiming)
+            await asyncio.sleep(FAILURE_PAUSE_SECONDS)
+            raise Retry from None
         if state is SubmissionState.QUEUED:
             raise Retry
 
@@ -108,7 +117,7 @@ async def _hand_back(
             claimed = await claiming
             if claimed is not None:
                 await _wait_for(lifecycle.claims.give_back(claimed))
-    except (PodiumError, TimeoutError) as error:
+    except Exception as error:
         # Maintenance requeues the job when this worker's heartbeat is overdue.
         log.warning("cannot give a submission back", extra={"error": repr(error)})
 

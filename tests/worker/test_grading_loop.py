@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from app.domain.states import RegradeState, SubmissionState
 from app.services.competitions.import_folder import import_folder
-from app.services.grading import gradings_in_progress, recovery
+from app.services.grading import gradings_in_progress, lifecycle, recovery
 from app.services.regrades.start import start
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
@@ -189,9 +189,33 @@ def test_a_loop_outlives_an_error_of_the_database_that_is_no_outage(
     assert "refused here" in caplog.text  # the log tells the error itself
 
 
-def refuse_updates(context: Context, *, refuses: bool) -> None:
-    """Let the database refuse to change submissions: an error that is neither retried nor named."""
-    action = "BEFORE UPDATE ON submission BEGIN SELECT RAISE(ABORT, 'refused here'); END"
+def test_an_outcome_that_the_database_refuses_is_written_when_it_does_no_more(
+    server: Server, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lifecycle, "DATABASE_PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(lifecycle, "UNEXPECTED_PAUSE_SECONDS", 0.05)
+    sent = server.submit()
+    refuse_updates(server.context, refuses=True, of="grading")
+
+    def stop(idle: bool) -> bool:
+        if caplog.text.count("cannot write an outcome") >= 4:  # the grade, the fault, and again
+            refuse_updates(server.context, refuses=False)
+        return idle and server.row(sent).state.is_settled
+
+    Worker(server.context).run(stop)
+
+    assert server.row(sent).state is SubmissionState.GRADED
+
+
+def refuse_updates(context: Context, *, refuses: bool, of: str = "queued") -> None:
+    """Let the database refuse to change submissions: an error that is neither retried nor named.
+
+    It refuses those in the state `of`.
+    """
+    action = (
+        f"BEFORE UPDATE ON submission WHEN OLD.state = '{of}' "
+        "BEGIN SELECT RAISE(ABORT, 'refused here'); END"
+    )
     statement = f"CREATE TRIGGER refusal {action}" if refuses else "DROP TRIGGER IF EXISTS refusal"
     context.database.write(lambda session: session.execute(text(statement)).close())
 

@@ -69,13 +69,14 @@ class ImportJobs:
             if self._running() is not None:
                 raise Conflict(ANOTHER)
             job = ImportJob(f"imp_{uuid.uuid4().hex}", archive.stat().st_size, datetime.now(UTC))
+            thread = threading.Thread(
+                target=self._run, args=(context, job, scratch, archive), name="import"
+            )
+            thread.start()  # before the job is listed: at a limit of threads it never runs
+            self._thread = thread
             self._jobs[job.id] = job
             while len(self._jobs) > KEPT:
                 self._jobs.popitem(last=False)
-            self._thread = threading.Thread(
-                target=self._run, args=(context, job, scratch, archive), name="import"
-            )
-            self._thread.start()
         return job
 
     def require_idle(self) -> None:

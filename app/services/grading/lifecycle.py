@@ -24,6 +24,7 @@ from app.system_limits import is_used_up
 
 log = logging.getLogger("podium.worker")
 DATABASE_PAUSE_SECONDS = 0.5  # before the database is tried again
+UNEXPECTED_PAUSE_SECONDS = 10.0  # the same, after an error that need not pass
 POSTPONED = Postponed()  # of this process
 GradingEnd = Future[SubmissionState | None]
 
@@ -32,10 +33,9 @@ class GradingLifecycle(Generic[AnyClaim]):
     """Grades claimed submissions and writes exactly one outcome for each.
 
     The future of a grading is done once its outcome is committed. Its result is the state of the
-    submission: `queued` if it has to be tried again, None if the claim was lost meanwhile. It
-    raises the error because of which no outcome could be written. It is cancelled when the graders
-    close; the claim then stays. With `are_others`, other machines grade as well: a submission is
-    given back if no grader can be started on this one.
+    submission: `queued` if it has to be tried again, None if the claim was lost meanwhile. It is
+    cancelled when the graders close; the claim then stays. With `are_others`, other machines grade
+    as well: a submission is given back if no grader can be started on this one.
     """
 
     def __init__(
@@ -119,7 +119,8 @@ class GradingLifecycle(Generic[AnyClaim]):
                 return
             log.error("cannot write an outcome", exc_info=error, extra={"submission": claimed.id})
             if isinstance(outcome, GraderFault):
-                end.set_exception(error)
+                # Nobody else would: to other claims the submission is being graded.
+                _later(lambda: self._write(claimed, outcome, end), UNEXPECTED_PAUSE_SECONDS)
             else:
                 fault = GraderFault("internal", type(error).__name__)
                 _later(lambda: self._finish(claimed, fault, end))
@@ -143,7 +144,8 @@ class GradingLifecycle(Generic[AnyClaim]):
             elif isinstance(error, Unavailable | StorageFull):
                 _later(give_back)
             else:
-                end.set_exception(error)
+                log.error("cannot give a submission back", exc_info=error)
+                _later(give_back, UNEXPECTED_PAUSE_SECONDS)
 
         def give_back() -> None:
             self.claims.give_back(claimed).add_done_callback(given_back)
@@ -156,6 +158,6 @@ def _will_pass(error: BaseException) -> bool:
     return isinstance(error, Unavailable | StorageFull) or is_used_up(error)
 
 
-def _later(function: Callable[[], None]) -> None:
+def _later(function: Callable[[], None], seconds: float = DATABASE_PAUSE_SECONDS) -> None:
     """Call a function after a pause."""
-    POSTPONED.add(DATABASE_PAUSE_SECONDS, function)
+    POSTPONED.add(seconds, function)

@@ -105,8 +105,10 @@ def _storage(context: Context) -> str:
     # A name of its own for each probe: two at a time would remove each other's file.
     probe = context.settings.data_dir / f"probe.{uuid.uuid4().hex}"
     try:
-        probe.write_bytes(b"podium")
-        probe.unlink()
+        try:
+            probe.write_bytes(b"podium")
+        finally:
+            probe.unlink(missing_ok=True)
         context.blobs.check()
     except OSError as error:
         return f"the data directory cannot be written: {error.strerror}"

@@ -154,8 +154,12 @@ class VersionFiles:
             except DamagedFile:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 partial = target.with_name(f"{target.name}.{uuid.uuid4().hex}")
-                link_or_copy(directory / file.path, partial)
-                partial.replace(target)
+                try:
+                    link_or_copy(directory / file.path, partial)
+                    partial.replace(target)
+                except BaseException:
+                    partial.unlink(missing_ok=True)
+                    raise
 
     def _verify(self, version: VersionRecord, directory: Path, *, answers: bool) -> None:
         """Compare the files with their digests; each again only after it changed on the disk."""

@@ -89,8 +89,6 @@ class BatchReceiver:
         self._blobs.close()
 
     def _add(self, incoming: IncomingSubmission, future: Future[StoredSubmission]) -> None:
-        if future.done():  # it waited for another, and its group has failed meanwhile
-            return
         with self._lock:
             self._waiting.append((incoming, future))
             is_first = len(self._waiting) == 1
@@ -110,6 +108,10 @@ class BatchReceiver:
             has_more = bool(self._waiting)
         if has_more:
             self._thread.submit(self._receive_group)
+        # Some may have waited for others in a group that failed, and got its error.
+        group = [one for one in group if not one[1].done()]
+        if not group:
+            return
         try:
             self._store_group(group)
         except Exception as error:

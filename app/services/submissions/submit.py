@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,7 +14,7 @@ from app.errors import PodiumError
 from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
-from app.services.runtime.reservations import Reservation, WantedPlace
+from app.services.runtime.reservations import Outcome, Reservation, WantedPlace
 from app.services.runtime.run_limits import refuse_closed, refuse_measured, start_clocks
 from app.services.submissions.storing_threads import store_in_thread
 from app.storage.blobs.lease import Lease
@@ -162,15 +163,36 @@ async def _reserve(
     """A place for a submission whose bytes are received but not stored."""
     wanted = WantedPlace(run, announced, meta.idempotency_key)
     while True:
-        found = await asyncio.to_thread(
-            context.reservations.reserve, context.database, [wanted], datetime.now(UTC)
-        )
-        if isinstance(found[0], Reservation):
-            return found[0]
-        if isinstance(found[0], PodiumError):
-            raise found[0]
+        found = await _ask_for_place(context, wanted)
+        if isinstance(found, Reservation):
+            return found
+        if isinstance(found, PodiumError):
+            raise found
         # `asyncio.wait` does not cancel the other submission's future if this request is cancelled.
-        await asyncio.wait([asyncio.wrap_future(found[0].until)])
+        await asyncio.wait([asyncio.wrap_future(found.until)])
+
+
+async def _ask_for_place(context: Context, wanted: WantedPlace) -> Outcome:
+    """Ask in a thread. A place that comes after this request has ended is given back."""
+    answer: Future[Outcome] = Future()
+
+    def ask() -> Outcome:
+        found = context.reservations.reserve(context.database, [wanted], datetime.now(UTC))[0]
+        answer.set_result(found)
+        return found
+
+    try:
+        return await asyncio.to_thread(ask)
+    except BaseException:
+        # The thread may go on. Where none could be started, a later one asks all the same.
+        answer.add_done_callback(_give_back)
+        raise
+
+
+def _give_back(answer: Future[Outcome]) -> None:
+    found = answer.result()
+    if isinstance(found, Reservation):
+        found.release()
 
 
 def verified_file(context: Context, submission: SubmissionRecord) -> Lease:

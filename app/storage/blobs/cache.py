@@ -123,8 +123,9 @@ class FileCache:
                     return found or self._make(path, make)
         finally:
             _delete(partial)
+        lease = Lease(path, descriptor)  # which closes the descriptor, whatever fails now
         self._count(size)
-        return Lease(path, descriptor)
+        return lease
 
     def _open(self, path: Path) -> Lease | None:
         while True:
@@ -132,13 +133,12 @@ class FileCache:
                 descriptor = _lock(path, fcntl.LOCK_SH)
             except FileNotFoundError:
                 return None
-            try:
+            lease = Lease(path, descriptor)
+            with contextlib.suppress(FileNotFoundError):
                 if _is_at(descriptor, path):
                     os.utime(path, ns=(time.time_ns(), os.fstat(descriptor).st_mtime_ns))
-                    return Lease(path, descriptor)
-            except FileNotFoundError:
-                pass
-            os.close(descriptor)  # removed after it was opened; there may be a new entry
+                    return lease
+            lease.close()  # removed after it was opened; there may be a new entry
 
     def _count(self, size: int) -> None:
         with self._lock:

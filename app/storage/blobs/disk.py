@@ -75,10 +75,14 @@ class DiskBlobs:
             if not renew_blob(blob_path, blob):
                 self.reserve.require(blob.bytes)
                 temporary = self._spool.directory / uuid.uuid4().hex
-                link_or_copy(file, temporary)
-                temporary.chmod(0o440)
-                os.utime(temporary)
-                temporary.rename(blob_path)
+                try:
+                    link_or_copy(file, temporary)
+                    temporary.chmod(0o440)
+                    os.utime(temporary)
+                    temporary.rename(blob_path)
+                except BaseException:
+                    temporary.unlink(missing_ok=True)  # a part of a copy, on a disk that is full
+                    raise
             sync_directory(blob_path.parent)
 
     def lease(self, sha256: str) -> Lease:

@@ -45,7 +45,11 @@ class Journal:
             self._descriptor = os.open(self.path, flags, 0o600)
             fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         self.bytes = 0
-        sync_directory(directory)
+        try:
+            sync_directory(directory)
+        except OSError:
+            self.close()
+            raise
 
     def append(self, bodies: Sequence[tuple[bytes, bytes]]) -> None:
         """Append pairs of SHA-256 and body. They are synced to disk when this returns.

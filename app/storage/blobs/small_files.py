@@ -85,7 +85,10 @@ class SmallFiles:
             # A daemon thread: if it does not run in time, the next start recovers the journal.
             timer = threading.Timer(RECOVERY_DELAY_SECONDS, self._recover, (journal,))
             timer.daemon = True
-            timer.start()
+            try:
+                timer.start()
+            except RuntimeError:  # no more threads; the files are stored all the same
+                journal.close()
 
     def _write(self, blob: Blob, body: bytes) -> None:
         path = f"{self._store.root}/{path_of(blob.sha256)}"  # Path would double the time

@@ -136,10 +136,12 @@ class Upload:
         if self._descriptor is None:
             return
         descriptor, self._descriptor = self._descriptor, None
-        if not self._is_moved:
-            with contextlib.suppress(FileNotFoundError):  # moved by a `keep` that failed after it
-                os.unlink(self._path)  # noqa: PTH108 (half the time of Path.unlink, every upload)
-        os.close(descriptor)
+        try:
+            if not self._is_moved:
+                with contextlib.suppress(FileNotFoundError):  # moved by a `keep` that then failed
+                    os.unlink(self._path)  # noqa: PTH108 (half of Path.unlink's time, every upload)
+        finally:
+            os.close(descriptor)
 
     def __enter__(self) -> Self:
         return self

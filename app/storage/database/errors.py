@@ -10,7 +10,8 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from app.errors import DISK_FULL
 
-# SQLite's primary result codes for a locked database or an unreachable disk.
+# SQLite's primary result codes for a locked database, an unreachable disk, or one that was mounted
+# read-only because of its errors.
 SQLITE_TEMPORARY = frozenset(
     {
         sqlite3.SQLITE_BUSY,
@@ -18,12 +19,16 @@ SQLITE_TEMPORARY = frozenset(
         sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_CANTOPEN,
         sqlite3.SQLITE_PROTOCOL,
+        sqlite3.SQLITE_READONLY,
     }
 )
 # Connection exceptions, transactions to retry, too many connections, operator intervention
 # (shutdown, start-up), lock time-outs, statement time-outs, and transactions that the server ended
-# because this process was frozen.
-POSTGRES_TEMPORARY = ("08", "40", "53300", "57P", "55P03", "57014", "25P03")
+# because this process was frozen. A server that is a standby yet, or has no memory left, or whose
+# disk fails, refuses with 25006, 53200 and 58030.
+POSTGRES_TEMPORARY = (
+    "08", "40", "53300", "57P", "55P03", "57014", "25P03", "25006", "53200", "58030",
+)  # fmt: skip
 POSTGRES_DISK_FULL = "53100"
 # What a database answers that finds a damaged page: SQLite's codes, PostgreSQL's class of states.
 SQLITE_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -49,6 +54,8 @@ def outage_in_words(error: BaseException) -> str:
         return "The disk of the database cannot be read or written"
     if code == sqlite3.SQLITE_CANTOPEN:
         return "The file of the database cannot be opened"
+    if code == sqlite3.SQLITE_READONLY or getattr(cause, "sqlstate", None) == "25006":
+        return "The database is read-only"
     return "The database is locked or away"
 
 

@@ -72,10 +72,17 @@ class Listener:
             except (psycopg.Error, PodiumError) as error:
                 if self._listening.is_set() or not pause:
                     log.warning("no notifications from the database: %s", str(error).strip())
-                self._listening.clear()
-                self._stopping.wait(pause)
-                pause = min(MAX_PAUSE_SECONDS, max(0.05, 2 * pause))
+                pause = self._pause(pause)
+            except Exception:  # a query of `on_gap` failed: without this thread nobody is woken
+                log.exception("no notifications from the database")
+                pause = self._pause(pause)
         self._listening.clear()
+
+    def _pause(self, seconds: float) -> float:
+        """Wait before the next attempt. Returns how long to wait before the one after that."""
+        self._listening.clear()
+        self._stopping.wait(seconds)
+        return min(MAX_PAUSE_SECONDS, max(0.05, 2 * seconds))
 
     def _follow(self, connection: psycopg.Connection[Any]) -> None:
         readable = select.poll()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from app.domain.states import Role
+from app.errors import StorageFull
 from app.services.auth import new_key
 from app.services.grading.submission_claims import SubmissionClaims
 from app.services.runtime.context import Context
@@ -24,8 +26,9 @@ from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord
-from app.storage.queries import keys
+from app.storage.queries import keys, submissions
 from tests.storage.make import add_run
+from tests.system_limits import largest_file
 
 
 def incoming(run: RunRecord, key: str, number: int) -> IncomingSubmission:
@@ -63,7 +66,7 @@ def receive_together(context: Context, sent: list[IncomingSubmission]) -> list[A
     ) as receiver:
         waiting = [(one, Future[StoredSubmission]()) for one in sent]
         receiver._waiting = list(waiting)
-        receiver._receive_group()
+        receiver._thread.submit(receiver._receive_group).result()
         return [future.exception(30) for _, future in waiting]
 
 
@@ -106,3 +109,22 @@ def test_a_run_that_cannot_be_read_fails_no_other_of_its_group(
 
     assert isinstance(second, LookupError)
     assert first is third is None
+
+
+def test_a_file_that_waited_in_a_group_that_failed_is_not_stored_later(
+    context: Context, run: RunRecord
+) -> None:
+    key, record = new_key(Role.RUN, "of the run", run_id=run.id)
+    context.database.write(lambda session: keys.add_key(session, record))
+    large, waiting = (
+        replace(incoming(run, key, number), meta=SubmissionMeta("", "same")) for number in (1, 2)
+    )
+    data = bytes(300_000)
+    large = replace(large, data=data, blob=Blob(hashlib.sha256(data).hexdigest(), len(data)))
+
+    with largest_file(250_000):  # the journal of the first group cannot be written
+        failures = receive_together(context, [large, waiting])
+
+    assert all(isinstance(failure, OSError | StorageFull) for failure in failures)
+    with context.database.read() as session:
+        assert submissions.by_idempotency_key(session, run.id, "same") is None

@@ -18,6 +18,7 @@ from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
 from tests.storage.disks import fill, small_disk
 from tests.storage.small_bodies import blob_of, put_all
+from tests.system_limits import no_more_threads
 
 ROOT = Path(__file__).parents[3]
 BODIES = [b"id,count\n%d,2\n" % number for number in range(20)]
@@ -101,6 +102,17 @@ def test_what_a_crash_of_the_machine_took_is_written_again(store, small, loss):
 
     for blob, body in zip(blobs, BODIES, strict=True):
         assert store.path(blob.sha256).read_bytes() == body
+    assert journals(store) == []
+
+
+def test_a_full_journal_without_a_thread_to_recover_it_loses_nothing(store, small, monkeypatch):
+    monkeypatch.setattr(small_files, "JOURNAL_BYTES", 1)
+
+    with no_more_threads():
+        blobs = put_all(small, BODIES)
+
+    store.path(blobs[0].sha256).unlink()
+    assert recover_abandoned(store) == 1
     assert journals(store) == []
 
 

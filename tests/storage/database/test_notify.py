@@ -22,7 +22,9 @@ from tests.storage.make import make_experiment
 class Heard:
     """The notifications from a database, and the number of possible gaps that it reported."""
 
-    def __init__(self, database):
+    def __init__(self, database, failing=0):
+        """The first `failing` gaps end with an error."""
+        self.failing = failing
         self.ids = []
         self.gaps = 0
         self._changed = threading.Condition()
@@ -37,6 +39,8 @@ class Heard:
         with self._changed:
             self.gaps += 1
             self._changed.notify_all()
+            if self.gaps <= self.failing:
+                raise ValueError("an error that nobody expected")
 
     def wait(self, condition, seconds=20):
         with self._changed:
@@ -127,6 +131,15 @@ class TestOtherProcesses:
             other.write(lambda session: notify.publish(session, ["run_far"]))
             heard.wait(lambda: heard.ids)
         assert heard.ids == ["run_far"]
+
+    def test_an_error_of_a_listener_ends_no_notifications(self, database):
+        heard = Heard(database, failing=2)
+        heard.wait(lambda: heard.gaps == 3)
+        database.write(lambda session: notify.publish(session, ["run_1"]))
+
+        heard.wait(lambda: heard.ids)
+        assert heard.ids == ["run_1"]
+        assert database.is_listening
 
     def test_a_killed_connection_is_opened_again_and_the_gap_reported(self, database, database_url):
         heard = listening(database)

@@ -139,6 +139,8 @@ class BoundedConnection(SingleRequestConnection):
 
     def owes_bytes(self) -> bool:
         """Whether the connection waits for bytes of the client."""
+        if self.transport.is_closing():  # it may have no request yet
+            return False
         if self.phase is Phase.BODY:
             return not (self.flow.read_paused or self.cycle.waiting_for_100_continue)
         return self.phase is Phase.HEAD and not (self._is_responding() or self._unparsed)

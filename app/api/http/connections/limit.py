@@ -90,11 +90,12 @@ class ConnectionLimit:
         connection.abort()
 
     def _check(self, loop: asyncio.AbstractEventLoop) -> None:
+        # First: an error at one connection must not end the checks of all.
+        self._timer = loop.call_later(CHECK_SECONDS, self._check, loop) if self._open else None
         now = time.monotonic()
         for connection in list(self._open):
             connection.check(now)
         self._bound_unsent()
-        self._timer = loop.call_later(CHECK_SECONDS, self._check, loop) if self._open else None
 
     def _bound_unsent(self) -> None:
         unsent = sum(one.unsent() for one in self._open)

@@ -1,0 +1,56 @@
+"""The checks of all connections go on whatever one of them does."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+
+from app.api.http.connections.limit import ConnectionBounds, ConnectionLimit
+
+
+class Broken:
+    """A connection whose check fails."""
+
+    address = "192.0.2.1"
+    since = 0.0
+    stalled_since = None
+
+    def __init__(self) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.checks = 0
+
+    def owes_bytes(self) -> bool:
+        return False
+
+    def unsent(self) -> int:
+        return 0
+
+    def check(self, now: float) -> None:
+        assert now <= time.monotonic()
+        self.checks += 1
+        raise AttributeError("no request yet")
+
+    def abort(self) -> None:
+        raise AssertionError("nothing is late")
+
+
+def test_an_error_at_one_connection_does_not_end_the_checks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("app.api.http.connections.limit.CHECK_SECONDS", 0.01)
+    errors: list[object] = []
+
+    async def check_for_a_while() -> int:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: errors.append(context["exception"]))
+        limit, connection = ConnectionLimit(ConnectionBounds(9, 9, 1.0, 1.0)), Broken()
+        limit.add(connection)
+        while connection.checks < 3:
+            await asyncio.sleep(0.01)
+        limit.remove(connection)
+        return connection.checks
+
+    assert asyncio.run(asyncio.wait_for(check_for_a_while(), 10)) >= 3
+    assert errors

@@ -1,0 +1,31 @@
+"""A place of a run is not kept by a request that has ended."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from app.services.runtime.context import Context
+from app.services.runtime.reservations import Reservation, WantedPlace
+from app.services.submissions.submit import SubmissionMeta, store_bytes
+from app.storage.blobs.store import Blob
+from app.storage.database.records import RunRecord
+from tests.system_limits import no_more_threads
+
+BLOB = Blob("a" * 64, 10)
+
+
+def test_a_request_without_a_thread_keeps_no_place(context: Context, run: RunRecord) -> None:
+    async def ask_in_vain() -> None:
+        meta = SubmissionMeta("", "key")
+        with no_more_threads(), pytest.raises(RuntimeError, match="can't start new thread"):
+            await store_bytes(context, run, "sub_1", BLOB, lambda: BLOB, meta)
+        await asyncio.to_thread(print)  # this thread does first what waits for one
+
+    asyncio.run(ask_in_vain())
+
+    wanted = WantedPlace(run, BLOB, "key")
+    (found,) = context.reservations.reserve(context.database, [wanted], datetime.now(UTC))
+    assert isinstance(found, Reservation)
