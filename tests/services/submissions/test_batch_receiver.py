@@ -126,5 +126,6 @@ def test_a_file_that_waited_in_a_group_that_failed_is_not_stored_later(
         failures = receive_together(context, [large, waiting])
 
     assert all(isinstance(failure, OSError | StorageFull) for failure in failures)
+    context.database.write(lambda session: None)  # after all rows that were added
     with context.database.read() as session:
         assert submissions.by_idempotency_key(session, run.id, "same") is None
