@@ -58,7 +58,10 @@ class Turns(Generic[T]):
                 self._ended(run_id)
                 _copy(one.result, error=error)
                 continue
-            job.add_done_callback(partial(self._done, run_id, one))
+            if job.done():  # here: as a callback, many such jobs would call each other
+                self._settle(run_id, one, job)
+            else:
+                job.add_done_callback(partial(self._done, run_id, one))
 
     def _next(self) -> tuple[str, _Waiting[T]] | None:
         """The job whose turn it is; None if no place is free, or no run may start one."""
@@ -77,13 +80,16 @@ class Turns(Generic[T]):
             return run_id, one
 
     def _done(self, run_id: str, one: _Waiting[T], job: Future[T]) -> None:
+        self._settle(run_id, one, job)
+        self._start_jobs()
+
+    def _settle(self, run_id: str, one: _Waiting[T], job: Future[T]) -> None:
         self._ended(run_id)
         if job.cancelled():
             one.result.cancel()
             one.result.set_running_or_notify_cancel()
         else:
             _copy(one.result, job, job.exception())
-        self._start_jobs()
 
     def _ended(self, run_id: str) -> None:
         with self._lock:

@@ -103,3 +103,18 @@ def test_whoever_asks_for_a_job_that_waits_or_runs_gets_its_future(jobs: Jobs) -
     jobs.end("x")
     assert (jobs.started, first.result(0)) == (["x", "y"], "x")
     assert shared.get("x", jobs.job("x"), "one key") is not first  # it ended: another one
+
+
+def test_thousands_of_jobs_that_end_at_once_are_all_done(jobs: Jobs) -> None:
+    def ended() -> Future[str]:
+        job: Future[str] = Future()
+        job.set_result("at once")
+        return job
+
+    turns: Turns[str] = Turns(1)
+    turns.add("a", jobs.job("a"))
+    waiting = [turns.add(f"run {number}", ended) for number in range(3000)]
+
+    jobs.end("a")
+
+    assert {one.result(0) for one in waiting} == {"at once"}
