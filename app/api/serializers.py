@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from app.api.schemas.competitions import CompetitionOut
 from app.domain.columns import Column
 from app.domain.competition import Competition
 from app.domain.feedback import visible_flags
@@ -177,10 +178,24 @@ def competition(
         "flags": visible_flags(declared.flags, for_run.feedback if for_run else None),
         "suites": [] if for_run else queries.suites_of(context, version.slug),
         "tags": [] if for_run else list(declared.tags),
-        "files": version.files,
+        "files": context.catalogue.public_files.of(version.id).rows,
         "status": version.status,
         "archived": None if for_run else archival(archived),
     }
+
+
+def competition_json(
+    context: Context,
+    entry: CatalogueEntry,
+    for_run: RunRecord | None,
+    archived: ArchivalRecord | None = None,
+) -> bytes:
+    """The same as JSON. The list of files, which may be long, is serialized once for a version."""
+    document = competition(context, entry, for_run, archived)
+    head = CompetitionOut.model_validate({**document, "files": []})
+    rest = head.model_dump_json(exclude={"files"}).encode()
+    files = context.catalogue.public_files.of(entry.version.id).json
+    return b"".join((rest[:-1], b',"files":', files, b"}"))
 
 
 def board_summary(declared: Competition, board: Leaderboard) -> dict[str, Any]:

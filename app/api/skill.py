@@ -48,6 +48,6 @@ def _guide(context: Context, caller: Caller, url: str) -> str:
         return guide_for_anyone(url)
     run = runs.find(context, caller, caller.run_id)
     entry, _ = queries.find(context, caller, run.competition)
-    files = tuple(file["name"] for file in entry.version.files)
+    files = tuple(context.catalogue.public_files.of(entry.version.id).by_name)
     about = RunGuide(run, entry.competition, entry.version.rows, files, quota(context, caller, run))
     return guide_for_run(url, about)

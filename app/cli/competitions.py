@@ -67,6 +67,7 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
     """Show one competition: its declaration, its files, its human leaderboard."""
     with podium() as context:
         entry = _entry(context, slug)
+        files = context.catalogue.public_files.of(entry.version.id).rows
     version, board = entry.version, entry.leaderboard
     document = {
         "slug": slug,
@@ -74,7 +75,7 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
         "content_hash": version.content_hash,
         "status": version.status.value,
         "rows": version.rows,
-        "files": version.files,
+        "files": files,
         "declared": entry.competition.model_dump(mode="json", exclude={"slug"}),
         "medal_lines": asdict(board.lines) if board else None,
         "teams": board.teams if board else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 import zipfile
 from pathlib import Path
@@ -12,14 +11,6 @@ from app.services.runtime.context import Context
 from app.storage.blobs.lease import Lease
 
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time that zip can store
-
-
-def archive_identity(entry: CatalogueEntry) -> str:
-    """The zip's name for caches: the same public files give the same bytes, on any machine."""
-    digest = hashlib.sha256()
-    for file in entry.version.files:
-        digest.update(f"{file['name']}\0{file['sha256']}\n".encode())
-    return digest.hexdigest()
 
 
 def lease_archive(context: Context, entry: CatalogueEntry) -> Lease:
@@ -32,11 +23,12 @@ def lease_archive(context: Context, entry: CatalogueEntry) -> Lease:
         StorageFull: the disk is full.
         DamagedFile, StoreAway: a file cannot be read.
     """
-    identity = archive_identity(entry)
+    files = context.catalogue.public_files.of(entry.version.id)
+    identity = files.digest  # the same public files give the same bytes, on any machine
 
     def make(target: Path) -> None:
         with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
-            for file in entry.version.files:
+            for file in files.rows:
                 member = zipfile.ZipInfo(file["name"], EPOCH)
                 member.external_attr = 0o644 << 16
                 member.create_system = 3

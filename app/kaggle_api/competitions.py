@@ -49,7 +49,9 @@ def list_pages(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
     return {
         "pages": [
             {"name": name, "content": content, "mimeType": "text/markdown", "isPublished": True}
-            for name, content in pages_of(entry, run).items()
+            for name, content in pages_of(
+                entry, run, context.catalogue.public_files.of(entry.version.id).rows
+            ).items()
             if not wanted or name.casefold() == wanted.casefold()
         ]
     }

@@ -16,7 +16,7 @@ from app.api.http.file_responses import is_known, leased_file, not_modified
 from app.api.http.origin import origin
 from app.domain.states import CompetitionStatus
 from app.errors import NeedsData, NotFound
-from app.kaggle_api.archive import archive_identity, lease_archive
+from app.kaggle_api.archive import lease_archive
 from app.kaggle_api.deps import KaggleState, State, entry_for
 from app.kaggle_api.fields import Body
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
@@ -39,7 +39,7 @@ def list_files(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
     """The public files."""
     entry, _ = entry_for(context, caller, fields.slug())
     start, size = fields.page(USUAL_PAGE)
-    files = entry.version.files
+    files = context.catalogue.public_files.of(entry.version.id).rows
     created = entry.version.imported_at.isoformat()
     return {
         "files": [
@@ -57,7 +57,7 @@ def download_all(
 ) -> Response:
     """Redirect to the archive of all public files."""
     entry, _ = entry_for(context, caller, fields.slug())
-    _require_files(entry)
+    _require_files(context, entry)
     return _redirect_to(request, state, caller, entry, ALL_FILES, f"{entry.version.slug}.zip")
 
 
@@ -89,8 +89,9 @@ def _of_token(
     entry = context.catalogue.of_version(content["version"])
     file, version = content["file"], entry.version
     if file == ALL_FILES:
-        return version, archive_identity(entry), partial(lease_archive, context, entry)
-    identity = next(f["sha256"] for f in version.files if f["name"] == file)
+        identity = context.catalogue.public_files.of(version.id).digest
+        return version, identity, partial(lease_archive, context, entry)
+    identity = context.catalogue.public_files.of(version.id).by_name[file]["sha256"]
     find = partial(context.catalogue.files.lease_public, version, file, identity)
     return version, identity, find
 
@@ -105,8 +106,8 @@ def _redirect_to(
     return RedirectResponse(f"{origin(request)}/api/v1/files/{token}/{quote(name)}", 302)
 
 
-def _require_files(entry: CatalogueEntry) -> None:
+def _require_files(context: Context, entry: CatalogueEntry) -> None:
     if entry.version.status == CompetitionStatus.NEEDS_DATA:
         raise NeedsData(f"{entry.version.slug} has no files yet: an admin has to import its data.")
-    if not entry.version.files:
+    if not context.catalogue.public_files.of(entry.version.id).rows:
         raise NotFound(f"{entry.version.slug} has no public files.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from app.domain.feedback import Feedback
-from app.domain.wording import first_lines
 from app.services.runtime.catalogue import CatalogueEntry
 from app.storage.database.records import RunRecord
 
@@ -22,13 +24,15 @@ POLICY_RULES = {
 }
 
 
-def pages_of(entry: CatalogueEntry, run: RunRecord | None) -> dict[str, str]:
-    """The pages by name, in Markdown."""
+def pages_of(
+    entry: CatalogueEntry, run: RunRecord | None, files: Sequence[dict[str, Any]]
+) -> dict[str, str]:
+    """The pages by name, in Markdown. `files` are the public files as `{name, bytes, sha256}`."""
     return {
         "description": entry.description or entry.competition.title,
         "evaluation": _evaluation(entry),
         "rules": _rules(run),
-        "data-description": _data(entry),
+        "data-description": _data(files),
     }
 
 
@@ -81,7 +85,9 @@ def _rules(run: RunRecord | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _data(entry: CatalogueEntry) -> str:
-    files = [f"- `{file['name']}` ({file['bytes']:,} bytes)" for file in entry.version.files]
-    shown = first_lines(files, LISTED, "kaggle competitions files lists all")
-    return "\n".join(["The files, also by `kaggle competitions files`:", "", *shown]) + "\n"
+def _data(files: Sequence[dict[str, Any]]) -> str:
+    lines = [f"- `{file['name']}` ({file['bytes']:,} bytes)" for file in files[:LISTED]]
+    more = len(files) - len(lines)  # not `first_lines`: there may be 200,000 others
+    if more:
+        lines.append(f"and {more} more; kaggle competitions files lists all")
+    return "\n".join(["The files, also by `kaggle competitions files`:", "", *lines]) + "\n"

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from app.api.schemas.competitions import CompetitionOut
 from tests.api.conftest import Podium, packed
 from tests.factories import write_competition
 
@@ -23,6 +24,21 @@ def test_it_tells_what_a_submission_must_look_like(podium: Podium, tiny: Path) -
     assert [f["name"] for f in competition["files"]] == ["sample_submission.csv", "train.csv"]
     assert competition["medals"]["teams"] == 12
     assert competition["medals"]["complete"] is True
+
+
+def test_the_files_are_the_same_in_every_answer(podium: Podium, tiny: Path) -> None:
+    run = podium.run(tiny)
+    for client in (podium.admin, run.client):
+        shown = client.get(f"/v1/competitions/{tiny.name}")
+        files = client.get(f"/v1/competitions/{tiny.name}/files")
+        listed = client.get("/v1/competitions", params={"limit": 500})
+
+        assert files.json() == {"items": shown.json()["files"], "next_cursor": None}
+        assert shown.json() in listed.json()["items"]
+        assert set(shown.json()) == set(CompetitionOut.model_fields)
+        assert {each.headers["content-type"] for each in (shown, files, listed)} == {
+            "application/json"
+        }
 
 
 def test_no_version_follows_the_largest_one(podium: Podium) -> None:

@@ -53,7 +53,8 @@ def _from_here(slug: str, folder: Path, address: str) -> None:
         version = entry.version
         _refuse_unready(slug, version.status.value)
         metric = entry.competition.metric
-        digests = {file["name"]: file["sha256"] for file in version.files}
+        files = context.catalogue.public_files.of(version.id).rows
+        digests = {file["name"]: file["sha256"] for file in files}
         task = HarborTask(
             slug, entry.competition.title, f"sha256:{version.content_hash}", metric.name,
             metric.higher_is_better, entry.description or "", tuple(digests), address,
@@ -63,7 +64,7 @@ def _from_here(slug: str, folder: Path, address: str) -> None:
             with context.catalogue.files.lease_public(version, name, digests[name]) as lease:
                 shutil.copyfile(lease.path, path)
 
-        _write(task, folder, copy, sum(file["bytes"] for file in version.files))
+        _write(task, folder, copy, sum(file["bytes"] for file in files))
 
 
 def _from_elsewhere(there: Remote, slug: str, folder: Path, address: str) -> None:

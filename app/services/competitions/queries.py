@@ -31,20 +31,17 @@ def find(context: Context, caller: Caller, slug: str) -> tuple[CatalogueEntry, R
         run = runs.get_run(session, caller.run_id) if caller.run_id else None
         if caller.is_run and (run is None or run.competition != slug):
             raise _no_competition(slug)
-        if run is not None:
-            version = competitions.version_by_id(session, run.version_id)
-        else:
-            version = competitions.current_version(session, slug)
-    if version is None:
+        found = competitions.current_id(session, slug) if run is None else run.version_id
+    if found is None:
         raise _no_competition(slug)
-    return context.catalogue.entry(version), run
+    return context.catalogue.of_version(found), run
 
 
 def current(context: Context, slug: str) -> CatalogueEntry | None:
     """The current version of a competition, for commands. None if it is not imported."""
     with context.database.read() as session:
-        version = competitions.current_version(session, slug)
-    return None if version is None else context.catalogue.entry(version)
+        found = competitions.current_id(session, slug)
+    return None if found is None else context.catalogue.of_version(found)
 
 
 def current_versions(
@@ -144,12 +141,12 @@ def public_file(
         NeedsData: the competition's files were never imported.
     """
     entry, _ = find(context, caller, slug)
-    for file in entry.version.files:
-        if file["name"] == name:
-            return entry, file["sha256"]
+    files = context.catalogue.public_files.of(entry.version.id)
+    if name in files.by_name:
+        return entry, files.by_name[name]["sha256"]
     if entry.version.status == CompetitionStatus.NEEDS_DATA:
         raise NeedsData(f"{slug} has no files yet: an admin has to import its data.")
-    names = ", ".join(file["name"] for file in entry.version.files[:10])
+    names = ", ".join(file["name"] for file in files.rows[:10])
     raise NotFound(f"{slug} has no public file {name!r}. Its files: {names}.")
 
 

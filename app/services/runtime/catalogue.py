@@ -16,6 +16,7 @@ from app.domain.read_leaderboard import FILE, leaderboard_of
 from app.domain.suites import parse_suites
 from app.errors import NotFound
 from app.importers.folder import DESCRIPTION
+from app.services.runtime.public_files import PublicFilesOfVersions
 from app.services.runtime.version_files import VersionFiles
 from app.storage.database.database import Database
 from app.storage.database.records import VersionRecord
@@ -37,11 +38,12 @@ class CatalogueEntry:
 class Catalogue:
     """Reads competition versions and keeps the most recently used ones in memory.
 
-    `files` gives access to the files of a version.
+    `files` gives access to the files of a version, `public_files` to their list for agents.
     """
 
     def __init__(self, files: VersionFiles, competitions_dir: Path, database: Database) -> None:
         self.files = files
+        self.public_files = PublicFilesOfVersions(database)
         self._database = database
         self._suites_file = competitions_dir / "suites.toml"
         self._suites: tuple[str, Mapping[str, tuple[str, ...]]] = ("", {})  # of a text of the file

@@ -25,8 +25,8 @@ HARNESS_KINDS = tuple(f"{HARNESS}{kind}" for kind in DISCLOSURE_KINDS)
 class VersionRecord:
     """One immutable version of a competition; the highest `number` of a slug is the current one.
 
-    `document` is the parsed competition.toml; `files` lists the public files as `{name, bytes,
-    sha256}`; `rows` is the number of rows of a submission, None if the data was never imported.
+    `document` is the parsed competition.toml; `rows` is the number of rows of a submission, None if
+    the data was never imported. The list of public files is read apart: it may be long.
     """
 
     id: int
@@ -37,7 +37,6 @@ class VersionRecord:
     title: str
     document: dict[str, Any]
     toml: str
-    files: list[dict[str, Any]]
     leaderboard: dict[str, Any] | None
     lint: list[dict[str, Any]]
     rows: int | None

@@ -19,14 +19,20 @@ from app.storage.queries import archive
 
 TABLE = CompetitionVersion.__table__
 SAMPLE = SampleScore.__table__
-ADD = insert(TABLE).returning(TABLE)
-BY_ID = select(TABLE).where(TABLE.c.id == bindparam("id"))
-BY_HASH = select(TABLE).where(
+COLUMNS = [TABLE.c[name] for name in VersionRecord.__dataclass_fields__]  # without `files`
+ADD = insert(TABLE).returning(*COLUMNS)
+BY_ID = select(*COLUMNS).where(TABLE.c.id == bindparam("id"))
+FILES = select(TABLE.c.files).where(TABLE.c.id == bindparam("id"))
+BY_HASH = select(*COLUMNS).where(
     TABLE.c.slug == bindparam("slug"), TABLE.c.content_hash == bindparam("content_hash")
 )
 CURRENT = (
-    select(TABLE).where(TABLE.c.slug == bindparam("slug")).order_by(TABLE.c.number.desc()).limit(1)
+    select(*COLUMNS)
+    .where(TABLE.c.slug == bindparam("slug"))
+    .order_by(TABLE.c.number.desc())
+    .limit(1)
 )
+CURRENT_ID = CURRENT.with_only_columns(TABLE.c.id)
 
 
 def add_version(
@@ -47,6 +53,8 @@ def add_version(
 ) -> VersionRecord:
     """Store a version. Its fields are those of `VersionRecord`.
 
+    `files` are the public files as `{name, bytes, sha256}`.
+
     Raises:
         IntegrityError: the slug has a version of this number or of this content.
     """
@@ -59,6 +67,16 @@ def current_version(session: Session, slug: str) -> VersionRecord | None:
     return one(VersionRecord, session.execute(CURRENT, {"slug": slug}).one_or_none())
 
 
+def current_id(session: Session, slug: str) -> int | None:
+    """The id of the version that new runs get."""
+    return session.execute(CURRENT_ID, {"slug": slug}).scalar_one_or_none()
+
+
+def public_files(session: Session, version_id: int) -> list[dict[str, Any]]:
+    """The public files of a version as `{name, bytes, sha256}`; none if there is no version."""
+    return session.execute(FILES, {"id": version_id}).scalar_one_or_none() or []
+
+
 def version_by_id(session: Session, version_id: int) -> VersionRecord | None:
     """The version with this id."""
     return one(VersionRecord, session.execute(BY_ID, {"id": version_id}).one_or_none())
@@ -66,13 +84,13 @@ def version_by_id(session: Session, version_id: int) -> VersionRecord | None:
 
 def version_by_number(session: Session, slug: str, number: int) -> VersionRecord | None:
     """The version of this competition that has this number."""
-    query = select(TABLE).where(TABLE.c.slug == slug, TABLE.c.number == number)
+    query = select(*COLUMNS).where(TABLE.c.slug == slug, TABLE.c.number == number)
     return one(VersionRecord, session.execute(query).one_or_none())
 
 
 def versions_of(session: Session, slug: str) -> list[VersionRecord]:
     """All versions of this competition, the newest first."""
-    query = select(TABLE).where(TABLE.c.slug == slug).order_by(TABLE.c.number.desc())
+    query = select(*COLUMNS).where(TABLE.c.slug == slug).order_by(TABLE.c.number.desc())
     return [VersionRecord(**row) for row in session.execute(query).mappings()]
 
 
@@ -146,7 +164,7 @@ def list_current(
         newest = newest.where(TABLE.c.slug > after)
     last = newest.subquery()
     query = (
-        select(TABLE)
+        select(*COLUMNS)
         .join(last, (TABLE.c.slug == last.c.slug) & (TABLE.c.number == last.c.number))
         .order_by(TABLE.c.slug)
     )

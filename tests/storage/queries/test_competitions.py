@@ -33,9 +33,12 @@ def slugs(database, **asked):
 def test_a_version_comes_back_as_it_was_stored(database, versions):
     with database.read() as session:
         found = competitions.version_by_id(session, versions[0].id)
+        files = competitions.public_files(session, versions[0].id)
+        nothing = competitions.public_files(session, 999)
 
     assert found == versions[0]
-    assert found.files == [{"name": "train.csv", "bytes": 3, "sha256": "ab" * 32}]
+    assert files == [{"name": "train.csv", "bytes": 3, "sha256": "ab" * 32}]
+    assert nothing == []
     assert found.imported_at == NOON
 
 
