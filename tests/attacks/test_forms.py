@@ -129,6 +129,21 @@ def test_a_content_type_of_any_length_is_parsed_quickly(server: PodiumServer, ru
     assert answer.status_code == 400
 
 
+def test_a_file_of_false_boundaries_is_refused(server: PodiumServer, run: Run) -> None:
+    head = b'--a\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\n'
+    body = head + b"\r\n--aX" * 5_000_000
+
+    with little_work(server):  # to parse it took 2.5 s
+        answer = run.client.post(
+            f"/v1/runs/{run.id}/validate",
+            content=body,
+            headers={"Content-Type": "multipart/form-data; boundary=a"},
+        )
+
+    assert answer.status_code == 400
+    assert "Choose one that the file does not contain" in answer.json()["detail"]
+
+
 def test_ordinary_forms_are_read(podium: Podium) -> None:
     folder = podium.competition()
     run = podium.run(folder, feedback="full")

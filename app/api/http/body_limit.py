@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.http.body_slots import BodySlots, Release
-from app.errors import PodiumError
+from app.errors import BadRequest, PodiumError
 
 MAX_BODY_BYTES = 256 * 1024
 OPEN_BODY_BYTES = 32 * 1024  # where no key is needed: forms of pages
@@ -39,6 +39,10 @@ class FormLimits(TypedDict):
 
 
 FORM_LIMITS = FormLimits(max_files=1, max_fields=20, max_part_size=16 * 1024)
+
+
+# A form of so many parts is refused; beside them, its delimiter stands nowhere in a form.
+MOST_DELIMITERS = 64
 
 
 def allow_body(scope: Scope, max_bytes: int) -> None:
@@ -213,3 +217,25 @@ def _refuse_charset(scope: Scope) -> None:
                 HTTPStatus.BAD_REQUEST,
                 "The Content-Type names another charset than utf-8: forms are read as UTF-8.",
             )
+
+
+async def without_false_delimiters(
+    content_type: str, stream: AsyncGenerator[bytes, None]
+) -> AsyncGenerator[bytes, None]:
+    """The chunks of a form, unless its delimiter stands in its data again and again.
+
+    RFC 2046 forbids that. The parser, in the event loop, takes 600 times as long for such a body.
+
+    Raises:
+        BadRequest: the delimiter was found more often than any form has parts.
+    """
+    _, parameters = parse_options_header(content_type)
+    delimiter, found = b"\r\n--" + parameters.get(b"boundary", b""), 0
+    async for chunk in stream:
+        found += chunk.count(delimiter)
+        if found > MOST_DELIMITERS:
+            raise BadRequest(
+                f"The boundary of the multipart body stands in it more than {MOST_DELIMITERS} "
+                "times. Choose one that the file does not contain."
+            )
+        yield chunk

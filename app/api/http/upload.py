@@ -13,7 +13,7 @@ from fastapi import Request
 from starlette.datastructures import UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
-from app.api.http.body_limit import FORM_LIMITS, allow_body
+from app.api.http.body_limit import FORM_LIMITS, allow_body, without_false_delimiters
 from app.api.http.threads import run_in_thread, unpack_in_thread
 from app.api.http.unpacking import Sink, copy, decompress, too_large
 from app.errors import BadRequest, Invalid, PodiumError
@@ -145,11 +145,12 @@ async def receive_form(request: Request, part: str, sink: Sink, max_bytes: int) 
 
     Returns the texts of the other parts.
     """
-    if not request.headers.get("Content-Type", "").lower().startswith("multipart/form-data"):
+    content_type = request.headers.get("Content-Type", "")
+    if not content_type.lower().startswith("multipart/form-data"):
         raise UnsupportedMediaType(f"Send multipart/form-data with the file as part {part!r}.")
     stream = reserved(request, bounded(request, max_bytes + FORM_OVERHEAD_BYTES))
     try:
-        form = await _Parser(request, stream).parse()
+        form = await _Parser(request, without_false_delimiters(content_type, stream)).parse()
     except (MultiPartException, KeyError, ValueError) as error:
         reason = error.message if isinstance(error, MultiPartException) else "no usable boundary"
         raise BadRequest(f"The multipart body cannot be read: {reason.rstrip('.')}.") from None
