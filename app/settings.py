@@ -96,6 +96,12 @@ class Settings(BaseSettings):
         description="files of one run for which grading may fail because of what the metric does "
         "with them; beyond: 429",
     )
+    run_validations: int = Field(
+        100_000,
+        ge=1,
+        description="files of one run that may be checked without being submitted, each an entry "
+        "of its exposure ledger; beyond: 429",
+    )
     disk_reserve_percent: float = Field(
         5.0,
         ge=0,

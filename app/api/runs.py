@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+from pydantic_core import to_json
 
 from app.api import serializers
 from app.api.dependencies import (
@@ -20,13 +23,17 @@ from app.api.dependencies import (
     OptionalLimit,
 )
 from app.api.http.problems import responses
+from app.api.http.threads import read_history
 from app.api.schemas.requests import RunChange, RunIn
 from app.api.schemas.runs import ExposureOut, Page, RunCreated, RunOut
 from app.domain.states import RunState
+from app.services.auth import Caller
 from app.services.experiments import disclosures, reported_scores, runs
 from app.services.experiments.create_run import NewRun, create_as, experiment_of
+from app.services.experiments.disclosures import Ledger
 from app.services.experiments.reported_scores import ExternalInfo
-from app.storage.database.records import HARNESS
+from app.services.runtime.context import Context
+from app.storage.database.records import HARNESS, DisclosureRecord
 
 router = APIRouter(prefix="/v1/runs", tags=["runs"])
 Filter = Annotated[str | None, Query(max_length=200, pattern=r"^[^\x00]*$")]
@@ -148,19 +155,48 @@ def show_exposure(
     With a `limit` it comes in pages; without one, all of it. The totals are always of all.
     """
     found = disclosures.ledger(context, caller, run_id, after=cursor, limit=limit)
+    if limit is None and found.next_cursor is not None:
+        return StreamingResponse(_whole(context, caller, found), media_type="application/json")
+    return {
+        **_totals(found),
+        "disclosed": _entries(found.disclosed),
+        **({} if limit is None else {"next_cursor": found.next_cursor}),
+    }
+
+
+async def _whole(context: Context, caller: Caller, found: Ledger) -> AsyncIterator[bytes]:
+    """A long ledger as JSON, page by page: so it takes neither memory nor the event loop's time."""
+
+    def page(after: int) -> tuple[bytes, int]:
+        entries = disclosures.entries_after(context, caller, found, after)
+        last = entries[-1].id if entries else found.last
+        return to_json(_entries(entries))[1:-1], last
+
+    begin = after = found.disclosed[0].id - 1
+    yield to_json(_totals(found))[:-1] + b',"disclosed":['
+    while after < found.last:
+        items, last = await read_history(page, after)
+        yield (b"," if after > begin and items else b"") + items
+        after = last
+    yield b"]}"
+
+
+def _totals(found: Ledger) -> dict[str, Any]:
     return {
         "policy": found.run.feedback,
-        "disclosed": [
-            {
-                "at": one.at,
-                "kind": one.kind.removeprefix(HARNESS),
-                "submission": one.submission_id,
-                "to": "harness" if one.kind.startswith(HARNESS) else "agent",
-            }
-            for one in found.disclosed
-        ],
         "totals": serializers.exposure_totals(found.totals),
         "harness_totals": found.harness_totals
         and serializers.exposure_totals(found.harness_totals),
-        **({} if limit is None else {"next_cursor": found.next_cursor}),
     }
+
+
+def _entries(found: Sequence[DisclosureRecord]) -> list[dict[str, Any]]:
+    return [
+        {
+            "at": one.at,
+            "kind": one.kind.removeprefix(HARNESS),
+            "submission": one.submission_id,
+            "to": "harness" if one.kind.startswith(HARNESS) else "agent",
+        }
+        for one in found
+    ]

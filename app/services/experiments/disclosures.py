@@ -20,12 +20,14 @@ from app.storage.database.records import (
 from app.storage.queries import exposure
 
 LEDGER_CURSOR = re.compile(r"[0-9]{1,18}")
+LEDGER_PAGE = 5000  # entries that are read together
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
     """A page of a run's exposure ledger; the totals of all pages; the cursor of the next page.
 
+    `last` is the id of the last entry that `totals` count, 0 if there is none.
     `harness_totals` has the disclosures to harnesses, with the same names as `totals`. It is None
     for the run's own key, which must not learn of them: they tell that a file was graded.
     """
@@ -35,6 +37,7 @@ class Ledger:
     totals: dict[str, int]
     harness_totals: dict[str, int] | None
     next_cursor: str | None
+    last: int
 
 
 def ledger(
@@ -42,7 +45,7 @@ def ledger(
 ) -> Ledger:
     """The disclosures to the run's key, and for researchers also those to harnesses.
 
-    At most `limit` after the cursor `after`, or all.
+    At most `limit` after the cursor `after`, or `LEDGER_PAGE`: `entries_after` reads the rest.
 
     Raises:
         BadRequest: `after` is not a cursor of this list.
@@ -52,20 +55,36 @@ def ledger(
     if after is not None and not LEDGER_CURSOR.fullmatch(after):
         raise BadRequest("The cursor is not one that this list gave: begin again without one.")
     offset = int(after or 0)
-    kinds = DISCLOSURE_KINDS if caller.is_run else DISCLOSURE_KINDS + HARNESS_KINDS
+    limit = LEDGER_PAGE if limit is None else limit
     with context.database.read() as session:
         # A count and not an id: ids of all runs are one sequence, and would tell of other runs.
         found = exposure.list_disclosures(
-            session, run_id, kinds=kinds, offset=offset, limit=None if limit is None else limit + 1
+            session, run_id, kinds=_shown_kinds(caller), offset=offset, limit=limit + 1
         )
         counted = exposure.totals(session, run_id)
+        last = exposure.last_id(session, run_id)
     totals = {kind: counted[kind] for kind in DISCLOSURE_KINDS}
     to_harness = None
     if not caller.is_run:
         to_harness = {kind: counted[f"{HARNESS}{kind}"] for kind in DISCLOSURE_KINDS}
-    if limit is None or len(found) <= limit:
-        return Ledger(run, found, totals, to_harness, None)
-    return Ledger(run, found[:limit], totals, to_harness, str(offset + limit))
+    if len(found) <= limit:
+        return Ledger(run, found, totals, to_harness, None, last)
+    return Ledger(run, found[:limit], totals, to_harness, str(offset + limit), last)
+
+
+def entries_after(
+    context: Context, caller: Caller, found: Ledger, after: int
+) -> list[DisclosureRecord]:
+    """At most `LEDGER_PAGE` entries after the one of this id, of those that the totals count."""
+    with context.database.read() as session:
+        return exposure.list_disclosures(
+            session, found.run.id, kinds=_shown_kinds(caller), after=after, until=found.last,
+            limit=LEDGER_PAGE,
+        )  # fmt: skip
+
+
+def _shown_kinds(caller: Caller) -> tuple[str, ...]:
+    return DISCLOSURE_KINDS if caller.is_run else DISCLOSURE_KINDS + HARNESS_KINDS
 
 
 @dataclass(frozen=True, slots=True)

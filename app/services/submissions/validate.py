@@ -9,14 +9,36 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app.domain.verdict import Verdict
-from app.errors import GradingFault, Unavailable
+from app.domain.wording import counted
+from app.errors import GradingFault, QuotaExceeded, Unavailable
 from app.graders.messages.results import GraderFault
 from app.graders.version_folder import VersionFolder
 from app.services.auth import Caller
 from app.services.login import require_valid
 from app.services.runtime.context import Context
+from app.services.runtime.run_limits import DAY
 from app.storage.database.records import HARNESS, RunRecord
 from app.storage.queries import exposure
+
+
+def refuse_beyond_bound(context: Context, run: RunRecord) -> None:
+    """Refuse a file before its bytes are read, if the run has used up its validations.
+
+    Each is an entry of the exposure ledger for good, and no limit of submissions counts them.
+
+    Raises:
+        QuotaExceeded: PODIUM_RUN_VALIDATIONS files were checked.
+    """
+    most = context.settings.run_validations
+    with context.database.read() as session:
+        if not exposure.has_validations(session, run.id, most):
+            return
+    raise QuotaExceeded(
+        f"{counted(most, 'file')} of run {run.id} were checked (PODIUM_RUN_VALIDATIONS), and no "
+        "more are, whatever the time. Submit the file: invalid ones use up no submission where the "
+        "run's policy shows whether a file is valid.",
+        retry_after=int(DAY.total_seconds()),
+    )
 
 
 def start(context: Context, run: RunRecord, file: Path) -> Future[Verdict | GraderFault]:

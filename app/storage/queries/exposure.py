@@ -61,17 +61,24 @@ def list_disclosures(
     run_id: str,
     *,
     kinds: Sequence[str] = ALL_KINDS,
+    after: int = 0,
+    until: int | None = None,
     offset: int = 0,
     limit: int | None = None,
 ) -> list[DisclosureRecord]:
-    """The run's disclosures of these kinds, oldest first: at most `limit` after `offset`."""
+    """The run's disclosures of these kinds, oldest first: at most `limit` after `offset`.
+
+    `after` and `until` bound their ids: those after the first, up to the second.
+    """
     query = (
         select(TABLE)
-        .where(TABLE.c.run_id == run_id, TABLE.c.kind.in_(kinds))
+        .where(TABLE.c.run_id == run_id, TABLE.c.kind.in_(kinds), TABLE.c.id > after)
         .order_by(TABLE.c.id)
         .limit(limit)
         .offset(offset)
     )
+    if until is not None:
+        query = query.where(TABLE.c.id <= until)
     return [DisclosureRecord(**row) for row in session.execute(query).mappings()]
 
 
@@ -117,6 +124,26 @@ def totals(session: Session, run_id: str, *, until: datetime | None = None) -> d
         query = query.where(TABLE.c.at <= until)
     found = {kind: int(count) for kind, count in session.execute(query)}
     return {kind: found.get(kind, 0) for kind in ALL_KINDS}
+
+
+def last_id(session: Session, run_id: str) -> int:
+    """The id of the run's last disclosure; 0 if there is none."""
+    query = select(func.max(TABLE.c.id)).where(TABLE.c.run_id == run_id)
+    return session.execute(query).scalar() or 0
+
+
+def has_validations(session: Session, run_id: str, count: int) -> bool:
+    """Whether the run has so many validations, at least one."""
+    kinds = [kind for kind in ALL_KINDS if kind.endswith(VALIDATION)]
+    # By the index alone, and no further than to that number.
+    query = (
+        select(TABLE.c.id)
+        .where(TABLE.c.run_id == run_id, TABLE.c.kind.in_(kinds))
+        .order_by(TABLE.c.id)
+        .limit(1)
+        .offset(count - 1)
+    )
+    return session.execute(query).scalar() is not None
 
 
 def last_time(session: Session, run_id: str) -> datetime | None:

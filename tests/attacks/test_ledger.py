@@ -1,0 +1,76 @@
+"""An agent that makes its exposure ledger long: it is bounded, and read page by page."""
+
+from __future__ import annotations
+
+import contextlib
+from datetime import timedelta
+from pathlib import Path
+
+import httpx
+from sqlalchemy import insert
+
+from app.services.experiments.disclosures import LEDGER_PAGE
+from app.storage.database.database import Database
+from app.storage.database.models import Disclosure
+from tests.api.conftest import CSV, Podium, Run
+from tests.factories import good_submission
+from tests.server import PodiumServer
+from tests.storage.make import NOON
+
+BOUND = 2 * LEDGER_PAGE + 7
+SETTINGS = {"run_validations": BOUND}
+
+
+def fill(server: PodiumServer, run: Run, count: int) -> None:
+    """Add so many validations to the run's ledger, one a second."""
+    entries = [
+        {"run_id": run.id, "kind": "validation", "at": NOON + timedelta(seconds=number)}
+        for number in range(count)
+    ]
+    url = server.environment["PODIUM_DATABASE_URL"] or f"sqlite:///{server.data_dir}/podium.db"
+    with contextlib.closing(Database(url)) as database:
+        database.write(lambda session: session.execute(insert(Disclosure), entries).close())
+
+
+def whole(client: httpx.Client, run: Run) -> tuple[list[object], dict[str, object]]:
+    """All entries by one request; the answer without them."""
+    answer = client.get(f"/v1/runs/{run.id}/exposure").json()
+    return answer.pop("disclosed"), answer
+
+
+def in_pages(client: httpx.Client, run: Run) -> tuple[list[object], dict[str, object]]:
+    """All entries by requests for pages; the answer without them."""
+    entries: list[object] = []
+    cursor: dict[str, str] = {}
+    while True:
+        answer = client.get(f"/v1/runs/{run.id}/exposure", params={"limit": 1000, **cursor}).json()
+        entries += answer.pop("disclosed")
+        following = answer.pop("next_cursor")
+        if following is None:
+            return entries, answer
+        cursor = {"cursor": following}
+
+
+def test_a_long_ledger_is_told_whole_and_no_file_is_checked_beyond_the_bound(
+    podium: Podium,
+) -> None:
+    folder: Path = podium.competition()
+    run, file = podium.run(folder), good_submission(folder)
+    fill(podium.server, run, BOUND - 2)
+    path = f"/v1/runs/{run.id}/validate"
+
+    checked = [
+        run.client.post(path, content=file, headers=CSV),
+        run.client.post("/validate", files={"file": ("submission.csv", file)}),
+        run.client.post(path, content=file, headers=CSV),
+        run.client.post("/validate", files={"file": ("submission.csv", file)}),
+    ]
+
+    assert [one.status_code for one in checked] == [200, 200, 429, 429]
+    assert "PODIUM_RUN_VALIDATIONS" in checked[2].json()["detail"]
+    for client in (run.client, podium.admin):
+        entries, rest = whole(client, run)
+        assert (entries, rest) == in_pages(client, run)
+        assert len(entries) == rest["totals"]["validations"] == BOUND
+    from_cursor = run.client.get(f"/v1/runs/{run.id}/exposure", params={"cursor": "3"}).json()
+    assert from_cursor["disclosed"] == entries[3:]
