@@ -192,10 +192,13 @@ def competition_json(
 ) -> bytes:
     """The same as JSON. The list of files, which may be long, is serialized once for a version."""
     document = competition(context, entry, for_run, archived)
-    head = CompetitionOut.model_validate({**document, "files": []})
-    rest = head.model_dump_json(exclude={"files"}).encode()
+    rest = CompetitionOut.model_validate({**document, "files": []})
+    names = list(CompetitionOut.model_fields)
+    at = names.index("files")
+    before = rest.model_dump_json(include=set(names[:at])).encode()
+    after = rest.model_dump_json(include=set(names[at + 1 :])).encode()
     files = context.catalogue.public_files.of(entry.version.id).json
-    return b"".join((rest[:-1], b',"files":', files, b"}"))
+    return b"".join((before[:-1], b',"files":', files, b",", after[1:]))
 
 
 def board_summary(declared: Competition, board: Leaderboard) -> dict[str, Any]:

@@ -47,7 +47,7 @@ class PublicFilesOfVersions:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._lock = threading.Lock()
+        self._reading = threading.Condition()  # one thread reads a list, others wait for it
         self._known: LRUCache[int, PublicFiles] = LRUCache(
             CACHED_FILES, getsizeof=lambda files: min(len(files.rows) + 1, CACHED_FILES)
         )
@@ -55,7 +55,7 @@ class PublicFilesOfVersions:
     @cachedmethod(
         lambda self: self._known,
         key=lambda self, version_id: version_id,
-        lock=lambda self: self._lock,
+        condition=lambda self: self._reading,
     )
     def of(self, version_id: int) -> PublicFiles:
         """The public files of the version with this id; none where there is no such version."""
