@@ -160,10 +160,12 @@ class OwnServer(Postgres):
         """
         if self._process is None:
             return
+        children = children_of(self._process.pid)
         if how == signal.SIGKILL:
             self._process.send_signal(signal.SIGSTOP)  # so that it starts no more
             os.waitid(os.P_PID, self._process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
-            for child in psutil.Process(self._process.pid).children():
+            children = children_of(self._process.pid)
+            for child in children:
                 child.kill()
         self._process.send_signal(how)
         try:
@@ -172,6 +174,7 @@ class OwnServer(Postgres):
             self._process.kill()
             self._process.wait()
         self._process = None
+        await_end(children)
 
     def remove(self) -> None:
         """Stop the server and remove all it has."""
@@ -238,6 +241,28 @@ class OwnServer(Postgres):
             if done.returncode == 0:
                 return
         raise NoPostgresError(f"initdb failed:\n{done.stdout}\n{done.stderr}")
+
+
+def children_of(pid: int) -> list[psutil.Process]:
+    """The children of a process; none of one that has ended."""
+    try:
+        return psutil.Process(pid).children()
+    except psutil.NoSuchProcess:
+        return []
+
+
+def await_end(processes: list[psutil.Process], seconds: float = 30) -> None:
+    """Wait until these have ended: the next server refuses a memory that one of them still has."""
+    deadline = time.monotonic() + seconds
+    while any(is_alive(one) for one in processes):
+        assert time.monotonic() < deadline, f"still there: {processes}"
+        time.sleep(0.01)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return process.status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 @contextlib.contextmanager
