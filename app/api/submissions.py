@@ -6,9 +6,10 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
+from pydantic_core import to_json
 
 from app.api import serializers
 from app.api.dependencies import AlsoHarness, Anyone, Ctx, Cursor, Id, Limit
@@ -37,7 +38,10 @@ def list_submissions(
     """The run's submissions, oldest first."""
     run = runs.find(context, caller, run_id)
     found, after = disclose.page(context, caller, run, cursor, limit)
-    return {"items": [serializers.submission(one) for one in found], "next_cursor": after}
+    items = [serializers.submission(one) for one in found]
+    # In this thread: FastAPI would validate 1,000 items, and serialize them in the event loop.
+    document = to_json({"items": items, "next_cursor": after})
+    return Response(document, media_type="application/json")
 
 
 @router.get(

@@ -313,14 +313,16 @@ def test_a_run_ends_when_its_hours_are_over(podium: Podium, tiny: Path, good: by
 def test_submissions_are_listed_oldest_first_in_pages(
     podium: Podium, tiny: Path, good: bytes
 ) -> None:
-    run = podium.run(tiny)
-    ids = [run.submit(good).json()["id"] for _ in range(3)]
+    run = podium.run(tiny, feedback="full")
+    ids = [run.submit(file).json()["id"] for file in (good, b"bad", good)]
     path = f"/v1/runs/{run.id}/submissions"
 
     first = run.client.get(path, params={"limit": 2}).json()
     rest = run.client.get(path, params={"limit": 2, "cursor": first["next_cursor"]}).json()
 
     assert [s["id"] for s in first["items"] + rest["items"]] == ids
+    shown = [run.client.get(f"/v1/submissions/{each}").json() for each in ids]
+    assert first["items"] + rest["items"] == shown
     assert rest["next_cursor"] is None
 
 
