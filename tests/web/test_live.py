@@ -75,7 +75,7 @@ def test_an_open_page_sees_a_submission_its_grade_and_the_end(
         page.locator("tbody tr", has_text=second).wait_for(timeout=15_000)
 
         assert page.locator("tbody tr").count() == 2
-        assert row.get_by_text("<img src=x").is_visible()
+        row.get_by_text("<img src=x").wait_for()
         assert is_same_load(page)
         caller(filled.server).patch(f"/v1/runs/{run['id']}", json={"state": "closed"})
         page.locator("#following").wait_for(state="detached", timeout=15_000)
@@ -98,7 +98,9 @@ def test_the_page_of_a_login_that_ends_asks_for_the_key(chromium: Browser, fille
         sent = submit(filled, run)
 
         page.get_by_role("alert").get_by_text("revoked").wait_for(timeout=15_000)
-        assert page.get_by_label("Key of a researcher or an admin").is_visible()
+        page.get_by_label(
+            "Key of a researcher or an admin"
+        ).wait_for()  # part by part of the page is replaced
         assert page.get_by_text(sent).count() == 0
         assert is_same_load(page)
         page.get_by_label("Key of a researcher or an admin").fill(filled.researcher)
@@ -117,7 +119,7 @@ def test_the_operations_page_renews_itself(chromium: Browser, filled: Filled) ->
         with page.expect_response("**/operations", timeout=15_000) as again:
             pass
         assert again.value.status == 200
-        assert page.get_by_text("submissions wait").is_visible()
+        page.get_by_text("submissions wait").wait_for()
         assert is_same_load(page)
 
 
