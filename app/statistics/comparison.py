@@ -75,10 +75,11 @@ def compare(a: Grid, b: Grid, rate: str = "any_medal") -> Comparison:
     differences = ours - theirs
     # Equal shares of thirds can differ in their last bits.
     differences[np.abs(differences) < 1e-9] = 0.0
-    if np.ptp(differences) < 1e-9:
-        differences[:] = differences[0]
     count = differences.size
-    mean, sem = mean_and_sem(differences)
+    if np.ptp(differences) < 1e-9:  # the mean of equal thirds can differ from each of them
+        mean, sem = float(differences[0]), 0.0 if count > 1 else None
+    else:
+        mean, sem = mean_and_sem(differences)
     p = None if not sem else float(2 * stdtr(count - 1, -abs(mean) / sem))
     like = None if not sem else within_range(t_interval(mean, sem, count))
     return Comparison(

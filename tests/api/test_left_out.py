@@ -7,8 +7,9 @@ import io
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -220,12 +221,14 @@ def test_what_experiments_have_in_common_stands_once(
     podium: Podium, pair: Pair, path: str  # noqa: F811
 ) -> None:  # fmt: skip
     names, slugs = pair
-    now = (datetime.now(UTC) + timedelta(seconds=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    now = datetime.now(UTC).replace(microsecond=0) + timedelta(seconds=1)
+    there = quote(now.astimezone(timezone(timedelta(hours=2))).isoformat())
 
-    text = text_of(podium, f"{path.format(*names)}as_of={now}")
+    text = text_of(podium, f"{path.format(*names)}as_of={there}")
 
     assert text.count(f"Flag leaky: {slugs[0]}.") == 1
     assert text.count("As it was on ") == 1
+    assert f"As it was on {now:%Y-%m-%d %H:%M:%S} UTC." in text
 
 
 def test_a_grade_of_a_version_without_a_board_is_not_counted_as_no_medal(podium: Podium) -> None:  # noqa: F811

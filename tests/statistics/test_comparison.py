@@ -87,6 +87,28 @@ def test_all_against_nothing_shows_no_spread_and_claims_none() -> None:
     assert found.ci95 is found.bootstrap95 is found.p is found.detectable is None
 
 
+@pytest.mark.parametrize("seeds", [3, 6, 7])
+@pytest.mark.parametrize("competitions", range(2, 76))
+def test_equal_differences_claim_nothing(competitions: int, seeds: int) -> None:
+    slugs = [f"c{n}" for n in range(competitions)]
+    more, less = (
+        make_grid(
+            [
+                attempt(s, n, "gold") if n < won else attempt(s, n)
+                for s in slugs
+                for n in range(seeds)
+            ],
+            slugs,
+        )
+        for won in (2, 1)
+    )
+    found = compare(more, less)
+
+    assert found.difference == pytest.approx(100 / seeds)
+    assert found.sem == 0.0
+    assert found.ci95 is found.bootstrap95 is found.p is found.detectable is None
+
+
 def test_equal_experiments_are_tied() -> None:
     a, _ = two()
     found = compare(a, a)

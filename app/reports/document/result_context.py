@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import UTC
 from typing import Any
 
 from app.domain.result_choices import Excluded, Padding
@@ -141,7 +142,7 @@ def footnotes(context: ResultContext) -> list[str]:
 def time_notes(context: ResultContext) -> list[str]:
     """The time for which was asked, in a line; none for now."""
     at = context.filters.basis.as_of
-    return [] if at is None else [f"As it was on {at:%Y-%m-%d %H:%M:%S} UTC."]
+    return [] if at is None else [f"As it was on {at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC."]
 
 
 def own_notes(context: ResultContext) -> list[str]:

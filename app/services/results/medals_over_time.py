@@ -16,6 +16,15 @@ DEFAULT_POINTS = 24
 __all__ = ["Curves", "MissingResult", "curves"]
 
 
+def evenly_spread(last: float) -> tuple[float, ...]:
+    """24 points up to `last`, which is the last of them to the bit: a submission is at that time.
+
+    >>> evenly_spread(13980.415037 / 3600)[-1] == 13980.415037 / 3600
+    True
+    """
+    return tuple(last * (step / DEFAULT_POINTS) for step in range(1, DEFAULT_POINTS + 1))
+
+
 @dataclass(frozen=True, slots=True)
 class Curves:
     """The medal rate under each choice at each point.
@@ -60,7 +69,7 @@ def curves(
     if not histories or (left_out and not any(each.sent for each in histories)):
         raise Conflict(f"No run of {name!r} here can be shown against {axis.value}.")
     last = max((each.at for history in histories for each in history.sent), default=1.0)
-    at = moments or tuple(last * step / DEFAULT_POINTS for step in range(1, DEFAULT_POINTS + 1))
+    at = moments or evenly_spread(last)
     return Curves(
         axis=axis,
         padding=filters.padding,
