@@ -88,7 +88,7 @@ async def submission_file(
 async def validate_file(request: Request, context: Ctx, caller: AlsoHarness, run_id: Id) -> Any:
     """Check a file's form against the declared schema and the public ids; nothing is stored."""
     run = await run_in_thread(submit.open_run, context, caller, run_id)
-    await run_in_thread(validate.refuse_beyond_bound, context, run)
+    await run_in_thread(validate.refuse_beyond_bound, context, caller, run)
     async with upload_slot(request.scope, caller.key_id, is_run=caller.is_run):
         upload = await run_in_thread(context.blobs.new_upload)
         try:

@@ -113,7 +113,7 @@ async def check(request: Request, context: Ctx, caller: Anyone, exp_id: ExpId = 
             f"This key's run is at the competition {run.competition}; the header exp-id names "
             f"{exp_id!r}. Use the key of a run at that competition."
         )
-    await run_in_threadpool(validate.refuse_beyond_bound, context, run)
+    await run_in_threadpool(validate.refuse_beyond_bound, context, caller, run)
     async with upload_slot(request.scope, caller.key_id, is_run=True):
         upload = await run_in_threadpool(context.blobs.new_upload)
         try:

@@ -124,7 +124,7 @@ class GradingLoop(Generic[AnyClaim]):
         if end.cancelled():
             return
         # Before the loop can be idle, so that it does not end while something is queued again.
-        if end.exception() is not None or end.result() is SubmissionState.QUEUED:
+        if end.result() is SubmissionState.QUEUED:
             self._news.set()
         with self._lock:
             self._in_flight.discard(claimed)

@@ -21,10 +21,10 @@ BOUND = 2 * LEDGER_PAGE + 7
 SETTINGS = {"run_validations": BOUND}
 
 
-def fill(server: PodiumServer, run: Run, count: int) -> None:
-    """Add so many validations to the run's ledger, one a second."""
+def fill(server: PodiumServer, run: Run, count: int, kind: str = "validation") -> None:
+    """Add so many entries of this kind to the run's ledger, one a second."""
     entries = [
-        {"run_id": run.id, "kind": "validation", "at": NOON + timedelta(seconds=number)}
+        {"run_id": run.id, "kind": kind, "at": NOON + timedelta(seconds=number)}
         for number in range(count)
     ]
     url = server.environment["PODIUM_DATABASE_URL"] or f"sqlite:///{server.data_dir}/podium.db"
@@ -74,3 +74,13 @@ def test_a_long_ledger_is_told_whole_and_no_file_is_checked_beyond_the_bound(
         assert len(entries) == rest["totals"]["validations"] == BOUND
     from_cursor = run.client.get(f"/v1/runs/{run.id}/exposure", params={"cursor": "3"}).json()
     assert from_cursor["disclosed"] == entries[3:]
+
+
+def test_checks_by_harnesses_use_up_none_of_the_runs_own(podium: Podium) -> None:
+    folder = podium.competition()
+    run, file = podium.run(folder), good_submission(folder)
+    fill(podium.server, run, BOUND, "harness_validation")
+
+    checked = run.client.post(f"/v1/runs/{run.id}/validate", content=file, headers=CSV)
+
+    assert checked.status_code == 200

@@ -41,7 +41,7 @@ class FormLimits(TypedDict):
 FORM_LIMITS = FormLimits(max_files=1, max_fields=20, max_part_size=16 * 1024)
 
 
-# A form of so many parts is refused; beside them, its delimiter stands nowhere in a form.
+# A form has at most 21 parts, and its delimiter stands before each and nowhere else.
 MOST_DELIMITERS = 64
 
 

@@ -21,17 +21,18 @@ from app.storage.database.records import HARNESS, RunRecord
 from app.storage.queries import exposure
 
 
-def refuse_beyond_bound(context: Context, run: RunRecord) -> None:
+def refuse_beyond_bound(context: Context, caller: Caller, run: RunRecord) -> None:
     """Refuse a file before its bytes are read, if the run has used up its validations.
 
-    Each is an entry of the exposure ledger for good, and no limit of submissions counts them.
+    Each is an entry of the exposure ledger for good, and no limit of submissions counts them. Those
+    of harnesses count apart: the run's key must not learn of them.
 
     Raises:
         QuotaExceeded: PODIUM_RUN_VALIDATIONS files were checked.
     """
     most = context.settings.run_validations
     with context.database.read() as session:
-        if not exposure.has_validations(session, run.id, most):
+        if not exposure.has_validations(session, run.id, _kind(caller), most):
             return
     raise QuotaExceeded(
         f"{counted(most, 'file')} of run {run.id} were checked (PODIUM_RUN_VALIDATIONS), and no "
@@ -81,13 +82,16 @@ def finish(
             )
         raise GradingFault("The file could not be checked; try again.")
     if not caller.reads_results:
-        kind = f"{HARNESS}validation" if caller.is_harness else "validation"
 
         def record(session: Session) -> None:
             exposure.record(
-                session, run.id, kind,
+                session, run.id, _kind(caller),
                 submission_id=None, grade_id=None, at=datetime.now(UTC),
             )  # fmt: skip
 
         context.database.write(record)
     return found
+
+
+def _kind(caller: Caller) -> str:
+    return HARNESS + exposure.VALIDATION if caller.is_harness else exposure.VALIDATION

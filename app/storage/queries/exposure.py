@@ -132,13 +132,12 @@ def last_id(session: Session, run_id: str) -> int:
     return session.execute(query).scalar() or 0
 
 
-def has_validations(session: Session, run_id: str, count: int) -> bool:
-    """Whether the run has so many validations, at least one."""
-    kinds = [kind for kind in ALL_KINDS if kind.endswith(VALIDATION)]
+def has_validations(session: Session, run_id: str, kind: str, count: int) -> bool:
+    """Whether the run has so many validations of this kind, at least one."""
     # By the index alone, and no further than to that number.
     query = (
         select(TABLE.c.id)
-        .where(TABLE.c.run_id == run_id, TABLE.c.kind.in_(kinds))
+        .where(TABLE.c.run_id == run_id, TABLE.c.kind == kind)
         .order_by(TABLE.c.id)
         .limit(1)
         .offset(count - 1)
