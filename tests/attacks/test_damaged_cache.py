@@ -10,7 +10,7 @@ import pytest
 from tests.api.conftest import Podium
 from tests.attacks.conftest import metric, serving_from
 from tests.factories import good_submission
-from tests.s3 import S3Server
+from tests.s3 import S3Server, wait_for_listings
 from tests.server import PodiumServer
 
 
@@ -72,6 +72,7 @@ def test_an_identity_of_a_store_that_somebody_replaced_is_told(
     bucket = server.environment["PODIUM_BLOBS_URL"].split("/")[2]
     (identity,) = (one for one in s3.objects(bucket) if one.name == "store")
     identity.write_bytes(text)
+    wait_for_listings()
     with pytest.raises(AssertionError) as failed:
         server.start()
     assert "Traceback" not in str(failed.value)

@@ -24,7 +24,7 @@ from tests.api.conftest import CSV, Podium, Run
 from tests.factories import good_submission
 from tests.forkserver import run_podium
 from tests.graders.conftest import wait_until
-from tests.s3 import S3Server
+from tests.s3 import S3Server, wait_for_listings
 from tests.server import PodiumServer
 from tests.storage.disks import fill, small_disk
 from tests.storage.small_bodies import put_all
@@ -256,6 +256,7 @@ def test_gc_and_its_owner_in_an_s3_store(tmp_path: Path, s3: S3Server) -> None:
         orphan.write_bytes(b"nobody's")
         for path in s3.objects(bucket):
             grow_old(path)
+        wait_for_listings()
         expected = {f"s3://{bucket}/p/{sha256[:2]}/{sha256[2:]}"}
 
         assert paths(gc(server)) == expected

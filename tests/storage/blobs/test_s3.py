@@ -18,7 +18,7 @@ from app.storage.blobs.cache import FileCache
 from app.storage.blobs.open import open_blobs
 from app.storage.blobs.s3 import PART_BYTES
 from app.storage.blobs.store import Blob
-from tests.s3 import KEY, SECRET
+from tests.s3 import KEY, SECRET, wait_for_listings
 
 ROOT = Path(__file__).parents[3]
 BIG = 3 * PART_BYTES + 1234
@@ -93,6 +93,7 @@ def test_the_right_bytes_replace_a_damaged_object_when_they_come_again(s3, bucke
     blob = big_upload(store, data)
     (stored,) = s3.objects(bucket)
     stored.write_bytes(b"!" + data[1:])
+    wait_for_listings()
 
     assert big_upload(store, data) == blob
 
@@ -107,6 +108,7 @@ def test_a_damaged_object_is_our_fault_and_never_handed_out(s3, bucket, store, t
     stored.write_bytes(
         {"flipped": data[:50] + b"!" + data[51:], "cut": data[:-1], "emptied": b""}[damage]
     )
+    wait_for_listings()
 
     with pytest.raises(DamagedFile, match=blob.sha256):
         store.lease(blob.sha256)
@@ -181,6 +183,7 @@ def test_a_download_that_breaks_off_raises_and_leaves_nothing(own_s3, tmp_path):
     (stored,) = own_s3.objects(store.name.split("/")[2])
     with stored.open("r+b") as file:
         file.truncate(BIG // 2)
+    wait_for_listings()
     with pytest.raises(DamagedFile):
         other.lease(blob.sha256)
     assert not list((tmp_path / "elsewhere" / "cache").rglob(blob.sha256[2:]))

@@ -10,6 +10,7 @@ import pytest
 
 from app.errors import DamagedFile
 from app.storage.blobs.unreferenced import unreferenced_blobs, unreferenced_staged
+from tests.s3 import wait_for_listings
 from tests.storage.blobs.test_s3 import open_store
 
 DAY = 24 * 3600
@@ -29,7 +30,7 @@ def grow_old(s3, bucket: str, days: float = 2) -> None:
     then = time.time() - days * DAY
     for path in s3.objects(bucket):
         os.utime(path, (then, then))
-    time.sleep(0.01)  # until the server believes it
+    wait_for_listings()
 
 
 def yesterday() -> float:
@@ -125,7 +126,7 @@ def test_another_server_may_settle_at_the_same_time(s3, bucket, store):
         yield "00" * 32
         (aside,) = s3.objects(bucket)  # asked for the next one after the list was read
         aside.unlink()
-        time.sleep(0.01)  # until the server believes it
+        wait_for_listings()
         yield "ff" * 32
 
     files.settle(named(), yesterday())
