@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from app.errors import BadSettings
+from app.python_files import directory_around
 from app.settings import Settings
 
 log = logging.getLogger("podium.storage")
@@ -77,8 +78,15 @@ def make_data_directory(directory: Path) -> None:
     open. The mode of one that is in use or somebody else's stays: see `warn_of_open_directory`.
 
     Raises:
-        BadSettings: it cannot be made, or not written.
+        BadSettings: it cannot be made, or not written, or every metric.py could read it.
     """
+    around = directory_around(directory)
+    if around is not None:
+        raise BadSettings(
+            f"PODIUM_DATA_DIR is {str(directory)!r}: expected a directory outside {around}. Python "
+            "loads its libraries from there, so every metric.py may read there, and could read the "
+            "answers of all competitions. Choose another, such as /var/lib/podium."
+        )
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if is_open_to_others(directory) and not any(directory.iterdir()):

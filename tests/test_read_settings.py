@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,21 @@ def test_a_data_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
     assert refused.value.detail.startswith(f"PODIUM_DATA_DIR is '{tmp_path}/file/data': expected")
     assert "not a directory" in refused.value.detail
+
+
+def test_a_data_directory_that_every_metric_could_read_is_refused_and_not_made(
+    tmp_path: Path,
+) -> None:
+    libraries = Path(sys.prefix, "lib")
+    (tmp_path / "link").symlink_to(libraries)
+
+    for directory in (libraries / "of-podium" / "data", tmp_path / "link" / "of-podium"):
+        with pytest.raises(BadSettings) as refused:
+            make_data_directory(directory)
+
+        assert refused.value.detail.startswith(f"PODIUM_DATA_DIR is '{directory}': expected")
+        assert f"outside {libraries.resolve()}. " in refused.value.detail
+        assert not (libraries / "of-podium").exists()
 
 
 def test_an_empty_data_directory_is_closed_to_others_and_one_in_use_is_left(tmp_path: Path) -> None:

@@ -11,12 +11,11 @@ from __future__ import annotations
 import os
 import resource
 import sys
-import sysconfig
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import app
 from app.graders.walls import landlock, seccomp, syscalls
+from app.python_files import python_files
 
 NICENESS = 5  # below the server, so that HTTP stays fast while graders are busy
 MEGABYTE = 1024 * 1024
@@ -123,25 +122,6 @@ def die_with(parent: int) -> None:
     syscalls.die_with_parent()
     if os.getppid() != parent:
         os._exit(0)  # the parent died before prctl took effect
-
-
-def python_files() -> list[Path]:
-    """The files that Python reads to import modules, and the system libraries that these load."""
-    prefixes = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, "/", "/usr"}
-    below = [Path(prefix, name) for prefix in prefixes for name in ("lib", "lib64")]
-    own = [Path(path) for name, path in sysconfig.get_paths().items() if "lib" in name]
-    return [
-        *below,
-        *own,
-        Path(app.__file__).parent,
-        Path(sys.prefix, "pyvenv.cfg"),
-        Path("/etc/ld.so.cache"),
-        Path("/etc/localtime"),
-        Path("/usr/share/zoneinfo"),
-        Path("/dev/urandom"),
-        Path("/proc/cpuinfo"),
-        Path("/proc/meminfo"),
-    ]
 
 
 def attempt(notes: Notes, wall: str, how: str, step: Callable[[], object]) -> bool:
