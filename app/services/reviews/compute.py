@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from cachetools import LRUCache
@@ -18,6 +18,7 @@ from app.prometheus_metrics import REVIEW_SECONDS, REVIEWED
 from app.review.likeness import PROBES, cells_of, is_constant, probes
 from app.review.scores import ScoredSubmission, score_signals
 from app.review.signals import Finding, Level, Signal
+from app.services.public_log.append import locked_moment
 from app.services.reviews.near_files import NearFiles
 from app.services.reviews.versions import Stopped, VersionFacts, version_facts
 from app.services.runtime.context import Context
@@ -78,7 +79,11 @@ class Reviewer:
                     found.append(_record(one, finding, other, at))
 
         def write(session: Session) -> None:
-            signals.add_all(session, found)
+            if found:
+                # A decision that was made while they were computed did not know them: they come
+                # after it, and put the run back into the queue.
+                late = locked_moment(session)
+                signals.add_all(session, [replace(one, at=late) for one in found])
             sketches.set_reviewed(session, [one.submission for one in waiting], at)
 
         self.context.database.write(write)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
 from app.domain.states import ReviewDecision
 from app.errors import Conflict, Invalid, NotFound
-from app.services.public_log.append import append_log_entry
+from app.services.public_log.append import append_log_entry, locked_moment
 from app.services.public_log.reasons import refuse_blank_reason
 from app.services.reviews.compute import leak_finding
 from app.services.runtime.context import Context
@@ -82,7 +81,7 @@ def add_known_leak(
     def record(session: Session) -> tuple[KnownLeakRecord, int]:
         if competitions.current_version(session, slug) is None:
             raise NotFound(f"There is no competition {slug!r}.")
-        at = datetime.now(UTC)
+        at = locked_moment(session)  # after every decision, as signals that are computed
         new = KnownLeakRecord(competition=slug, sha256=sha256, note=note, added_by=by, at=at)
         if not known_leaks.add(session, new):
             raise Conflict(f"This file is listed for {slug} already.")
