@@ -122,7 +122,7 @@ class RegradeClaims:
         """The regrades that this process may work at; those of other environments are cancelled.
 
         Raises:
-            OtherEnvironment: this process may not grade in this database, nor cancel what others do.
+            OtherEnvironment: this process may not grade here, nor cancel what others do.
         """
         with self._context.database.read() as session:
             self._require_environment(session)
