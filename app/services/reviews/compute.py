@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -19,10 +19,11 @@ from app.review.likeness import PROBES, cells_of, is_constant, probes
 from app.review.scores import ScoredSubmission, score_signals
 from app.review.signals import Finding, Level, Signal
 from app.services.public_log.append import locked_moment
+from app.services.public_log.signers import MICROSECOND
 from app.services.reviews.near_files import NearFiles
 from app.services.reviews.versions import Stopped, VersionFacts, version_facts
 from app.services.runtime.context import Context
-from app.storage.queries.reviews import known_leaks, signals, sketches
+from app.storage.queries.reviews import decisions, known_leaks, signals, sketches
 from app.storage.queries.reviews.signals import SignalRecord
 from app.storage.queries.reviews.sketches import FileCells, GradedFile, SimilarFile
 
@@ -80,10 +81,7 @@ class Reviewer:
 
         def write(session: Session) -> None:
             if found:
-                # A decision that was made while they were computed did not know them: they come
-                # after it, and put the run back into the queue.
-                late = locked_moment(session)
-                signals.add_all(session, [replace(one, at=late) for one in found])
+                add_signals(session, found)
             sketches.set_reviewed(session, [one.submission for one in waiting], at)
 
         self.context.database.write(write)
@@ -155,6 +153,17 @@ def _like(signal: Signal, one: GradedFile, other: SimilarFile | FileCells, share
     is_expected = one.agent == other.agent or is_constant(one.sketch)
     detail = {"submission": other.submission, "experiment": other.experiment, "near": share}
     return Finding(signal, Level.ANNOTATE if is_expected else Level.REVIEW, detail)
+
+
+def add_signals(session: Session, found: Sequence[SignalRecord]) -> None:
+    """Store signals with a time after that of every decision about their runs.
+
+    Who decided while they were computed did not know them: they put the run back into the queue.
+    """
+    now = locked_moment(session)
+    latest = {run: decisions.current(session, run) for run in {one.run_id for one in found}}
+    times = {run: max(now, last.at + MICROSECOND) if last else now for run, last in latest.items()}
+    signals.add_all(session, [replace(one, at=times[one.run_id]) for one in found])
 
 
 def leak_finding(note: str) -> Finding:
