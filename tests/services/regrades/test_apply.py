@@ -12,6 +12,7 @@ from app.graders.messages.results import GraderFault
 from app.services.receipts import log_view
 from app.services.regrades import apply as apply_module
 from app.services.regrades.apply import RegradeHasFaults, RegradeNotReady, apply
+from app.services.regrades.difference import summary
 from app.services.regrades.regrade_claims import RegradeClaims
 from app.services.runtime.context import Context
 from app.storage.queries.regrades.regrades import RegradeRecord
@@ -113,7 +114,7 @@ def test_what_was_graded_while_the_difference_was_computed_is_looked_at_first(
 ) -> None:
     graded(here)
     one = regraded(context)
-    compute = apply_module.summary
+    compute = summary
 
     def slow_summary(*given: Any) -> dict[str, Any]:
         difference = compute(*given)
