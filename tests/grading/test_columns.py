@@ -403,3 +403,12 @@ def test_a_row_with_a_bad_probability_is_not_summed():
     found = refusal(checker(SUM), b"id,p,n,q\na,0.5,9,oops\nb,0.5,9,0.5\nc,1.5,9,0\n").violations
 
     assert [v.code.value for v in found] == ["out_of_range", "not_a_number"]
+
+
+def test_distinct_integers_are_not_repeated_with_zeros_before_them():
+    judge = checker('x = { kind = "list", items = "integer", distinct = true }')
+
+    violation = only_violation(judge, csv("1 2", "7 8 007", "1"))
+    assert (violation.code.value, violation.row) == ("bad_format", 2)
+    assert "an item is repeated" in violation.message
+    accepted(judge, csv("1 2", "7 8 70", "01"))

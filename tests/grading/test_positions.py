@@ -130,3 +130,21 @@ def test_aliases_name_one_column_once():
     assert problems_of(two) == [("submission", "id_aliases need a single id column")]
     same = BIKE.replace('id = "datetime"', 'id = "a"\nid_aliases = ["count"]')
     assert problems_of(same) == [("submission", "'count' names two columns")]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        '{ kind = "text", allow_empty = true }', '{ kind = "list" }',
+        '{ kind = "mask", height = 9, width = 9 }', '{ kind = "boxes", fields = ["a", "b"] }',
+    ],
+)  # fmt: skip
+def test_a_blank_line_is_no_row_although_the_only_column_may_be_empty(column):
+    text = NODES.replace('{ kind = "integer", min = 0, max = 39 }', column)
+    form = parse_competition("nodes", text).form
+    judge = Checker(form, read_ids(b"0\n1 2\n1 2\n1 2\n", form))
+
+    for blank in (b"0\n1 2\n\n1 2\n", b"0\n1 2\n \n1 2\n", b"0\n1 2\n1 2\n\n"):
+        assert codes(judge, blank) == ["row_count"]
+    for whole in (b'0\n1 2\n""\n1 2\n', b"0\n1 2\n1 2\n\n1 2\n"):
+        accepted(judge, whole)

@@ -145,6 +145,8 @@ def _list_problem(column: ListColumn, tokens: list[str] | None) -> str:
             return f"an item is not a whole number from {low} to {high}"
     if column.pattern is not None and not all(each_matches(tokens, column.pattern)):
         return f"an item is not of the form {column.pattern}"
-    if column.distinct and len(set(tokens)) != len(tokens):
+    # 7 and 007 are one integer; here all tokens are known to be whole numbers.
+    items = set(map(int, tokens)) if column.items == "integer" else set(tokens)
+    if column.distinct and len(items) != len(tokens):
         return "an item is repeated; items must be distinct"
     return ""

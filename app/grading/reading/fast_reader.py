@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from app.domain.verdict import Notice
@@ -121,6 +122,8 @@ class FastReader:
             if last < 0 or table.column(0)[last].as_py() != _END_MARK:
                 return None
             table = table.slice(0, last)
+        if len(plan.columns) == 1 and _has_blank(table):
+            return None
         return FileTable(plan.names, tuple(table.columns), plan.notices)
 
     def _make_plan(self, line: bytes) -> _Plan | None:
@@ -157,6 +160,12 @@ class FastReader:
             notices=() if self._keep is not None else tuple(header.notices()),
             end_row=",".join(cells).encode() + b"\n",
         )
+
+
+def _has_blank(table: pa.Table) -> bool:
+    """Whether a cell may be a blank line, which is no row of a file with a single column."""
+    texts = [column for column in table.columns if column.type == pa.string()]
+    return any(pc.any(pc.equal(pc.utf8_trim(each, " \t"), "")).as_py() for each in texts)
 
 
 def _cuts_line_end(data: bytes, block: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.receipts import merkle
 from app.receipts.checkpoints import Checkpoint, signed_checkpoint
 from app.receipts.statements import to_bytes, utc
-from app.services.public_log.signers import PresentKey, present_key
+from app.services.public_log.signers import MICROSECOND, PresentKey, present_key
 from app.services.runtime.context import Context
 from app.storage.queries.trust import log
 from app.storage.queries.trust.log import CheckpointRecord, LogEntryRecord
@@ -33,6 +33,13 @@ def append_log_entry(
     key = locked_key(context, session)
     record = {"kind": kind, "at": utc(key.moment()), "nonce": new_nonce(), **body}
     return add_entry(session, key, kind, to_bytes(record), record=to_bytes(record).decode())
+
+
+def locked_moment(session: Session) -> datetime:
+    """Lock the log until this transaction ends, and return the time now, but after its entries."""
+    log.lock(session)
+    now, last = datetime.now(UTC), log.last_time(session)
+    return now if last is None else max(now, last + MICROSECOND)
 
 
 def locked_key(context: Context, session: Session) -> PresentKey:

@@ -38,21 +38,25 @@ Read = Callable[[Session], tuple[Facts, str | None]]  # the facts, and the id of
 def issue_present(context: Context, about: Subject, read: Read) -> tuple[ReceiptRecord, bool]:
     """Sign the facts that `read` finds; also whether the receipt is new.
 
-    If another receipt was issued while they were read, they are read again: the last receipt never
-    states what was true before the one that it supersedes.
+    If another receipt was issued while they were read, or a regrade or another act of an admin was
+    entered into the log, they are read again: a receipt never states what was true before the one
+    that it supersedes, or before an act that is older than it.
     """
     while True:
         with context.database.read() as session:
+            size = log.size(session)  # first: what is entered after this is looked for below
             seen = about.last(session)
             facts, submission_id = read(session)
 
         def sign(
-            session: Session, *, seen: ReceiptRecord | None = seen, facts: Facts = facts,
-            submission_id: str | None = submission_id,
+            session: Session, *, size: int = size, seen: ReceiptRecord | None = seen,
+            facts: Facts = facts, submission_id: str | None = submission_id,
         ) -> tuple[ReceiptRecord, bool] | None:  # fmt: skip
             log.lock(session)
             last = about.last(session)
             if last is not None and (seen is None or seen.id != last.id):
+                return None
+            if log.has_others(session, RECEIPT_ENTRY, start=size):
                 return None
             return issue(context, session, facts, about, submission_id)
 

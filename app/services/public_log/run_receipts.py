@@ -72,7 +72,8 @@ def issue_late(context: Context, *, looks_at_all: bool = False) -> int:
 
     The grade of a run that has no receipt came after its close. The receipt of a regraded run
     supersedes the one before. With `looks_at_all` runs count whose grade came days after the close,
-    as after a time without workers.
+    as after a time without workers, and those of regrades that were applied days ago, as by a
+    command while no server ran.
     """
     since = datetime.now(UTC) - LATELY
     with context.database.read() as session:
@@ -80,7 +81,8 @@ def issue_late(context: Context, *, looks_at_all: bool = False) -> int:
         if looks_at_all:
             late = receipts.graded_late_without(session, MOST_AT_ONCE)
             waiting += [each for each in late if each not in waiting]
-        waiting += receipts.regraded_since(session, since, MOST_AT_ONCE)
+        applied_since = None if looks_at_all else since
+        waiting += receipts.regraded_since(session, applied_since, MOST_AT_ONCE)
     count = 0
     for run_id in waiting:
         try:

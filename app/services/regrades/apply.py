@@ -64,6 +64,11 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
     def record(session: Session) -> RegradeRecord:
         own = regrades.get(session, regrade_id, locks=True) or found
         _refuse(own)
+        if own.ready_at != found.ready_at:  # it ran again: nobody looked at what it gave then
+            raise RegradeNotReady(
+                f"{own.id} graded more submissions meanwhile: look at what it changes now, and "
+                "apply it again."
+            )
         last = regrades.in_force_at(session, own.competition, locks=True)
         if (last.id if last else None) != (before.id if before else None):
             raise Conflict(

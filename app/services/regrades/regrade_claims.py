@@ -119,10 +119,20 @@ class RegradeClaims:
         return self._context.settings.grading_attempts
 
     def _running(self) -> list[RegradeRecord]:
-        """The regrades that this process may work at; those of other environments are cancelled."""
+        """The regrades that this process may work at; those of other environments are cancelled.
+
+        Raises:
+            OtherEnvironment: this process may not grade here, nor cancel what others do.
+        """
         with self._context.database.read() as session:
+            self._require_environment(session)
             found = regrades.running(session)
         return [one for one in found if self._is_comparable(one)]
+
+    def _require_environment(self, session: Session) -> None:
+        agreed = environments.current(session) if self._are_others else None
+        if agreed is not None and agreed[0] != this_environment():
+            raise refusal(*agreed)
 
     def _queued(self, regrade_id: str, limit: int) -> list[str]:
         with self._context.database.read() as session:
@@ -132,10 +142,7 @@ class RegradeClaims:
         """Begin an attempt at those of the submissions that are still to be graded."""
 
         def begin(session: Session) -> list[ClaimedRegrading]:
-            if self._are_others:
-                agreed = environments.current(session)
-                if agreed is not None and agreed[0] != this_environment():
-                    raise refusal(*agreed)
+            self._require_environment(session)
             claimed = outcomes.begin(session, regrade_id, submission_ids)
             lost = [one for one in claimed if one.attempts > DEATHS + self._attempts]
             for one in lost:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from cachetools import LRUCache
@@ -18,10 +18,12 @@ from app.prometheus_metrics import REVIEW_SECONDS, REVIEWED
 from app.review.likeness import PROBES, cells_of, is_constant, probes
 from app.review.scores import ScoredSubmission, score_signals
 from app.review.signals import Finding, Level, Signal
+from app.services.public_log.append import locked_moment
+from app.services.public_log.signers import MICROSECOND
 from app.services.reviews.near_files import NearFiles
 from app.services.reviews.versions import Stopped, VersionFacts, version_facts
 from app.services.runtime.context import Context
-from app.storage.queries.reviews import known_leaks, signals, sketches
+from app.storage.queries.reviews import decisions, known_leaks, signals, sketches
 from app.storage.queries.reviews.signals import SignalRecord
 from app.storage.queries.reviews.sketches import FileCells, GradedFile, SimilarFile
 
@@ -78,7 +80,8 @@ class Reviewer:
                     found.append(_record(one, finding, other, at))
 
         def write(session: Session) -> None:
-            signals.add_all(session, found)
+            if found:
+                add_signals(session, found)
             sketches.set_reviewed(session, [one.submission for one in waiting], at)
 
         self.context.database.write(write)
@@ -150,6 +153,17 @@ def _like(signal: Signal, one: GradedFile, other: SimilarFile | FileCells, share
     is_expected = one.agent == other.agent or is_constant(one.sketch)
     detail = {"submission": other.submission, "experiment": other.experiment, "near": share}
     return Finding(signal, Level.ANNOTATE if is_expected else Level.REVIEW, detail)
+
+
+def add_signals(session: Session, found: Sequence[SignalRecord]) -> None:
+    """Store signals with a time after that of every decision about their runs.
+
+    Who decided while they were computed did not know them: they put the run back into the queue.
+    """
+    now = locked_moment(session)
+    latest = {run: decisions.current(session, run) for run in {one.run_id for one in found}}
+    times = {run: max(now, last.at + MICROSECOND) if last else now for run, last in latest.items()}
+    signals.add_all(session, [replace(one, at=times[one.run_id]) for one in found])
 
 
 def leak_finding(note: str) -> Finding:

@@ -11,7 +11,7 @@ from app.domain.states import ReviewDecision
 from app.errors import Conflict, Invalid, NotFound
 from app.services.public_log.append import append_log_entry
 from app.services.public_log.reasons import refuse_blank_reason
-from app.services.reviews.compute import leak_finding
+from app.services.reviews.compute import add_signals, leak_finding
 from app.services.runtime.context import Context
 from app.storage.queries import competitions, runs
 from app.storage.queries.reviews import decisions, known_leaks, signals
@@ -51,14 +51,17 @@ def decide(
         now = decisions.current(session, run_id)
         if now is not None and (now.decision, now.reason) == (decision, reason):
             raise Conflict(f"This decision about run {run_id} holds already.")
-        found = sorted({one.signal.value for one in signals.of_run(session, run_id)})
+        seen = signals.of_run(session, run_id)
+        found = sorted({one.signal.value for one in seen})
         body = {
             "run": run_id, "experiment": run.experiment, "competition": run.competition,
             "seed": run.seed, "decision": decision.value, "reason": reason, "signals": found,
             "by": by,
         }  # fmt: skip
-        # After every decision before it, although the clock was set back: `as_of` compares them.
+        # After every decision before it, and not before a signal that it is about, although the
+        # clock was set back: `as_of` and the queue compare them.
         at = append_log_entry(context, session, LOGGED_AS[decision], body).at
+        at = max([at, *(one.at for one in seen), *(() if now is None else (now.at,))])
         new = ReviewRecord(run_id=run_id, decision=decision, reason=reason, decided_by=by, at=at)
         decisions.add(session, new)
         return new
@@ -94,7 +97,7 @@ def add_known_leak(
             )
             for submission, run in known_leaks.sent(session, slug, sha256)
         ]  # fmt: skip
-        signals.add_all(session, found)
+        add_signals(session, found)
         return new, len(found)
 
     return context.database.write(record)

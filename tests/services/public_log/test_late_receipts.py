@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from app.domain.states import RunState
-from app.services.public_log.run_receipts import issue_late
+from app.receipts.statements import read_statement
+from app.services.public_log import run_receipts
+from app.services.public_log.run_receipts import issue_for_run, issue_late
+from app.services.regrades.apply import apply
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
 from app.storage.queries.trust import receipts
+from tests.services.public_log.test_issue import closed_run
+from tests.services.regrades.test_apply import regraded
 from tests.services.submissions.test_run_events import TOML
 from tests.storage.make import add_run, add_version
 
@@ -39,3 +45,21 @@ def test_a_run_that_cannot_be_read_keeps_no_other_from_its_receipt(context: Cont
     with context.database.read() as session:
         issued = [receipts.last_of_run(session, run.id) is not None for run in runs]
     assert issued == [False, True, True]
+
+
+def test_a_regrade_that_was_applied_days_ago_without_a_server_has_its_receipts(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = closed_run(context)
+    first, _ = issue_for_run(context, run.id)
+    regrade = regraded(context, 0.75)
+    apply(context, regrade.id, reason="mended", by=None)
+    monkeypatch.setattr(run_receipts, "LATELY", timedelta(0))  # as long after it
+
+    assert issue_late(context) == 0
+    assert issue_late(context, looks_at_all=True) == 1
+    with context.database.read() as session:
+        last = receipts.last_of_run(session, run.id)
+    assert last is not None
+    assert (last.supersedes, read_statement(last.data)["predicate"]["score"]) == (first.id, "0.75")
+    assert issue_late(context, looks_at_all=True) == 0

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from app.domain.states import RegradeState
 from app.errors import Invalid, NotFound
 from app.graders.messages.results import GraderFault
 from app.services.receipts import log_view
+from app.services.regrades import apply as apply_module
 from app.services.regrades.apply import RegradeHasFaults, RegradeNotReady, apply
+from app.services.regrades.difference import summary
 from app.services.regrades.regrade_claims import RegradeClaims
 from app.services.runtime.context import Context
 from app.storage.queries.regrades.regrades import RegradeRecord
@@ -19,15 +23,20 @@ from tests.storage.make import World
 def regraded(context: Context, score: float = 0.75, *, fails: bool = False) -> RegradeRecord:
     """A regrade that is ready, with this score for each submission."""
     one = started(context)
+    settle_all(context, score, fails=fails)
+    found = stored(context, one.id)
+    assert found.state is RegradeState.READY
+    return found
+
+
+def settle_all(context: Context, score: float, *, fails: bool) -> None:
+    """Grade what the running regrades have left."""
     claims = RegradeClaims(context)
     while claimed := claims.claim(99, ()):
         for each in claimed:
             given = GraderFault("crashed") if fails else new_grade(score)
             claims.write(each, given, "m").result()
     context.database.write(lambda session: None)
-    found = stored(context, one.id)
-    assert found.state is RegradeState.READY
-    return found
 
 
 def test_an_applied_regrade_supersedes_the_one_before(
@@ -98,3 +107,28 @@ def test_a_blank_reason_is_refused(context: Context, here: World) -> None:
         apply(context, one.id, reason=" ", by=None)
 
     assert stored(context, one.id).state is RegradeState.READY
+
+
+def test_what_was_graded_while_the_difference_was_computed_is_looked_at_first(
+    context: Context, here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graded(here)
+    one = regraded(context)
+    compute = summary
+
+    def slow_summary(*given: Any) -> dict[str, Any]:
+        difference = compute(*given)
+        monkeypatch.setattr(apply_module, "summary", compute)
+        graded(here)
+        with pytest.raises(RegradeNotReady, match="settled since"):  # another admin, meanwhile
+            apply(context, one.id, reason="mended", by=None)
+        settle_all(context, 0.75, fails=True)
+        return difference
+
+    monkeypatch.setattr(apply_module, "summary", slow_summary)
+    with pytest.raises(RegradeNotReady, match="graded more submissions meanwhile"):
+        apply(context, one.id, reason="mended", by=None)
+
+    assert stored(context, one.id).state is RegradeState.READY
+    with pytest.raises(RegradeHasFaults):
+        apply(context, one.id, reason="mended", by=None)

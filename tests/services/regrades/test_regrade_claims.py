@@ -8,10 +8,13 @@ from app.domain.states import RegradeState, SubmissionState
 from app.graders.messages.results import GraderFault
 from app.services.regrades.regrade_claims import DEATHS, RegradeClaims
 from app.services.runtime.context import Context
+from app.services.runtime.environment import OtherEnvironment, this_environment
 from app.storage.queries import submissions
+from app.storage.queries.operation import environments
+from app.storage.queries.operation.environments import Environment
 from app.storage.queries.regrades.outcomes import ClaimedRegrading
 from tests.services.regrades.make import graded, new_grade, outcome, started, stored
-from tests.storage.make import World
+from tests.storage.make import NOON, World
 
 FAULT = GraderFault("crashed", "metric")
 
@@ -161,3 +164,17 @@ def test_what_was_settled_meanwhile_is_added_before_the_end(
 
     assert stored(context, one.id).state is RegradeState.RUNNING
     assert [each.id for each in claim(claims)] == [late.id]
+
+
+def test_a_worker_of_another_environment_is_refused_and_cancels_nothing(
+    context: Context, here: World
+) -> None:
+    sent = graded(here)
+    newer = Environment("9.9.9", this_environment().environment)
+    context.database.write(lambda session: environments.replace(session, newer, NOON))
+    one = started(context, podium_version="9.9.9")
+
+    with pytest.raises(OtherEnvironment):
+        RegradeClaims(context, are_others=True).claim_job(one.id, sent.id)
+
+    assert stored(context, one.id).state is RegradeState.RUNNING

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import update
 
+from app.domain.states import ReviewDecision
 from app.review.signals import Signal
 from app.services.competitions.import_folder import import_folder
 from app.services.reviews import compute
 from app.services.reviews.compute import Reviewer
+from app.services.reviews.decide import decide
+from app.services.reviews.show import QueueFilter, page
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.storage.database.records import RunRecord, VersionRecord
@@ -98,3 +103,24 @@ def test_a_submission_at_which_podium_stumbles_is_passed_and_the_others_go_on(
 
     assert Signal.PERFECT_SCORE in found(grading, other_run)
     assert (found(grading, its_run), waiting(grading)) == (set(), 0)
+
+
+def test_a_decision_that_is_made_meanwhile_does_not_decide_about_new_signals(
+    grading: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, run = perfect_run(grading, tmp_path / "own")
+    Worker(grading).run(lambda idle: idle)
+    compute_signals = Reviewer._signals_or_none
+
+    def computed_slowly(*given: Any) -> Any:
+        computed = compute_signals(*given)
+        decide(grading, run.id, ReviewDecision.ACCEPT, f"{time.monotonic()}", by=None)
+        return computed
+
+    monkeypatch.setattr(Reviewer, "_signals_or_none", computed_slowly)
+    assert Reviewer(grading, threading.Event()).turn() == 2
+
+    (item,), _ = page(grading, QueueFilter(), None, None)
+    assert (item.run.run, item.run.decision) == (run.id, None)
+    decide(grading, run.id, ReviewDecision.ACCEPT, "looked at", by=None)
+    assert page(grading, QueueFilter(), None, None)[0] == []

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import delete, update
 
 from app.domain.states import ReviewDecision
 from app.errors import Conflict, Invalid, NotFound
 from app.review.signals import Signal
 from app.services.reviews.decide import add_known_leak, decide, remove_known_leak
+from app.services.reviews.show import QueueFilter, page
 from app.services.runtime.context import Context
 from app.storage.queries.reviews import decisions, signals
 from app.storage.queries.trust import log
@@ -99,3 +102,29 @@ def test_a_leak_needs_a_digest(context: Context, here: World, wrong: str) -> Non
         add_known_leak(context, here.run.competition, wrong, "x", by=None)
     with pytest.raises(NotFound):
         add_known_leak(context, "nowhere", SHA256, "x", by=None)
+
+
+def test_a_decision_counts_for_signals_of_a_clock_that_was_ahead(
+    context: Context, here: World
+) -> None:
+    run = here.run.id
+    here.submit()
+    add_known_leak(context, here.run.competition, SHA256, "from a forum", by=None)
+    ahead = update(signals.TABLE).values(at=datetime.now(UTC) + timedelta(hours=1))
+    context.database.write(lambda session: session.execute(ahead).close())
+
+    decide(context, run, ReviewDecision.EXCLUDE, "leaked", by=None)
+    assert page(context, QueueFilter(), None, None)[0] == []
+    decide(context, run, ReviewDecision.ACCEPT, "it was its own file", by=None)
+
+    assert page(context, QueueFilter(), None, None)[0] == []
+    with context.database.read() as session:
+        first, second = decisions.of_run(session, run)
+    assert first.superseded_at == second.at >= first.at
+    here.submit(sha256="f" * 64)
+    add_known_leak(context, here.run.competition, "f" * 64, "another", by=None)
+    assert page(context, QueueFilter(), None, None)[0] == []  # of each kind a run keeps the first
+    context.database.write(lambda session: session.execute(delete(signals.TABLE)).close())
+    remove_known_leak(context, here.run.competition, SHA256)
+    add_known_leak(context, here.run.competition, SHA256, "found again", by=None)
+    assert len(page(context, QueueFilter(), None, None)[0]) == 1

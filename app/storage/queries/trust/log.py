@@ -131,6 +131,12 @@ def numbers_of(session: Session, kind: str) -> Iterator[int]:
         yield from (number for (number,) in rows)
 
 
+def has_others(session: Session, kind: str, *, start: int) -> bool:
+    """Whether an entry from number `start` on is of another kind than this."""
+    query = select(ENTRY.c.number).where(ENTRY.c.number >= start, ENTRY.c.kind != kind).limit(1)
+    return session.execute(query).first() is not None
+
+
 def all_checkpoints(session: Session) -> Iterator[CheckpointRecord]:
     """All checkpoints by size; only some are in memory at a time."""
     query = select(CHECKPOINT).order_by(CHECKPOINT.c.size)

@@ -162,14 +162,17 @@ def _closed_without(session: Session, condition: ColumnElement[bool], limit: int
     return list(session.execute(query).scalars())
 
 
-def regraded_since(session: Session, since: datetime, limit: int) -> list[str]:
-    """Runs whose last receipt is older than a regrade, applied since then, of a submission."""
+def regraded_since(session: Session, since: datetime | None, limit: int) -> list[str]:
+    """Runs whose last receipt is older than a regrade of a submission, applied since then.
+
+    None looks at all regrades in force.
+    """
     last = select(func.max(TABLE.c.created_at)).where(TABLE.c.run_id == RUN.c.id).scalar_subquery()
     query = (
         select(RUN.c.id)
         .join(REGRADE, REGRADE.c.competition == RUN.c.competition)
         .where(REGRADE.c.state == RegradeState.APPLIED, REGRADE.c.superseded_at.is_(None))
-        .where(REGRADE.c.applied_at > since, last < REGRADE.c.applied_at)
+        .where(last < REGRADE.c.applied_at)
         .where(
             exists().where(
                 SUBMISSION.c.run_id == RUN.c.id,
@@ -180,6 +183,8 @@ def regraded_since(session: Session, since: datetime, limit: int) -> list[str]:
         .order_by(RUN.c.id)
         .limit(limit)
     )
+    if since is not None:
+        query = query.where(REGRADE.c.applied_at > since)
     return list(session.execute(query).scalars())
 
 
