@@ -9,7 +9,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from app.errors import Conflict, PodiumError, Unavailable
@@ -24,6 +23,7 @@ from app.services.runtime.environment import OtherEnvironment
 from app.settings import Settings
 from app.storage.database import revisions
 from app.storage.database.errors import is_outage
+from app.thread_pool import ThreadPool
 from app.worker.background import run_reviewer
 from app.worker.deliveries import Deliveries
 from app.worker.metrics_server import serve_metrics
@@ -148,7 +148,7 @@ class _RemoteWorker:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         concurrency = sum(number for _, number in self._config.shares)
-        loop.set_default_executor(ThreadPoolExecutor(concurrency + 4, thread_name_prefix="worker"))
+        loop.set_default_executor(ThreadPool(concurrency + 4, thread_name_prefix="worker"))
         for signal_number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(signal_number, self._handle_signal, stop, signal_number)
         deliveries = Deliveries(self._context, lambda refusal: self._refuse(refusal, stop))
