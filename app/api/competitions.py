@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import shutil
+from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import PlainTextResponse
+from fastapi.responses import PlainTextResponse, StreamingResponse
 from pydantic_core import to_json
 
 from app.api import serializers
@@ -44,6 +45,7 @@ from app.storage.database.records import VersionRecord
 from app.storage.queries.archive import ArchivalRecord
 
 router = APIRouter(prefix="/v1/competitions", tags=["competitions"])
+SENT_AT_ONCE = 64 * 1024  # bytes of a long document
 BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file", "content": BYTES},
@@ -89,7 +91,7 @@ def list_competitions(
         serializers.competition_json(context, entry, run, retired.get(entry.version.slug))
         for entry, run in found
     ]
-    return _page(b",".join(items), after)
+    return _page(items, after)
 
 
 @router.post(
@@ -121,10 +123,26 @@ async def import_competition(request: Request, response: Response, context: Ctx)
     return {**shown, "lint": imported.version.lint}
 
 
-def _page(items: bytes, cursor: str | None) -> Response:
+def _page(items: Iterable[list[bytes]], cursor: str | None) -> Response:
     """A page of items that are JSON already: in the event loop they would take its time."""
-    document = b'{"items":[' + items + b'],"next_cursor":' + to_json(cursor) + b"}"
-    return Response(document, media_type="application/json")
+    parts = [part for item in items for part in (b",", *item)][1:]
+    return _json(b'{"items":[', *parts, b'],"next_cursor":' + to_json(cursor) + b"}")
+
+
+def _json(*parts: bytes) -> Response:
+    """A document of these parts, which many answers share: each has few bytes of its own."""
+    size = sum(map(len, parts))
+    if size <= SENT_AT_ONCE:
+        return Response(b"".join(parts), media_type="application/json")
+    return StreamingResponse(
+        _pieces(parts), media_type="application/json", headers={"Content-Length": str(size)}
+    )
+
+
+async def _pieces(parts: Iterable[bytes]) -> AsyncIterator[bytes]:
+    for part in parts:
+        for at in range(0, len(part), SENT_AT_ONCE):
+            yield part[at : at + SENT_AT_ONCE]
 
 
 def _imported(context: Context, version: VersionRecord) -> dict[str, Any]:
@@ -140,8 +158,7 @@ def _archived(context: Context, slug: str) -> ArchivalRecord | None:
 def show_competition(context: Ctx, caller: Anyone, slug: Slug) -> Any:
     """One competition."""
     entry, run = queries.find(context, caller, slug)
-    document = serializers.competition_json(context, entry, run, _archived(context, slug))
-    return Response(document, media_type="application/json")
+    return _json(*serializers.competition_json(context, entry, run, _archived(context, slug)))
 
 
 @router.get(
@@ -164,7 +181,7 @@ def list_files(context: Ctx, caller: Anyone, slug: Slug) -> Any:
     """The public files."""
     entry, _ = queries.find(context, caller, slug)
     files = context.catalogue.public_files.of(entry.version.id).json
-    return _page(files[1:-1], None)
+    return _json(b'{"items":', files, b',"next_cursor":null}')
 
 
 @router.get("/{slug}/files/{name:path}", response_class=Response, responses=FILE_RESPONSES)

@@ -178,7 +178,7 @@ def competition(
         "flags": visible_flags(declared.flags, for_run.feedback if for_run else None),
         "suites": [] if for_run else queries.suites_of(context, version.slug),
         "tags": [] if for_run else list(declared.tags),
-        "files": context.catalogue.public_files.of(version.id).rows,
+        "files": context.catalogue.public_files.of(version.id),
         "status": version.status,
         "archived": None if for_run else archival(archived),
     }
@@ -189,8 +189,8 @@ def competition_json(
     entry: CatalogueEntry,
     for_run: RunRecord | None,
     archived: ArchivalRecord | None = None,
-) -> bytes:
-    """The same as JSON. The list of files, which may be long, is serialized once for a version."""
+) -> list[bytes]:
+    """The same as JSON, in parts. The list of files, which may be long, is the one that is kept."""
     document = competition(context, entry, for_run, archived)
     rest = CompetitionOut.model_validate({**document, "files": []})
     names = list(CompetitionOut.model_fields)
@@ -198,7 +198,7 @@ def competition_json(
     before = rest.model_dump_json(include=set(names[:at])).encode()
     after = rest.model_dump_json(include=set(names[at + 1 :])).encode()
     files = context.catalogue.public_files.of(entry.version.id).json
-    return b"".join((before[:-1], b',"files":', files, b",", after[1:]))
+    return [before[:-1] + b',"files":', files, b"," + after[1:]]
 
 
 def board_summary(declared: Competition, board: Leaderboard) -> dict[str, Any]:

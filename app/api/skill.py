@@ -48,6 +48,7 @@ def _guide(context: Context, caller: Caller, url: str) -> str:
         return guide_for_anyone(url)
     run = runs.find(context, caller, caller.run_id)
     entry, _ = queries.find(context, caller, run.competition)
-    files = tuple(context.catalogue.public_files.of(entry.version.id).by_name)
+    # The first file that is not the sample submission is an example; there may be 200,000.
+    files = tuple(file["name"] for file in context.catalogue.public_files.of(entry.version.id)[:2])
     about = RunGuide(run, entry.competition, entry.version.rows, files, quota(context, caller, run))
     return guide_for_run(url, about)

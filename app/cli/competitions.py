@@ -67,7 +67,7 @@ def show(slug: Slug, as_json: AsJson = False) -> None:
     """Show one competition: its declaration, its files, its human leaderboard."""
     with podium() as context:
         entry = _entry(context, slug)
-        files = context.catalogue.public_files.of(entry.version.id).rows
+        files = list(context.catalogue.public_files.of(entry.version.id))
     version, board = entry.version, entry.leaderboard
     document = {
         "slug": slug,

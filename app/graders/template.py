@@ -36,8 +36,8 @@ class StartFailed(Exception):
 class GraderTemplate:
     """Starts and ends graders, from any thread.
 
-    Its process starts with the first grader, or with `launch`, and ends with the last. If it dies,
-    its graders die too, and the next start makes another.
+    Its process starts with the first grader, or with `launch`, and ends with the last. If it dies
+    or does not answer, its graders end too, and the next start makes another.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,8 @@ class GraderTemplate:
                 self._await_ready()
             answer = self._ask({"start": {**arguments, "server": os.getpid()}}, channel)
             if "pid" not in answer:
-                if not self._graders:
+                # A late answer would be taken for that of the next request.
+                if not answer or not self._graders:
                     self._end()
                 reason = str(answer.get("error", "the template does not answer"))
                 limit = OSError(answer.get("errno"), reason)

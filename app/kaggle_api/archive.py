@@ -28,7 +28,7 @@ def lease_archive(context: Context, entry: CatalogueEntry) -> Lease:
 
     def make(target: Path) -> None:
         with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
-            for file in files.rows:
+            for file in files:
                 member = zipfile.ZipInfo(file["name"], EPOCH)
                 member.external_attr = 0o644 << 16
                 member.create_system = 3

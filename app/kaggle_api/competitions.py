@@ -50,7 +50,7 @@ def list_pages(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
         "pages": [
             {"name": name, "content": content, "mimeType": "text/markdown", "isPublished": True}
             for name, content in pages_of(
-                entry, run, context.catalogue.public_files.of(entry.version.id).rows
+                entry, run, context.catalogue.public_files.of(entry.version.id)
             ).items()
             if not wanted or name.casefold() == wanted.casefold()
         ]

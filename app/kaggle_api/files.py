@@ -39,7 +39,7 @@ def list_files(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
     """The public files."""
     entry, _ = entry_for(context, caller, fields.slug())
     start, size = fields.page(USUAL_PAGE)
-    files = context.catalogue.public_files.of(entry.version.id).rows
+    files = context.catalogue.public_files.of(entry.version.id)
     created = entry.version.imported_at.isoformat()
     return {
         "files": [
@@ -91,7 +91,10 @@ def _of_token(
     if file == ALL_FILES:
         identity = context.catalogue.public_files.of(version.id).digest
         return version, identity, partial(lease_archive, context, entry)
-    identity = context.catalogue.public_files.of(version.id).by_name[file]["sha256"]
+    found = context.catalogue.public_files.of(version.id).find(file)
+    if found is None:
+        raise NotFound(f"{version.slug} has no public file {file!r}.")
+    identity = found["sha256"]
     find = partial(context.catalogue.files.lease_public, version, file, identity)
     return version, identity, find
 
@@ -109,5 +112,5 @@ def _redirect_to(
 def _require_files(context: Context, entry: CatalogueEntry) -> None:
     if entry.version.status == CompetitionStatus.NEEDS_DATA:
         raise NeedsData(f"{entry.version.slug} has no files yet: an admin has to import its data.")
-    if not context.catalogue.public_files.of(entry.version.id).rows:
+    if not context.catalogue.public_files.of(entry.version.id):
         raise NotFound(f"{entry.version.slug} has no public files.")

@@ -23,7 +23,8 @@ class PatientConnector(PsycopgConnector):
     """Retries queries while the database is away, so that an outage does not end the worker.
 
     A query whose answer was lost runs twice, so every query must be repeatable: see
-    `WorkerJobManager`. `outages` is the number of outages so far.
+    `WorkerJobManager`. `outages` grows with each query that has to wait for the database: one that
+    waits for long beside others that do not counts once.
     """
 
     def __init__(
@@ -48,7 +49,7 @@ class PatientConnector(PsycopgConnector):
             },
         )
         self._is_outage = is_outage
-        self._away = False
+        self._waiting = 0  # queries that wait for the database
         self.outages = 0
 
     async def execute_query_async(self, query: LiteralString, **arguments: Any) -> None:
@@ -81,24 +82,33 @@ class PatientConnector(PsycopgConnector):
         )
 
     async def _retrying(self, query: Callable[[], Awaitable[Result]]) -> Result:
+        try:
+            return await query()
+        except ConnectorException as error:
+            if not self._is_outage(error.__cause__ or error):
+                raise
+            self.outages += 1
+            if not self._waiting:
+                log.warning("the queue is away: %s", str(error.__cause__ or error).strip())
+        self._waiting += 1
+        try:
+            result = await self._once_back(query)
+            if self._waiting == 1:
+                log.warning("the queue is back")
+            return result
+        finally:
+            self._waiting -= 1
+
+    async def _once_back(self, query: Callable[[], Awaitable[Result]]) -> Result:
         pause = MIN_PAUSE_SECONDS
         while True:
+            await asyncio.sleep(pause)
+            pause = min(MAX_PAUSE_SECONDS, 2 * pause)
             try:
-                result = await query()
+                return await query()
             except ConnectorException as error:
                 if not self._is_outage(error.__cause__ or error):
                     raise
-                if not self._away:
-                    self._away = True
-                    self.outages += 1
-                    log.warning("the queue is away: %s", str(error.__cause__ or error).strip())
-            else:
-                if self._away:
-                    self._away = False
-                    log.warning("the queue is back")
-                return result
-            await asyncio.sleep(pause)
-            pause = min(MAX_PAUSE_SECONDS, 2 * pause)
 
 
 def _unchecked(**arguments: Any) -> AsyncConnectionPool[Any]:

@@ -20,6 +20,7 @@ from app.queue.worker_jobs import FIRST_POSSIBLE_TIME, WorkerJobManager
 
 log = logging.getLogger("podium.queue")
 POLL_SECONDS = 5.0  # between queries of the queue without a notification
+YEARS = 1e8  # seconds
 HAND_BACK_SECONDS = 10.0  # after the drain, for giving jobs back; maintenance requeues the others
 
 
@@ -136,8 +137,9 @@ class Consumer:
             "shutdown_graceful_timeout": self._config.drain,
             "delete_jobs": DeleteJobCondition.ALWAYS,
             "install_signal_handlers": False,
-            # `Maintenance` sends heartbeats, also during the drain and for a pruned worker.
-            "update_heartbeat_interval": WORKER_TIMEOUT * self._config.heartbeat,
+            # `Maintenance` sends heartbeats, also during the drain and for a pruned worker. An
+            # error of one that the library sends would end the worker.
+            "update_heartbeat_interval": YEARS,
             "stalled_worker_timeout": WORKER_TIMEOUT * self._config.heartbeat,
         }
         return Worker(self._app, **options)

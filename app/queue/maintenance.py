@@ -7,6 +7,7 @@ clocks of the machines may differ by any amount.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
@@ -48,22 +49,31 @@ class Maintenance:
     async def send_heartbeats(self) -> None:
         """Send heartbeats until cancelled, also while the worker drains."""
         while True:
-            for number in self._own_ids():
-                await self._jobs.update_heartbeat(number)
+            try:
+                for number in self._own_ids():
+                    await self._jobs.update_heartbeat(number)
+            except Exception:  # the worker's gradings go on
+                log.exception("cannot send a heartbeat")
             await asyncio.sleep(self._heartbeat)
 
     async def requeue_abandoned(self) -> None:
         """Give abandoned jobs back to the queue, until cancelled."""
-        checks = 0
-        while True:
+        for check in itertools.count():
             await asyncio.sleep(self._heartbeat)
-            await self._requeue_confirmed(await self._abandoned())
-            checks += 1
-            if checks % FORGOTTEN_EVERY == 1 and await self._is_leader():
-                found = await self._defer_forgotten()
-                if found:
-                    log.warning("submissions without a job were queued", extra={"number": found})
-                await self._jobs.prune_stalled_workers(WORKER_TIMEOUT * self._heartbeat)
+            try:
+                await self._requeue_confirmed(await self._abandoned())
+                if check % FORGOTTEN_EVERY == 0:
+                    await self._look_for_forgotten()
+            except Exception:  # the worker's gradings go on
+                log.exception("cannot look for jobs that nobody does")
+
+    async def _look_for_forgotten(self) -> None:
+        if not await self._is_leader():
+            return
+        await self._jobs.prune_stalled_workers(WORKER_TIMEOUT * self._heartbeat)
+        found = await self._defer_forgotten()
+        if found:
+            log.warning("submissions without a job were queued", extra={"number": found})
 
     async def _abandoned(self) -> list[Job]:
         """Abandoned jobs: of dead workers, if this is the leader, and this worker's lost jobs."""

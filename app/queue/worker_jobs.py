@@ -40,7 +40,7 @@ class WorkerJobManager(JobManager):
 
     A worker that was presumed dead may resume and end a job that another worker has by now. So a
     job is finished or given back only while the queue's row names this worker. `running` is the
-    set of jobs that were fetched and have not ended.
+    set of jobs that were fetched and that this worker still does.
     """
 
     def __init__(self, connector: Any) -> None:
@@ -104,9 +104,11 @@ class WorkerJobManager(JobManager):
         await super().listen_for_jobs(on_notification=count, queues=queues)
 
     async def _end(self, job: Job, query: str, **arguments: Any) -> None:
-        await self._execute(query, job_id=job.id, worker_id=job.worker_id, **arguments)
-        if job.id is not None:
-            self.running.discard(job.id)
+        try:
+            await self._execute(query, job_id=job.id, worker_id=job.worker_id, **arguments)
+        finally:  # if it fails, maintenance finds the job: nobody does it any more
+            if job.id is not None:
+                self.running.discard(job.id)
 
     async def _execute(self, query: Any, **arguments: Any) -> None:
         await self.connector.execute_query_async(query, **arguments)

@@ -5,6 +5,7 @@ Nothing depends on their errors: the server goes on, and the next turn tries aga
 
 from __future__ import annotations
 
+import itertools
 import logging
 import math
 import threading
@@ -23,6 +24,7 @@ RECEIPT_SECONDS = 10.0  # between checks for closed runs without a receipt
 ALL_RECEIPTS_SECONDS = 600.0  # the same of runs that were closed long ago
 REVIEW_SECONDS = 2.0  # between checks for newly graded submissions
 RESULT_SECONDS = 5.0  # between checks for changed results
+MOST_EXPERIMENTS = 1_000_000  # whose results are read at once
 RESULT_SHARE = 0.01  # of a processor, at most, for these checks
 gc_log = logging.getLogger("podium.gc")
 receipt_log = logging.getLogger("podium.receipts")
@@ -90,11 +92,13 @@ class ResultReader:
         self._context = context
         self._seen: dict[str, Hashable] | None = None
         self._read: dict[str, Hashable] = {}
+        self._most = MOST_EXPERIMENTS
 
     def look(self) -> int:
         """Read results that are as at the last look; the first time all. Of how many experiments.
 
-        Do not re-read results that are too large to cache.
+        Do not re-read results that are too large to cache. If reading fails, the next looks read
+        fewer at once, until the experiment that cannot be read is left out and the others are read.
         """
         versions = result_versions(self._context)
         unchanged = {
@@ -104,10 +108,24 @@ class ResultReader:
             and (self._seen is None or self._seen.get(name) == version)
         }
         self._seen = versions
-        if unchanged:
-            read_ahead(self._context, list(unchanged))
-            self._read |= unchanged
-        return len(unchanged)
+        some = dict(itertools.islice(unchanged.items(), self._most))
+        if some:
+            self._read_some(some)
+        return len(some)
+
+    def _read_some(self, some: dict[str, Hashable]) -> None:
+        try:
+            read_ahead(self._context, list(some))
+        except Exception:
+            self._most = max(1, len(some) // 2)
+            if len(some) > 1:
+                raise
+            result_log.exception(
+                "cannot read an experiment's results", extra={"experiment": [*some]}
+            )
+        else:
+            self._most = min(MOST_EXPERIMENTS, 2 * self._most)
+        self._read |= some
 
 
 def run_result_reader(

@@ -88,10 +88,11 @@ class Deliveries:
             await asyncio.sleep(FAILURE_PAUSE_SECONDS)
             raise Retry from None
         except Exception as error:
-            if not is_used_up(error):
-                raise
-            # No thread could be started, so nothing was tried, and no attempt counts.
-            log.warning("a grading has to wait", extra={"why": str(error)})
+            # No grader got the file, so no attempt counts.
+            if is_used_up(error):
+                log.warning("a grading has to wait", extra={"why": str(error)})
+            else:
+                log.exception("a delivered submission cannot be graded yet")
             await _hand_back(lifecycle, claiming)
             await asyncio.sleep(FAILURE_PAUSE_SECONDS)
             raise Retry from None
@@ -112,6 +113,8 @@ async def _hand_back(
     lifecycle: GradingLifecycle[AnyClaim], claiming: asyncio.Future[AnyClaim | None]
 ) -> None:
     """Give back what was claimed, or is just being claimed."""
+    if claiming.done() and (claiming.cancelled() or claiming.exception()):
+        return
     try:
         async with asyncio.timeout(HAND_BACK_SECONDS):
             claimed = await claiming

@@ -1,11 +1,18 @@
-"""Serve a worker's Prometheus metrics on a separate port."""
+"""Serve a worker's Prometheus metrics on a separate port.
+
+A client may be slow, or send nothing: it is cut off after some seconds, and keeps no other waiting.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import queue
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterable
 from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, make_server
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from prometheus_client import make_wsgi_app
 
@@ -13,16 +20,70 @@ from app.errors import Conflict
 from app.services.operations.gauges import measure_graders
 from app.services.runtime.context import Context
 
+CONNECTION_SECONDS = 10.0  # for a request and its answer
+MOST_CONNECTIONS = 8  # open at once; the oldest is cut off for one more
+
 
 class PortInUse(Conflict):
     """Another process listens on the port for this worker's metrics."""
 
 
 class _Handler(WSGIRequestHandler):
-    timeout = 10  # seconds for a client that sends nothing: the server handles one at a time
-
     def log_message(self, *_: Any) -> None:
         """Log nothing: a line for every scrape is of no use."""
+
+
+class _Server(WSGIServer):
+    """Serves each connection in a thread of its own.
+
+    All threads start at once: later the system may give no more, and that is what one wants to see.
+    """
+
+    request_queue_size = 64
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._lock = threading.Lock()
+        self._deadlines: dict[socket.socket, float] = {}  # of the open connections, oldest first
+        self._waiting: queue.SimpleQueue[tuple[Any, Any]] = queue.SimpleQueue()
+        for number in range(MOST_CONNECTIONS):
+            threading.Thread(target=self._serve, name=f"metrics-{number}", daemon=True).start()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Hand a connection to a thread, and cut off the oldest one if no thread is free."""
+        with self._lock:
+            if len(self._deadlines) >= MOST_CONNECTIONS:
+                oldest = next(iter(self._deadlines))
+                del self._deadlines[oldest]  # so that the next one cuts off another
+                _cut_off(oldest)
+            self._deadlines[request] = time.monotonic() + CONNECTION_SECONDS
+        self._waiting.put((request, client_address))
+
+    def service_actions(self) -> None:
+        """Cut off what takes too long. Called twice a second."""
+        now = time.monotonic()
+        with self._lock:
+            for request, deadline in self._deadlines.items():
+                if deadline < now:
+                    _cut_off(request)
+
+    def shutdown_request(self, request: Any) -> None:
+        """Close a connection."""
+        with self._lock:
+            self._deadlines.pop(request, None)
+        super().shutdown_request(request)
+
+    def _serve(self) -> None:
+        while True:
+            request, address = self._waiting.get()
+            with contextlib.suppress(Exception):  # the client is gone, or was cut off
+                self.finish_request(request, address)
+            self.shutdown_request(request)
+
+
+def _cut_off(request: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # the client was faster
+        request.shutdown(socket.SHUT_RDWR)
 
 
 def serve_metrics(context: Context, port: int) -> str:
@@ -41,7 +102,7 @@ def serve_metrics(context: Context, port: int) -> str:
         return metrics_app(environ, start_response)
 
     try:
-        server = make_server(host, port, answer, handler_class=_Handler)
+        server = make_server(host, port, answer, _Server, _Handler)
     except OSError as error:
         raise PortInUse(
             f"Cannot serve metrics on {host}:{port}: {error.strerror}. Choose another "

@@ -9,7 +9,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from app.errors import Conflict, PodiumError, Unavailable
@@ -23,7 +22,8 @@ from app.services.runtime.context import Context, open_context
 from app.services.runtime.environment import OtherEnvironment
 from app.settings import Settings
 from app.storage.database import revisions
-from app.storage.database.errors import is_outage
+from app.storage.database.errors import may_pass
+from app.thread_pool import ThreadPool
 from app.worker.background import run_reviewer
 from app.worker.deliveries import Deliveries
 from app.worker.metrics_server import serve_metrics
@@ -148,7 +148,7 @@ class _RemoteWorker:
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         concurrency = sum(number for _, number in self._config.shares)
-        loop.set_default_executor(ThreadPoolExecutor(concurrency + 4, thread_name_prefix="worker"))
+        loop.set_default_executor(ThreadPool(concurrency + 4, thread_name_prefix="worker"))
         for signal_number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(signal_number, self._handle_signal, stop, signal_number)
         deliveries = Deliveries(self._context, lambda refusal: self._refuse(refusal, stop))
@@ -159,7 +159,7 @@ class _RemoteWorker:
             grade=deliveries.grade,
             regrade=deliveries.regrade,
             defer_forgotten=self._defer_forgotten,
-            is_outage=is_outage,
+            is_outage=may_pass,
         )
         queues = [queue for queues, _ in self._config.shares for queue in queues]
         self._on_ready(f"Podium worker: queues {', '.join(queues)}, {concurrency} at once")
@@ -170,9 +170,14 @@ class _RemoteWorker:
     async def _defer_forgotten(self) -> int:
         try:
             await asyncio.to_thread(self._context.database.write, finish_all)
-            return await asyncio.to_thread(recovery.defer_forgotten, self._context)
         except PodiumError:
             return 0  # the database is away; maintenance tries again later
+        except Exception:  # submissions do not wait for a regrade
+            log.exception("cannot finish regrades")
+        try:
+            return await asyncio.to_thread(recovery.defer_forgotten, self._context)
+        except PodiumError:
+            return 0
 
     def _refuse(self, refusal: OtherEnvironment, stop: asyncio.Event) -> None:
         self._refusal = refusal

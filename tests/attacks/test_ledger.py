@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
 import httpx
-from sqlalchemy import insert
+import pytest
+from sqlalchemy import insert, text
 
 from app.services.experiments.disclosures import LEDGER_PAGE
 from app.storage.database.database import Database
@@ -21,14 +23,18 @@ BOUND = 2 * LEDGER_PAGE + 7
 SETTINGS = {"run_validations": BOUND}
 
 
+def podium_database(server: PodiumServer) -> Database:
+    url = server.environment["PODIUM_DATABASE_URL"] or f"sqlite:///{server.data_dir}/podium.db"
+    return Database(url)
+
+
 def fill(server: PodiumServer, run: Run, count: int, kind: str = "validation") -> None:
     """Add so many entries of this kind to the run's ledger, one a second."""
     entries = [
         {"run_id": run.id, "kind": kind, "at": NOON + timedelta(seconds=number)}
         for number in range(count)
     ]
-    url = server.environment["PODIUM_DATABASE_URL"] or f"sqlite:///{server.data_dir}/podium.db"
-    with contextlib.closing(Database(url)) as database:
+    with contextlib.closing(podium_database(server)) as database:
         database.write(lambda session: session.execute(insert(Disclosure), entries).close())
 
 
@@ -84,3 +90,32 @@ def test_checks_by_harnesses_use_up_none_of_the_runs_own(podium: Podium) -> None
     checked = run.client.post(f"/v1/runs/{run.id}/validate", content=file, headers=CSV)
 
     assert checked.status_code == 200
+
+
+def test_a_ledger_that_breaks_off_is_no_whole_answer(podium: Podium) -> None:
+    run = podium.run(podium.competition())
+    fill(podium.server, run, BOUND)
+    path = f"/v1/runs/{run.id}/exposure"
+
+    with damaged_last_entry(podium.server), pytest.raises(httpx.RemoteProtocolError):
+        run.client.get(path)  # the last chunk does not come, and the connection ends
+
+    assert run.client.get(path).status_code == 200
+
+
+@contextlib.contextmanager
+def damaged_last_entry(server: PodiumServer) -> Iterator[None]:
+    """The time of the last entry of the ledger is none."""
+    last = "WHERE id = (SELECT max(id) FROM disclosure)"
+    with contextlib.closing(podium_database(server)) as database:
+        database.write(
+            lambda session: session.execute(
+                text(f"UPDATE disclosure SET at = 'odd ' || at {last}")
+            ).close()
+        )
+        yield
+        database.write(
+            lambda session: session.execute(
+                text(f"UPDATE disclosure SET at = substr(at, 5) {last}")
+            ).close()
+        )

@@ -122,3 +122,29 @@ def test_what_the_template_says_reaches_whoever_wanted_a_grader(
 
     with pytest.raises(StartFailed, match="numpy is broken here"):
         GraderProcess("grade", **MEMORY)
+
+
+def test_a_late_answer_of_the_template_is_not_taken_for_that_of_the_next_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    template = GraderTemplate()
+    first = GraderProcess("grade", template=template, **MEMORY)
+    stopped = template_of(first.pid)
+    stopped.suspend()
+    monkeypatch.setattr("app.graders.template.START_SECONDS", 0.3)
+    with pytest.raises(StartFailed, match="does not answer"):
+        GraderProcess("grade", template=template, **MEMORY)
+    monkeypatch.undo()
+    if stopped.is_running():
+        stopped.resume()
+
+    again = GraderProcess("grade", template=template, **MEMORY)
+    try:
+        (named,) = [
+            one.pid for one in template_of(again.pid).children()
+            if one.status() != psutil.STATUS_ZOMBIE and one.pid != first.pid
+        ]  # fmt: skip
+        assert named == again.pid
+    finally:
+        again.kill()
+        first.kill()

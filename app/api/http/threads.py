@@ -8,12 +8,12 @@ import contextvars
 import copy
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import ParamSpec, TypeVar
 
 from app.errors import PodiumError
+from app.thread_pool import ThreadPool
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -30,21 +30,21 @@ class _Turn:
 
 # Few threads: with CPython's lock more of them only slow each other down. They wait for a disk or
 # a database, and not for long.
-_threads = ThreadPoolExecutor(16, thread_name_prefix="http")
+_threads = ThreadPool(16, thread_name_prefix="http")
 # Unpacking a large body takes seconds of a processor, and nobody else's request may wait for it.
-_unpacking = ThreadPoolExecutor(2, thread_name_prefix="unpacking")
+_unpacking = ThreadPool(2, thread_name_prefix="unpacking")
 # Event streams read in threads of their own, so that they delay no submission. A stream that reads
 # a long run from its start takes its pages after the first in a thread that all such streams share.
 # So it delays no stream that begins, and none that waits for what is new. After each page this
 # thread rests HISTORY_RESTS times as long as the page took of a processor. So all streams that read
 # long histories take a tenth of one together, and requests beside them are answered as fast.
-_reading_events = ThreadPoolExecutor(2, thread_name_prefix="events")
-_reading_history = ThreadPoolExecutor(1, thread_name_prefix="history")
+_reading_events = ThreadPool(2, thread_name_prefix="events")
+_reading_history = ThreadPool(1, thread_name_prefix="history")
 HISTORY_RESTS = 9.0
 # To find a file may take minutes: all of it is read and compared with its digest, or an archive of
 # all files is made. Those who ask for the same file meanwhile wait for their turn without a thread,
 # and requests for anything else have other threads.
-_finding_files = ThreadPoolExecutor(8, thread_name_prefix="files")
+_finding_files = ThreadPool(8, thread_name_prefix="files")
 _turns: dict[str, _Turn] = {}
 
 

@@ -53,7 +53,7 @@ def _from_here(slug: str, folder: Path, address: str) -> None:
         version = entry.version
         _refuse_unready(slug, version.status.value)
         metric = entry.competition.metric
-        files = context.catalogue.public_files.of(version.id).rows
+        files = context.catalogue.public_files.of(version.id)
         digests = {file["name"]: file["sha256"] for file in files}
         task = HarborTask(
             slug, entry.competition.title, f"sha256:{version.content_hash}", metric.name,

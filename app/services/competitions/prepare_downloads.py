@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
@@ -35,6 +35,7 @@ from app.services.competitions.prepare import (
 from app.services.competitions.prepared_folder import remove_interrupted
 from app.services.competitions.run_prepare import PREPARE
 from app.settings import Settings
+from app.thread_pool import ThreadPool
 
 DAMAGE = ("BadZipFile", "zlib.error", "EOFError")  # in the last line of what prepare.py wrote
 Result = TypeVar("Result")
@@ -100,7 +101,7 @@ class PrepareDownloads:
                 sizes[folder.name] = known
         self._meter.expect(sum(sizes.values()), len(sizes))
         waiting: dict[str, Future[Outcome]] = {}
-        with ThreadPoolExecutor(self._choices.jobs) as pool:
+        with ThreadPool(self._choices.jobs) as pool:
             try:
                 for folder in sorted(
                     (one for one in folders if one.name in sizes), key=lambda one: sizes[one.name]

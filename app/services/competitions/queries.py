@@ -142,11 +142,12 @@ def public_file(
     """
     entry, _ = find(context, caller, slug)
     files = context.catalogue.public_files.of(entry.version.id)
-    if name in files.by_name:
-        return entry, files.by_name[name]["sha256"]
+    found = files.find(name)
+    if found is not None:
+        return entry, found["sha256"]
     if entry.version.status == CompetitionStatus.NEEDS_DATA:
         raise NeedsData(f"{slug} has no files yet: an admin has to import its data.")
-    names = ", ".join(file["name"] for file in files.rows[:10])
+    names = ", ".join(file["name"] for file in files[:10])
     raise NotFound(f"{slug} has no public file {name!r}. Its files: {names}.")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import uuid
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -38,6 +37,7 @@ from app.storage.database.engine import DatabaseLimits
 from app.storage.database.records import SubmissionRecord
 from app.storage.queries import ids, submissions
 from app.storage.queries.noise.uncertainties import UncertaintyRecord
+from app.thread_pool import ThreadPool
 
 # Its name is that under which servers of this data directory claim gradings; restarts keep it.
 INSTANCE = "instance"
@@ -76,9 +76,7 @@ class Context:
     uncertainties: SharedJobs[UncertaintyRecord] = field(
         default_factory=lambda: SharedJobs(WAITING_UNCERTAINTIES)
     )
-    fetching: ThreadPoolExecutor = field(
-        default_factory=lambda: ThreadPoolExecutor(CONCURRENT_FETCHES)
-    )
+    fetching: ThreadPool = field(default_factory=lambda: ThreadPool(CONCURRENT_FETCHES))
 
     def listen(self) -> None:
         """Begin to deliver notifications, from this process and from others."""

@@ -4,40 +4,73 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from dataclasses import dataclass
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 from cachetools import LRUCache, cachedmethod
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from app.storage.database.database import Database
 from app.storage.queries import competitions
 
-CACHED_FILES = 1_000_000  # of all versions together; one version is kept in any case
+CACHED_BYTES = 64_000_000  # of all versions together; one version is kept in any case
+BYTES_BESIDE = 1000  # of a version, beside its JSON and two numbers for each file
 
 
-@dataclass(frozen=True)
-class PublicFiles:
-    """The files of one version as `{name, bytes, sha256}`, by name. They never change."""
+class PublicFiles(Sequence[dict[str, Any]]):
+    """The files of one version as `{name, bytes, sha256}`, by name. They never change.
 
-    rows: list[dict[str, Any]]
+    They are kept as `json`, which is what most answers have of them: objects would take four times
+    the memory.
+    """
 
-    @cached_property
-    def by_name(self) -> dict[str, dict[str, Any]]:
-        """The files by their names."""
-        return {file["name"]: file for file in self.rows}
+    def __init__(self, files: Iterable[Mapping[str, Any]]) -> None:
+        text = bytearray(b"[")
+        self._begins, names = array("Q"), []
+        for file in files:
+            self._begins.append(len(text))
+            text += to_json(file) + b","
+            names.append(file["name"])
+        self._begins.append(len(text))
+        self.json = bytes(text[:-1] if names else text) + b"]"
+        self._by_name = array("Q", sorted(range(len(names)), key=names.__getitem__))
 
-    @cached_property
-    def json(self) -> bytes:
-        """The list as JSON, for answers that have it whole."""
-        return to_json(self.rows)
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    @overload
+    def __getitem__(self, at: int) -> dict[str, Any]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[dict[str, Any]]: ...
+    def __getitem__(self, at: int | slice) -> dict[str, Any] | list[dict[str, Any]]:
+        if isinstance(at, slice):
+            return [self[number] for number in range(*at.indices(len(self)))]
+        number = range(len(self))[at]
+        found: dict[str, Any] = from_json(
+            self.json[self._begins[number] : self._begins[number + 1] - 1]
+        )
+        return found
+
+    def find(self, name: str) -> dict[str, Any] | None:
+        """The file of this name."""
+        at = bisect_left(self._by_name, name, key=lambda number: self[number]["name"])
+        if at == len(self) or (found := self[self._by_name[at]])["name"] != name:
+            return None
+        return found
+
+    @property
+    def size(self) -> int:
+        """The bytes of memory that it takes, about."""
+        return len(self.json) + 16 * len(self) + BYTES_BESIDE
 
     @cached_property
     def digest(self) -> str:
         """A SHA-256 of names and contents."""
         digest = hashlib.sha256()
-        for file in self.rows:
+        for file in self:
             digest.update(f"{file['name']}\0{file['sha256']}\n".encode())
         return digest.hexdigest()
 
@@ -45,11 +78,11 @@ class PublicFiles:
 class PublicFilesOfVersions:
     """Reads the public files of versions, and keeps those that were asked for last."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, most_bytes: int = CACHED_BYTES) -> None:
         self._database = database
         self._reading = threading.Condition()  # one thread reads a list, others wait for it
         self._known: LRUCache[int, PublicFiles] = LRUCache(
-            CACHED_FILES, getsizeof=lambda files: min(len(files.rows) + 1, CACHED_FILES)
+            most_bytes, getsizeof=lambda files: min(files.size, most_bytes)
         )
 
     @cachedmethod(

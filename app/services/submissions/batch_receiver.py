@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -25,6 +25,8 @@ from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord
+from app.system_limits import is_used_up
+from app.thread_pool import ThreadPool
 
 GROUP_SIZE = 128  # limits how long a submission waits for the syncs of others
 log = logging.getLogger("podium.submissions")
@@ -68,7 +70,7 @@ class BatchReceiver:
         self._context = context
         self._blobs = blobs
         self._on_insert = on_insert
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="batch-receiver")
+        self._thread = ThreadPool(1, thread_name_prefix="batch-receiver")
         self._lock = threading.Lock()
         self._waiting: list[tuple[IncomingSubmission, Future[StoredSubmission]]] = []
 
@@ -96,11 +98,12 @@ class BatchReceiver:
             return
         try:
             self._thread.submit(self._receive_group)
-        except RuntimeError:  # this receiver was closed
+        except (RuntimeError, MemoryError) as refused:  # no thread, or this receiver was closed
             with self._lock:
                 waiting, self._waiting = self._waiting, []
+            why = refused if is_used_up(refused) else Unavailable("Podium is shutting down.")
             for _, one in waiting:
-                one.set_exception(Unavailable("Podium is shutting down."))
+                one.set_exception(why)
 
     def _receive_group(self) -> None:
         with self._lock:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import TypeVar
+
+from app.thread_pool import ThreadPool
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -22,7 +24,7 @@ def map_concurrently(
     >>> list(map_concurrently(lambda number: number * 2, [1, 2, 3], concurrency=2))
     [2, 4, 6]
     """
-    with ThreadPoolExecutor(concurrency) as threads:
+    with ThreadPool(concurrency) as threads:
         waiting: deque[Future[Result]] = deque()
         try:
             for item in items:

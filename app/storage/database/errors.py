@@ -70,6 +70,11 @@ def is_full(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in DISK_FULL
 
 
+def may_pass(error: BaseException) -> bool:
+    """Whether the same statement may succeed later: after an outage, or on a disk that has room."""
+    return is_outage(error) or is_full(error)
+
+
 def is_damage(error: BaseException) -> bool:
     """Whether the database found that its file is damaged."""
     if isinstance(error, DBAPIError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import time
@@ -241,6 +242,32 @@ def test_what_changes_is_read_ahead_when_it_rests(context: Context) -> None:
     archiving.archive(context, ArchivalKind.RUN, run.id, "a mistake", by=None)
     reader.look()
     assert reader.look() == len(EXPERIMENTS)  # what all share has changed
+
+
+def test_an_experiment_that_cannot_be_read_keeps_no_other_from_being_read(
+    context: Context,
+) -> None:
+    many_things(context)
+    reader = ResultReader(context)
+    context.database.write(
+        lambda s: s.execute(
+            insert(ImportedGrade.__table__),
+            {
+                "experiment": "first", "competition": "bikes", "seed": 999, "made": True,
+                "valid": True, "score": 1.0, "medal": "wood", "above_median": True, "source": "",
+                "document": {}, "imported_at": NOON,
+            },
+        ).close()
+    )  # fmt: skip
+
+    for _ in range(6):
+        with contextlib.suppress(KeyError):
+            reader.look()
+
+    with queries_for_results() as queries:
+        gather_many(context, ["second", "third"], archived=False)
+    assert not queries
+    assert reader.look() == 0
 
 
 def test_the_thread_reads_and_ends(context: Context) -> None:

@@ -1,0 +1,179 @@
+"""A consumer of the queue outlives errors of the database and of what it runs."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+
+import pytest
+from sqlalchemy import text
+
+from app.queue import consumer as consumers
+from app.queue import jobs
+from app.queue.connector import PatientConnector
+from app.queue.consumer import Consumer, ConsumerConfig
+from app.storage.database.database import Database
+from app.storage.database.errors import may_pass
+
+pytestmark = pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
+REFUSE = """
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+$$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{code}'; END $$;
+CREATE TRIGGER refuse BEFORE {what} ON procrastinate_jobs EXECUTE FUNCTION refuse();
+"""
+
+
+@pytest.fixture(autouse=True)
+def _asks_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consumers, "POLL_SECONDS", 0.05)
+
+
+class Queue:
+    """A database's queue and its one consumer, which notes the submissions that it is given."""
+
+    def __init__(self, database: Database, url: str) -> None:
+        self.database = database
+        self.graded: list[str] = []
+        self.calls = 0
+        self.error: Exception | None = None
+        self.consumer = Consumer(
+            url.replace("postgresql+psycopg", "postgresql"),
+            ConsumerConfig([(["small"], 2)], heartbeat=0.05, drain=1),
+            grade=self._grade, regrade=self._regrade, defer_forgotten=self._defer_forgotten,
+            is_outage=may_pass,
+        )  # fmt: skip
+
+    def execute(self, statement: str) -> None:
+        self.database.write(lambda session: session.execute(text(statement)).close())
+
+    def submit(self, submission: str) -> None:
+        self.database.write(lambda session: jobs.defer(session, [(submission, 1, 0)]))
+
+    def left(self) -> int:
+        with self.database.read() as session:
+            return session.execute(text("SELECT count(*) FROM procrastinate_jobs")).scalar_one()
+
+    def run(self, during: Callable[[], Awaitable[None]]) -> None:
+        """Run the consumer for as long as `during`; it must not end before."""
+
+        async def run_both() -> None:
+            stop = asyncio.Event()
+            running = asyncio.create_task(self.consumer.run(stop))
+            meanwhile = asyncio.create_task(during())
+            await asyncio.wait([running, meanwhile], return_when=asyncio.FIRST_COMPLETED)
+            meanwhile.cancel()
+            stop.set()
+            await running
+            await meanwhile
+
+        asyncio.run(run_both())
+
+    async def _grade(self, job: int, submission: str) -> None:
+        self.graded.append(submission)
+
+    async def _regrade(self, regrade: str, submission: str) -> None:
+        raise NotImplementedError
+
+    async def _defer_forgotten(self) -> int:
+        self.calls += 1
+        if self.error is not None:
+            raise self.error
+        return 0
+
+
+@pytest.fixture
+def queue(database: Database, database_url: str) -> Iterator[Queue]:
+    made = Queue(database, database_url)
+    yield made
+    made.execute("DROP FUNCTION IF EXISTS refuse CASCADE")  # the database is used again
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not is_so():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.02)
+
+
+def test_an_error_of_the_search_for_forgotten_submissions_ends_no_worker(queue: Queue) -> None:
+    queue.error = RuntimeError("can't start new thread")
+
+    async def search_and_submit() -> None:
+        await until(lambda: queue.calls > 0)
+        await asyncio.sleep(0.1)
+        await asyncio.to_thread(queue.submit, "sub_1")
+        await until(lambda: queue.graded == ["sub_1"])
+        await until(lambda: queue.calls > 1)
+
+    queue.run(search_and_submit)
+
+
+def test_an_error_of_a_heartbeat_ends_no_worker(queue: Queue) -> None:
+    async def rename() -> None:
+        await until(lambda: queue.calls > 0)
+        await asyncio.to_thread(
+            queue.execute, "ALTER TABLE procrastinate_workers RENAME COLUMN last_heartbeat TO beat"
+        )
+        await asyncio.sleep(0.3)
+        await asyncio.to_thread(
+            queue.execute, "ALTER TABLE procrastinate_workers RENAME COLUMN beat TO last_heartbeat"
+        )
+        await asyncio.to_thread(queue.submit, "sub_1")
+        await until(lambda: queue.graded == ["sub_1"])
+
+    queue.run(rename)
+
+
+def test_a_job_whose_end_cannot_be_written_is_delivered_again(queue: Queue) -> None:
+    queue.execute(REFUSE.format(code="P0001", what="DELETE"))
+    queue.submit("sub_1")
+
+    async def repair() -> None:
+        await until(lambda: queue.graded == ["sub_1"])
+        await asyncio.sleep(0.1)
+        await asyncio.to_thread(queue.execute, "DROP FUNCTION refuse CASCADE")
+        await until(lambda: queue.left() == 0)
+
+    queue.run(repair)
+    assert queue.graded == ["sub_1", "sub_1"]
+
+
+def test_a_worker_waits_while_the_disk_of_the_queue_is_full(queue: Queue) -> None:
+    queue.execute(REFUSE.format(code="53100", what="UPDATE"))
+    queue.submit("sub_1")
+
+    async def make_room() -> None:
+        await asyncio.sleep(0.3)
+        assert queue.graded == []
+        await asyncio.to_thread(queue.execute, "DROP FUNCTION refuse CASCADE")
+        await until(lambda: queue.graded == ["sub_1"])
+
+    queue.run(make_room)
+
+
+def test_a_query_that_fails_beside_others_is_one_outage(
+    database: Database, database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = database_url.replace("postgresql+psycopg", "postgresql")
+
+    async def ask() -> int:
+        connector = PatientConnector(url, connections=2, is_outage=may_pass)
+        await connector.open_async()
+        try:
+            fails = asyncio.create_task(
+                connector.execute_query_async(
+                    "DO $$ BEGIN RAISE EXCEPTION 'locked' USING ERRCODE = '55P03'; END $$"
+                )
+            )
+            for _ in range(40):
+                await connector.execute_query_one_async("SELECT 1 AS one")
+                await asyncio.sleep(0.01)
+            fails.cancel()
+            await asyncio.wait([fails])
+            return connector.outages
+        finally:
+            await connector.close_async()
+
+    assert asyncio.run(ask()) == 1
+    assert [one.message for one in caplog.records if "is back" in one.message] == []
