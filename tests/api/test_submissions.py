@@ -104,6 +104,19 @@ def test_packed_bodies_are_stored_unpacked(
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
+def test_a_packed_body_may_have_several_parts_and_may_be_empty(
+    podium: Podium, tiny: Path, good: bytes, encoding: str
+) -> None:
+    run, pack = podium.run(tiny), gzip.compress if encoding == "gzip" else zstd
+
+    whole = run.submit(pack(good[:50]) + pack(good[50:]), **{"Content-Encoding": encoding}).json()
+    empty = run.submit(b"", **{"Content-Encoding": encoding}).json()
+
+    assert whole["state"] == "graded"
+    assert empty["problem"]["violations"][0]["code"] == "empty_file"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_a_bomb_is_refused_and_nothing_is_stored(podium: Podium, tiny: Path, encoding: str) -> None:
     run = podium.run(tiny)
     huge = b"0" * (40 * 1024 * 1024)

@@ -145,3 +145,25 @@ def test_a_forms_body_is_small_where_no_key_is_needed(server: PodiumServer) -> N
     answer = httpx.post(f"{server.url}/login", data={"key": "a" * 40_000}, trust_env=False)
 
     assert answer.status_code == 413
+
+
+@pytest.mark.parametrize(("window_log", "status"), [(23, 200), (24, 400), (27, 400), (31, 400)])
+def test_a_body_that_needs_much_memory_to_be_unpacked_is_refused(
+    podium: Podium, run: Run, window_log: int, status: int
+) -> None:
+    """A few hundred bytes name a window of 2 GB, and a decoder takes 128 MB unless it is told."""
+    response = run.validate(repeated_letter(window_log, 10), **{"Content-Encoding": "zstd"})
+
+    assert response.status_code == status
+    if status == 400:
+        assert "window of more than 8 MB" in response.json()["detail"]
+    else:
+        assert response.json()["valid"] is False
+
+
+def repeated_letter(window_log: int, megabytes: int) -> bytes:
+    """A frame of Zstandard (RFC 8878) whose blocks each repeat a letter 128 Ki times."""
+    head = bytes([0x28, 0xB5, 0x2F, 0xFD, 0, (window_log - 10) << 3])
+    count = 8 * megabytes
+    blocks = [(128 * 1024) << 3 | 1 << 1 | (number == count - 1) for number in range(count)]
+    return head + b"".join(block.to_bytes(3, "little") + b"a" for block in blocks)
