@@ -16,7 +16,6 @@ from app.receipts.checkpoints import MOST_ENTRIES, Checkpoint, read_checkpoint
 from app.receipts.errors import BadProof, BadReceipt
 from app.receipts.statements import read_statement, time_created
 
-
 BETWEEN = timedelta(hours=1)  # the times of a receipt and its entry: a clock may be set meanwhile
 
 
