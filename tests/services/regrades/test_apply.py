@@ -11,6 +11,7 @@ import pytest
 from app.domain.states import RegradeState
 from app.errors import Conflict, Invalid, NotFound
 from app.graders.messages.results import GraderFault
+from app.services.public_log.append import append_log_entry
 from app.services.receipts import log_view
 from app.services.regrades import apply as apply_module
 from app.services.regrades.apply import RegradeHasFaults, RegradeNotReady, apply
@@ -145,7 +146,7 @@ def test_of_two_that_are_applied_at_once_one_is_in_force(
     here = make_world(one.database)
     graded(here)
     first, second = regraded(one), regraded(one, 0.25)
-    append = apply_module.append_log_entry
+    append = append_log_entry
     others: list[Future[RegradeRecord]] = []
 
     def append_slowly(*given: Any) -> Any:
