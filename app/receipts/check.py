@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from app.receipts import dsse, ed25519, merkle, sshsig
@@ -14,6 +15,8 @@ from app.receipts.allowed_signers import Signer
 from app.receipts.checkpoints import MOST_ENTRIES, Checkpoint, read_checkpoint
 from app.receipts.errors import BadProof, BadReceipt
 from app.receipts.statements import read_statement, time_created
+
+BETWEEN = timedelta(hours=1)  # the times of a receipt and its entry: a clock may be set meanwhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +94,24 @@ def check_inclusion(proof: dict[str, Any], data: bytes, trust: Trust) -> Checkpo
     """Check the answer of `/v1/log/proofs/inclusion` for the bytes of a receipt.
 
     Raises:
-        BadProof: it does not show that the log has the receipt.
+        BadProof: it does not show that the log has the receipt since the time that it states.
+        BadReceipt: the bytes are not a receipt.
     """
     found = read_checkpoint(_text(proof, "checkpoint"), trust.signers, trust.revoked)
     leaf, number, hashes = _text(proof, "leaf"), _number(proof, "index"), _hashes(proof)
     try:
-        named = json.loads(leaf)["sha256"]
-    except (KeyError, TypeError, ValueError, RecursionError):
-        raise BadProof("The leaf of the proof has no sha256.") from None
+        own = json.loads(leaf)
+        named, entered = own["sha256"], datetime.fromisoformat(own["at"]).astimezone(UTC)
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
+        raise BadProof("The leaf of the proof has no sha256 or no time.") from None
     if named != hashlib.sha256(data).hexdigest():
         raise BadProof(f"The entry {number} of the log is not of this receipt.")
+    created = time_created(read_statement(data))
+    if abs(entered - created) > BETWEEN:
+        raise BadProof(
+            f"The receipt states {created.isoformat()}, and was entered into the log at "
+            f"{entered.isoformat()}: Podium does both at once, so its time was made up."
+        )
     hashed = merkle.leaf_hash(leaf.encode())
     if not merkle.is_included(hashed, number, found.size, hashes, found.root):
         raise BadProof(

@@ -222,3 +222,13 @@ def test_keys_of_files_are_those_that_openssh_reads() -> None:
         with pytest.raises(BadReceipt):
             read_revoked(text)
     assert read_allowed_signers(f"# no longer:\x0b{NAME} {line}\n# or\x85{NAME} {line}\n") == []
+
+
+@pytest.mark.parametrize("off", [timedelta(days=300), -timedelta(hours=2), timedelta(minutes=61)])
+def test_a_backdated_receipt_is_not_taken_with_the_time_of_its_entry(off: timedelta) -> None:
+    honest = Log([leaf_text("receipt", RECEIPT, AT + timedelta(seconds=5))])
+    assert check_inclusion(honest.inclusion(0, 1), RECEIPT, TRUST).size == 1
+
+    backdated = Log([leaf_text("receipt", RECEIPT, AT + off)])
+    with pytest.raises(BadProof, match="entered into the log at"):
+        check_inclusion(backdated.inclusion(0, 1), RECEIPT, TRUST)

@@ -18,6 +18,7 @@ from app.services.runtime.pages import one_more, page_of
 from app.storage.queries import amendments
 from app.storage.queries import experiments as stored_experiments
 from app.storage.queries.amendments import AmendmentRecord
+from app.storage.queries.trust import log
 
 LOGGED_AS = {AmendmentKind.AMENDED: "amendment", AmendmentKind.WITHDRAWN: "withdrawal"}
 
@@ -43,6 +44,7 @@ def amend(
             experiments.refuse_misleading_text(field, changes[field])
 
     def record(session: Session) -> AmendmentRecord:
+        log.lock(session)  # of two amendments at once, the second changes what the first left
         known = stored_experiments.get(session, name)
         if known is None:
             raise NotFound(f"There is no experiment {name!r}.")

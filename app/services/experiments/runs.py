@@ -107,7 +107,8 @@ def change(
     """
 
     def record(session: Session) -> RunRecord:
-        run = existing_run(session, run_id)
+        # Locked: of two at once, the second finds it closed, and adds to the first one's usage.
+        run = runs.lock_run(session, run_id) or existing_run(session, run_id)
         changes: dict[str, Any] = {}
         if close and run.state != RunState.CLOSED:
             changes |= {"state": RunState.CLOSED, "closed_at": _time_of_close(session, run)}

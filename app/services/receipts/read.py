@@ -2,8 +2,9 @@
 
 A key reads a receipt only if it may see everything in it: the key of a run under `full` that of its
 own run, a harness's those of its experiment's runs at competitions without flags, which it is never
-told. A receipt is issued when the run is closed, so none is there before. What is read enters the
-exposure ledger like any other number.
+told. Neither reads the receipts of regrades: these keys see first grades only. A receipt is issued
+when the run is closed, so none is there before. What is read enters the exposure ledger like any
+other number.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ def _may_read(caller: Caller, receipt: ReceiptRecord, run: RunRecord | None) -> 
         return True
     if receipt.kind is not ReceiptKind.GRADE or run is None or not may_reach(caller, run):
         return False
-    if caller.is_run:
-        return run.feedback.shows_everything
-    return not read_statement(receipt.data)["predicate"]["competition"]["flags"]
+    predicate = read_statement(receipt.data)["predicate"]
+    if "regrade" in predicate:
+        return False
+    return run.feedback.shows_everything if caller.is_run else not predicate["competition"]["flags"]

@@ -29,6 +29,17 @@ def add_submissions(session: Session, regrade: RegradeRecord, *, queues: bool) -
     return len(added)
 
 
+def add_more(session: Session, regrade_id: str, *, queues: bool) -> int:
+    """Add a further part, as `add_submissions`; nothing if the regrade is not running any more.
+
+    The regrade is locked, so that a process that grades finishes it neither meanwhile nor between.
+    """
+    found = regrades.get(session, regrade_id, locks=True)
+    if found is None or found.state is not RegradeState.RUNNING:
+        return 0
+    return add_submissions(session, found, queues=queues)
+
+
 def finish(session: Session, regrade_id: str, *, queues: bool) -> bool:
     """Make a regrade ready if nothing is left to grade. Returns whether it is not running any more.
 
@@ -39,6 +50,8 @@ def finish(session: Session, regrade_id: str, *, queues: bool) -> bool:
     found = regrades.get(session, regrade_id, locks=True)
     if found is None or found.state is not RegradeState.RUNNING:
         return True
+    if outcomes.queued(session, regrade_id, 1):  # somebody added them just before it was locked
+        return False
     if add_submissions(session, found, queues=queues):
         return False
     now = datetime.now(UTC)

@@ -14,6 +14,7 @@ from app.services.regrades.difference import summary
 from app.services.runtime.context import Context
 from app.storage.queries.regrades import outcomes, regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
+from app.storage.queries.trust import log
 
 
 class RegradeNotReady(Conflict):
@@ -62,6 +63,7 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
         )
 
     def record(session: Session) -> RegradeRecord:
+        log.lock(session)  # of two at once, the second finds the first: no row may be there to lock
         own = regrades.get(session, regrade_id, locks=True) or found
         _refuse(own)
         if own.ready_at != found.ready_at:  # it ran again: nobody looked at what it gave then

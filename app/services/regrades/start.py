@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import CompetitionStatus, RegradeState
 from app.errors import Conflict, NeedsData, NotFound, TakesNoSubmissions
 from app.services.public_log.reasons import refuse_blank_reason
-from app.services.regrades.add_submissions import add_submissions
+from app.services.regrades.add_submissions import add_more, add_submissions
 from app.services.runtime.context import Context
 from app.services.runtime.environment import this_environment
 from app.storage.queries import competitions, runs, submissions
@@ -90,7 +90,7 @@ def start(
     added = total = context.database.write(record)
     while added:  # in parts, so that live submissions are written between them
         added = context.database.write(
-            lambda session: add_submissions(session, new, queues=context.settings.queues)
+            lambda session: add_more(session, new.id, queues=context.settings.queues)
         )
         total += added
     if not total:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -16,16 +17,24 @@ from app.storage.queries.reviews.sketches import FileCells, GradedFile
 MOST_FILES = 20_000  # compared with, of one version: the latest
 MOST_VERSIONS = 32  # kept in memory, 10 MB each at most
 FILES_PER_QUERY = 2_000
+# A file's number is given when its row is inserted, and its row is seen when it is committed: of
+# two processes that grade, the one that commits first may have the larger number.
+LATE_NUMBERS, LATE_SECONDS = 10_000, 2.0  # how far back late files are looked for, and how often
 
 
 @dataclass
 class _Version:
-    """A version's files and their numbers, in the order in which they were graded."""
+    """A version's files and their numbers, nearly in the order in which they were graded."""
 
     files: list[FileCells] = field(default_factory=list)
     cells: Cells = field(default_factory=lambda: np.empty((0, 64), dtype="<f4"))
+    last: int = 0  # the largest number of a file
+    looked_at: float = field(default_factory=time.monotonic)  # for late files
 
     def add(self, rows: Sequence[FileCells]) -> None:
+        if not rows:
+            return
+        self.last = max(self.last, rows[-1].number)
         more = np.frombuffer(b"".join(row.cells for row in rows), dtype="<f4")
         self.cells = np.concatenate([self.cells, more.reshape(len(rows), -1)])[-MOST_FILES:]
         self.files = [*self.files, *rows][-MOST_FILES:]
@@ -61,11 +70,14 @@ class NearFiles:
         version = self._versions.get(version_id)
         if version is None:
             version = self._versions[version_id] = _Version()
-        rows: Sequence[FileCells] = ()
-        while not rows or len(rows) == FILES_PER_QUERY:
-            last = version.files[-1].number if version.files else 0
-            rows = sketches.cells_after(session, version_id, last, FILES_PER_QUERY)
-            if not rows:
-                break
-            version.add(rows)
-        return version
+        after, known = version.last, set[int]()
+        if time.monotonic() - version.looked_at >= LATE_SECONDS:
+            version.looked_at = time.monotonic()
+            after = max(0, after - LATE_NUMBERS)
+            known = {file.number for file in version.files}
+        while True:
+            rows = sketches.cells_after(session, version_id, after, FILES_PER_QUERY)
+            version.add([row for row in rows if row.number not in known])
+            if len(rows) < FILES_PER_QUERY:
+                return version
+            after = rows[-1].number

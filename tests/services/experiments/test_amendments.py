@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import Any
+
 import pytest
 
 from app.domain.states import AmendmentKind
 from app.errors import Invalid, NotFound
 from app.services.experiments.amendments import amend, history, withdraw_imports
 from app.services.experiments.experiments import find
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, open_context
+from app.settings import Settings
+from app.storage.queries import amendments as queries
 from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
-from tests.storage.make import NOON, World
+from tests.storage.make import NOON, World, make_world
 
 
 def change(context: Context, reason: str = "a mistake", **changes: object) -> None:
@@ -109,3 +115,34 @@ def test_pages_of_a_history(context: Context, here: World) -> None:
     for wrong in ("-1", "x", "1" * 19):
         with pytest.raises(Invalid, match="cursor"):
             history(context, "first", wrong, 2)
+
+
+def test_of_two_amendments_at_once_the_second_changes_what_the_first_left(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
+    one, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
+    make_world(one.database)
+    change(one, resources={"gpus": 1})
+    store = queries.change_experiment
+    others: list[Future[None]] = []
+
+    def store_slowly(*given: Any) -> None:
+        if not others:
+            others.append(threads.submit(change, other, "another", resources={"hours": 24}))
+            wait(others, 0.3)  # it has to wait for this transaction
+        store(*given)
+
+    with ThreadPoolExecutor(1) as threads:
+        monkeypatch.setattr(queries, "change_experiment", store_slowly)
+        change(one, resources={"gpus": 2})
+        others[0].result()
+
+    assert find(one, "first").resources == {"gpus": 2, "hours": 24}
+    last = history(one, "first", None, 10)[0][-1]
+    assert (last.before, last.after) == (
+        {"resources": {"gpus": 2}},
+        {"resources": {"gpus": 2, "hours": 24}},
+    )
+    one.close()
+    other.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -26,11 +27,14 @@ from tests.storage.make import (
 )
 
 
-def closed_run(context: Context) -> RunRecord:
+def closed_run(context: Context, **over: Any) -> RunRecord:
     """A closed run with a submission whose score is 0.5."""
     version = context.database.write(lambda session: add_version(session, "bikes", toml=TOML))
     run = add_run(
-        context.database, version, "first", state=RunState.CLOSED, closed_at=datetime.now(UTC)
+        context.database,
+        version,
+        "first",
+        **{"state": RunState.CLOSED, "closed_at": datetime.now(UTC), **over},
     )
     sent = make_submission(run, state=SubmissionState.GRADED, settled_at=NOON)
     context.database.write(lambda session: add_submission(session, sent))

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.domain.states import RegradeState
-from app.errors import Invalid, NotFound
+from app.errors import Conflict, Invalid, NotFound
 from app.graders.messages.results import GraderFault
+from app.services.public_log.append import append_log_entry
 from app.services.receipts import log_view
 from app.services.regrades import apply as apply_module
 from app.services.regrades.apply import RegradeHasFaults, RegradeNotReady, apply
 from app.services.regrades.difference import summary
 from app.services.regrades.regrade_claims import RegradeClaims
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, open_context
+from app.settings import Settings
 from app.storage.queries.regrades.regrades import RegradeRecord
 from tests.services.regrades.make import graded, new_grade, started, stored
-from tests.storage.make import World
+from tests.storage.make import World, make_world
 
 
 def regraded(context: Context, score: float = 0.75, *, fails: bool = False) -> RegradeRecord:
@@ -132,3 +136,32 @@ def test_what_was_graded_while_the_difference_was_computed_is_looked_at_first(
     assert stored(context, one.id).state is RegradeState.READY
     with pytest.raises(RegradeHasFaults):
         apply(context, one.id, reason="mended", by=None)
+
+
+def test_of_two_that_are_applied_at_once_one_is_in_force(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
+    one, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
+    here = make_world(one.database)
+    graded(here)
+    first, second = regraded(one), regraded(one, 0.25)
+    append = append_log_entry
+    others: list[Future[RegradeRecord]] = []
+
+    def append_slowly(*given: Any) -> Any:
+        if not others:
+            others.append(threads.submit(apply, other, second.id, reason="mended", by=None))
+            wait(others, 0.3)  # it has to wait for this transaction
+        return append(*given)
+
+    with ThreadPoolExecutor(1) as threads:
+        monkeypatch.setattr(apply_module, "append_log_entry", append_slowly)
+        apply(one, first.id, reason="mended", by=None)
+        with pytest.raises(Conflict, match="Another regrade"):
+            others[0].result()
+
+    assert stored(one, first.id).state is RegradeState.APPLIED
+    assert stored(one, second.id).state is RegradeState.READY
+    one.close()
+    other.close()

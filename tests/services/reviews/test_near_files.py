@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sqlalchemy import update
 
 from app.grading.graded import Sketch
 from app.review.likeness import cells_of
@@ -12,6 +13,7 @@ from app.services.reviews.near_files import NearFiles
 from app.storage.queries.reviews import sketches
 from app.storage.queries.reviews.sketches import GradedFile
 from tests.storage.make import (
+    NOON,
     World,
     add_grade,
     add_run,
@@ -80,3 +82,54 @@ def test_near_files_are_found_however_many_are_read_at_once(
             found[one.submission] = nearest and nearest.file.submission
 
     assert found == {**dict.fromkeys([*first, second[1]]), second[0]: first[0]}
+
+
+def test_a_file_that_is_committed_after_a_later_one_is_found(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(near_files, "LATE_SECONDS", 0.0)
+    (late,) = graded(world, "late", sketch())
+    set_version(world, late, world.other_run.version_id)  # as if it were not committed yet
+    (early,) = graded(world, "early", sketch(0.5))
+    near = NearFiles()
+    assert nearest(world, near, early) is None
+
+    set_version(world, late, world.version.id)
+    (copy,) = graded(world, "copy", sketch(1e-4))
+
+    assert nearest(world, near, copy) == late
+    assert nearest(world, near, copy) == late
+    (version,) = near._versions.values()
+    assert sorted(one.submission for one in version.files) == sorted([late, early, copy])
+
+
+def test_a_file_that_is_committed_late_is_compared_with_those_reviewed_before(
+    world: World,
+) -> None:
+    (late,) = graded(world, "late", sketch())
+    (early,) = graded(world, "early", sketch())
+
+    def same(submission: str) -> list[str]:
+        (one,) = (each for each in waiting(world) if each.submission == submission)
+        with world.database.read() as session:
+            found = sketches.with_same_predictions(session, one, 10)
+        return [each.submission for each in found]
+
+    assert same(late) == []
+    world.database.write(lambda s: sketches.set_reviewed(s, [early], NOON))
+    assert same(late) == [early]
+
+
+def set_version(world: World, submission: str, version_id: int) -> None:
+    table = sketches.TABLE
+    change = update(table).where(table.c.submission_id == submission)
+    world.database.write(lambda s: s.execute(change.values(version_id=version_id)).close())
+
+
+def nearest(world: World, near: NearFiles, submission: str) -> str | None:
+    (one,) = (each for each in waiting(world) if each.submission == submission)
+    cells = cells_of(one.sketch)
+    assert cells is not None
+    with world.database.read() as session:
+        found = near.nearest(session, one, cells)
+    return None if found is None else found.file.submission

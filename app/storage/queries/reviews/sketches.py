@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Integer, bindparam, select, update
+from sqlalchemy import Integer, bindparam, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
@@ -80,7 +80,8 @@ SAME = (
         TABLE.c.version_id == bindparam("version"),
         TABLE.c.digest == bindparam("digest"),
         RUN.c.experiment != bindparam("experiment"),
-        TABLE.c.id < bindparam("before"),
+        # A file with a larger number was looked at before if its row was committed before.
+        or_(TABLE.c.id < bindparam("before"), TABLE.c.reviewed_at.is_not(None)),
     )
     .order_by(TABLE.c.id)
     .limit(bindparam("most", type_=Integer))
