@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.domain.states import SubmissionState
 from app.services.runtime.context import Context
 from app.storage.queries.regrades import differences, regrades
 
@@ -31,7 +30,7 @@ def verification(context: Context, regrade_id: str) -> dict[str, Any]:
         "compared": counts.submissions,
         "equal": counts.equal,
         "different": counts.submissions - counts.equal,
-        "faults": sum(one.state_after is SubmissionState.FAILED for one in found),
+        "faults": counts.newly_failed,
         "other_environment": other,
         "submissions": [one._asdict() for one in found],
     }
