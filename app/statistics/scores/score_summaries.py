@@ -105,7 +105,7 @@ def _profile(scores: Sequence[Array]) -> list[ProfilePoint]:
 def _mean(scores: Sequence[Array], most: float) -> ScoreEstimate:
     """The mean of scores from 0 to `most` over competitions."""
     value = float(np.mean([one.mean() for one in scores]))
-    _, *found = of_values([one / (most or 1.0) for one in scores])
+    found = of_values([one / (most or 1.0) for one in scores])
     runs, like = (None if one is None else (most * one[0], most * one[1]) for one in found)
     return ScoreEstimate(value, runs, like)
 
