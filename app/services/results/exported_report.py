@@ -32,9 +32,7 @@ def export_report(context: Context, experiment: str, seed: int) -> dict[str, Any
     """
     experiments.find(context, experiment)
     with context.database.read() as session:
-        imported = imported_grades.of_experiment(
-            session, experiment, seed, archived=False
-        )
+        imported = imported_grades.of_experiment(session, experiment, seed, archived=False)
         runs = list(results.run_results(session, experiments=[experiment]))
     entries = [_imported_entry(each) for each in imported]
     for run in sorted(runs, key=lambda each: each.competition):

@@ -159,8 +159,8 @@ def add_run(
     else:
         own.pending[run.competition, run.seed] = attempt
     if run.excluded:
-        would_be = attempt_of_run(run._replace(excluded=False))
-        own.excluded[run.competition, run.seed] = would_be if isinstance(would_be, Attempt) else None
+        found = attempt_of_run(run._replace(excluded=False))
+        own.excluded[run.competition, run.seed] = found if isinstance(found, Attempt) else None
 
 
 def add_graded(own: ExperimentResults, runs: GradedRuns) -> None:

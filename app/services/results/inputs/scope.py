@@ -58,7 +58,8 @@ class ResultContext:
     imported results that an admin withdrew by then; `freeze` is what was planned before the first
     run. `regrades` are those whose grades it uses. `reviewed` are the competitions and seeds of
     the runs that reviews exclude, and `with_excluded` the rates, in percent, if they counted; None
-    if there are none, or a version without medals graded one. `archived_competitions` are left out because they are archived.
+    if there are none, or a version without medals graded one. `archived_competitions` are left out
+    because they are archived.
     """
 
     experiment: ExperimentRecord
