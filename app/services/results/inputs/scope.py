@@ -147,7 +147,7 @@ def _read_context(
         found = context_of(record, own, info, filters, slugs, disclosed, regrades)
     except NoResults as refusal:
         raise NoResults(refusal.detail + archived_note(hidden(name))) from None
-    freeze = freezes_of(context, [record], filters.padding).get(name)
+    freeze = freezes_of(context, [record], filters.padding, as_of).get(name)
     found = replace(found, withdrawn=withdrawn, freeze=freeze, archived_competitions=hidden(name))
     return found, info
 
