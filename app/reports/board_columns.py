@@ -33,7 +33,9 @@ COMPETITIONS_NOTE = (
     "Competitions like these (competitions95): 95 % interval of any medal, for the question where "
     "the rate would be at other competitions of this kind."
 )
-BOUNDS_NOTE = "Bounds: the rate if all missing results had failed, and if all had succeeded."
+BOUNDS_NOTE = (
+    "Bounds: the rate over all seeds if all missing results had failed, and if all had succeeded."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ def comparison_sentence(a: str, b: str, found: Comparison, rate: str) -> str:
         lead = f"{first} is ahead of {second} by {points:.1f} points of {what} {over}"
         lead += f" ({found.a_mean:.1f} % for {a}, {found.b_mean:.1f} % for {b})."
     if found.ci95 is None:
+        if found.competitions == 1:
+            return f"{lead} One competition shows no spread, so no interval is known."
         return f"{lead} The competitions show no spread, so no interval is known."
     low, high = found.ci95
     if found.difference < 0:

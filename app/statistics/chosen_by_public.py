@@ -28,7 +28,7 @@ from math import comb
 
 import numpy as np
 
-from app.statistics.estimates import SEED, Array, Interval, cluster_bootstrap
+from app.statistics.estimates import SEED, Array, Interval, cluster_bootstrap, means_in_percent
 from app.statistics.intervals import UNSEEN_DISAGREEMENT, of_squared_error, over_competitions
 from app.statistics.pass_at_k import PRIOR_ATTEMPTS, by_successes, interval_over_runs, pass_at_k
 
@@ -113,16 +113,16 @@ def chosen_by_public(
         [pass_at_k(len(one), sum(a.success for a in one), k) for k in ks] for one in competitions
     ]
     chosen = [[chosen_at_k(one, k) for k in ks] for one in competitions]
-    both = 100.0 * np.array([best, chosen])
-    means = both.mean(axis=1)
-    gaps = np.maximum(both[0] - both[1], 0.0)
+    shares = np.array([best, chosen])
+    both, lost = 100.0 * shares, np.maximum(shares[0] - shares[1], 0.0)
+    gaps = 100.0 * lost
+    of_best, of_choice, of_gap = (means_in_percent(each) for each in (*shares, lost))
     ends, gap_ends = cluster_bootstrap(both[1]), cluster_bootstrap(gaps)
     like, gap_like = _over_competitions(both[1]), _over_competitions(gaps)
     again, gap_again = _over_runs(competitions, ks, both[1], gaps)
     return [
         ChosenAtK(
-            k, len(competitions), float(means[0, at]), float(means[1, at]), ends[at],
-            float(gaps[:, at].mean()), gap_ends[at],
+            k, len(competitions), of_best[at], of_choice[at], ends[at], of_gap[at], gap_ends[at],
             again[at], like[at],
             None if k == 1 else gap_again[at], None if k == 1 else gap_like[at],
         )

@@ -40,8 +40,9 @@ class Estimate:
     competition has a single attempt. `competitions_sem` and `competitions95` answer for
     competitions like these: None for one competition. `runs_df` is None where no runs differ.
 
-    `bounds` is the mean if all missing attempts had failed, and if all had succeeded; None where
-    nothing is missing.
+    `bounds` is the mean over all seeds if all missing attempts had failed, and if all had
+    succeeded; None where nothing is missing. The mean itself is outside where `complete` leaves out
+    seeds whose other attempts had other outcomes.
     """
 
     mean: float

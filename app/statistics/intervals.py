@@ -138,8 +138,8 @@ def _unseen_competitions(shares: Array) -> tuple[Array, Array]:
     return UNSEEN_COMPETITIONS + UNSEEN_SHARE * count / (1.0 + told), middle
 
 
-def of_values(values: Sequence[Array]) -> tuple[float, Interval | None, Interval | None]:
-    """A mean of values from 0 to 1, and its intervals for both questions.
+def of_values(values: Sequence[Array]) -> tuple[Interval | None, Interval | None]:
+    """The intervals of a mean of values from 0 to 1, for both questions.
 
     `values` has an array for each competition, which all weigh the same. The formulas are those of
     shares with the variance of the values instead of p (1 - p), which is never less. The first
@@ -156,7 +156,7 @@ def of_values(values: Sequence[Array]) -> tuple[float, Interval | None, Interval
         None if one is None else one.interval[:, 0] for one in (runs, over_competitions(means))
     ]
     over = [None if ends is None else (float(ends[0]), float(ends[1])) for ends in found]
-    return float(means.mean()), over[0], over[1]
+    return over[0], over[1]
 
 
 def _sum(rows: NDArray[np.floating[Any]]) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from app.statistics.estimates import mean_in_percent
 from app.statistics.intervals import Interval, of_values
 from app.statistics.medals_over_time import Choice, RunHistory, TimedSubmission, chosen
 from app.units import PERCENT
@@ -122,14 +123,19 @@ def shake_up(histories: Sequence[RunHistory]) -> ShakeUp | None:
 
 
 def _share(values: Mapping[str, Sequence[float]]) -> Share:
-    mean, *intervals = of_values([np.array(each) for each in values.values()])
-    return Share(PERCENT * mean, *map(_percent, intervals))
+    arrays = [np.array(each) for each in values.values()]
+    return Share(_mean(arrays), *map(_percent, of_values(arrays)))
 
 
 def _difference(ours: Sequence[Array], best: Sequence[Array]) -> Difference:
-    regret, *intervals = of_values([top - mine for mine, top in zip(ours, best, strict=True)])
-    low, high = (PERCENT * float(np.mean([one.mean() for one in side])) for side in (ours, best))
-    return Difference(low, high, PERCENT * regret, *map(_percent, intervals))
+    lost = [top - mine for mine, top in zip(ours, best, strict=True)]
+    intervals = map(_percent, of_values(lost))
+    return Difference(_mean(ours), _mean(best), _mean(lost), *intervals)
+
+
+def _mean(values: Sequence[Array]) -> float:
+    """The mean over competitions, in percent: that of medals is the rate of other answers."""
+    return mean_in_percent([float(one.mean()) for one in values], len(values))
 
 
 def _percent(interval: Interval | None) -> Interval | None:

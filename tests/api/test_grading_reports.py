@@ -107,6 +107,22 @@ def test_runs_are_given_out_rounded_and_can_be_taken_in(podium: Podium, tiny: Pa
     assert (taken.status_code, taken.json()["mismatches"]) == (201, [])
 
 
+def test_an_export_leaves_out_imported_results_at_archived_competitions(
+    podium: Podium, tiny: Path
+) -> None:
+    name = podium.experiment()
+    here = {**entry(LINES["leaf-classification"], 0.0), "competition_id": tiny.name}
+    send(podium, name, [here, entry(LINES["leaf-classification"], 0.0)])
+    place = f"/v1/competitions/{tiny.name}"
+    assert podium.admin.post(f"{place}/archive", json={"reason": "leaked"}).status_code == 200
+
+    made = podium.admin.get(f"/v1/experiments/{name}/grading-report?seed=0").json()
+
+    podium.admin.post(f"{place}/restore", json={"reason": "not leaked"})
+    assert [one["competition_id"] for one in made["competition_reports"]] == ["leaf-classification"]
+    assert made["total_runs"] == 1
+
+
 def test_grade_export_and_import_agree_at_the_resolution_of_the_board(podium: Podium) -> None:
     board = [round(0.0501 + 0.05 * place, 4) for place in range(12)]
     folder = podium.competition(leaderboard=board)

@@ -258,3 +258,53 @@ def test_a_grade_of_a_version_without_a_board_is_not_counted_as_no_medal(podium:
     for found in rates():
         assert found.status_code == 200, found.text
     assert rates()[0].json()["groups"]["all"]["gold"]["mean"] == 100.0
+
+
+def test_an_excluded_grade_of_a_version_without_a_board_is_not_counted_as_no_medal(
+    podium: Podium,  # noqa: F811
+) -> None:
+    name, folder = podium.experiment(), podium.competition(leaderboard=None)
+    early = add_run(podium, name, folder.name, 0)
+    early.submit(good_submission(folder))
+    close(podium, early)
+    write_competition(folder)
+    assert podium.send_folder(folder).status_code == 201
+    late = add_run(podium, name, folder.name, 1)
+    late.submit(good_submission(folder))
+    close(podium, late)
+    why = {"decision": "exclude", "reason": "a leak"}
+    assert podium.admin.post(f"/v1/runs/{early.id}/review", json=why).status_code == 200
+    path = f"/v1/experiments/{name}/medal-rates"
+
+    applied, ignored = (
+        podium.admin.get(path, params={"reviews": how}) for how in ("apply", "ignore")
+    )
+    board = podium.admin.get(f"/v1/medal-rates?experiments={name}&reviews=ignore").json()
+
+    assert applied.json()["groups"]["all"]["gold"]["mean"] == 100.0
+    assert len(applied.json()["excluded_runs"]) == 1
+    assert applied.json()["with_excluded"] is None  # its medals are not known
+    assert (ignored.status_code, ignored.json().get("no_leaderboard")) == (409, [folder.name])
+    assert [one["experiment"] for one in board["absent"]] == [name]
+
+
+def test_flags_of_a_past_time_can_be_excluded(podium: Podium) -> None:  # noqa: F811
+    name, folder = podium.experiment(), podium.competition(toml=FLAG.format("once_leaky"))
+    run = add_run(podium, name, folder.name, 0)
+    run.submit(good_submission(folder))
+    close(podium, run)
+    moment = quote(datetime.now(UTC).isoformat())
+    write_competition(folder)  # without the flag
+    assert podium.send_folder(folder).status_code == 201
+    own = f"/v1/experiments/{name}/"
+
+    then = podium.admin.get(f"{own}sensitivity?as_of={moment}")
+    counted = podium.admin.get(
+        f"{own}medal-rates?as_of={moment}&exclude_flags=once_leaky&excluded=fail"
+    )
+    now = podium.admin.get(f"{own}medal-rates?exclude_flags=once_leaky")
+
+    assert then.status_code == 200, then.text
+    assert "once_leaky" in [one["name"] for one in then.json()["variants"]]
+    assert counted.json()["groups"]["all"]["gold"]["mean"] == 0.0
+    assert now.status_code == 422

@@ -285,6 +285,9 @@ def test_medals_over_time_and_what_choosing_cost(podium: Podium, tiny: Path) -> 
     low, high = found["points"]["oracle"][1]["any_medal_runs95"]
     assert 0 <= low < 50 < high <= 100
     assert podium.admin.get(f"{path}?axis=tokens").status_code == 409
+    half = {"usage": {"seconds": 3600, "prompt_tokens": 900}}
+    assert podium.admin.patch(f"/v1/runs/{run.id}", json=half).status_code == 200
+    assert podium.admin.get(f"{path}?axis=tokens").status_code == 409  # their sum is not known
     usage = {"usage": {"seconds": 3600, "prompt_tokens": 900, "completion_tokens": 100}}
     podium.admin.patch(f"/v1/runs/{run.id}", json=usage)
     tokens = podium.admin.get(f"{path}?axis=tokens&at=1000000").json()

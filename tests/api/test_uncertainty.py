@@ -156,6 +156,29 @@ def test_reports_say_how_many_medals_are_within_their_noise(podium: Podium) -> N
     assert "chance_gold" in csv[0]
 
 
+def test_the_noise_of_rates_is_that_of_the_runs_that_count(podium: Podium) -> None:
+    folder = coin_competition(podium, toml='[[flags]]\ncode = "a_coin"\nnote = "A test."\n')
+    run = podium.run(folder)
+    submission = graded(run, exact_file(folder, 1.0))
+    podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"})
+    other = {"experiment": run.document["experiment"], "competition": folder.name, "seed": 5}
+    second = podium.admin.post("/v1/runs", json=other).json()
+    podium.admin.patch(f"/v1/runs/{second['id']}", json={"state": "closed"})
+    assert podium.admin.get(f"/v1/submissions/{submission}/uncertainty").status_code == 200
+    rates = f"/v1/experiments/{run.document['experiment']}/medal-rates"
+
+    def won(query: str) -> tuple[float, int]:
+        found = podium.admin.get(f"{rates}?{query}").json()
+        return found["groups"]["all"]["any_medal"]["mean"], found["noise"][0]["won"]
+
+    assert won("") == (50.0, 1)
+    assert won("exclude_flags=a_coin&excluded=fail") == (0.0, 0)
+    why = {"decision": "exclude", "reason": "a leak"}
+    assert podium.admin.post(f"/v1/runs/{run.id}/review", json=why).status_code == 200
+    assert won("") == (0.0, 0)
+    assert won("reviews=ignore") == (50.0, 1)
+
+
 def exact_file(folder: Path, right: float) -> bytes:
     """Answers of which exactly this share of the private rows is right: they are every second."""
     lines = good_submission(folder).decode().splitlines()

@@ -31,3 +31,8 @@ def test_what_could_have_been_found(medals: list[str | None], said: str) -> None
     sentence = comparison_sentence("a", "b", found, "any_medal")
     assert said in sentence
     assert "cannot be told from chance" in sentence
+
+
+def test_one_competition_is_not_called_several() -> None:
+    found = compare(grid(["gold"]), grid([None]))
+    assert "One competition shows no spread" in comparison_sentence("a", "b", found, "any_medal")

@@ -15,11 +15,13 @@ from app.services.results.inputs.scope import ResultContext, ResultFilter, _mean
 from app.services.results.sensitivity import _estimate
 from app.statistics.attempt_columns import Attempt
 from app.statistics.attempts import Grid, make_grid
+from app.statistics.chosen_by_public import ScoredAttempt, chosen_by_public
 from app.statistics.comparison import compare
 from app.statistics.intervals import over_competitions
 from app.statistics.medals_over_time import Choice, RunHistory, TimedSubmission, medals_over
 from app.statistics.pass_at_k import passes
 from app.statistics.rates import medal_rates
+from app.statistics.selection import selection_regret
 from app.statistics.simultaneous import compare_all
 from app.storage.database.records import ExperimentRecord
 from tests.storage.make import NOON
@@ -43,13 +45,32 @@ def in_the_list(grid: Grid) -> float:
 
 def over_time(attempts: list[Attempt]) -> float:
     """The rate at the end of the curve of medals over time."""
-    runs = [
+    return medals_over(histories_of(attempts), [2.0], Choice.LAST)[0].any_medal
+
+
+def histories_of(attempts: list[Attempt]) -> list[RunHistory]:
+    """Runs with one submission each, which wins what the attempt wins."""
+    return [
         RunHistory(
             one.competition, one.seed, True, (TimedSubmission(1.0, 0.5, None, one.medal),)
         )
         for one in attempts
     ]  # fmt: skip
-    return medals_over(runs, [2.0], Choice.LAST)[0].any_medal
+
+
+def regret_of(attempts: list[Attempt]) -> tuple[float, float]:
+    """The rate of the only choice that each run has, and of the best one."""
+    found = selection_regret(histories_of(attempts), Choice.LAST)
+    return found.choice, found.oracle
+
+
+def of_public_choice(attempts: list[Attempt]) -> tuple[float, float]:
+    """The rate as pass@1 beside the choice by public score, and as this choice from one attempt."""
+    by_slug: dict[str, list[ScoredAttempt]] = {}
+    for one in attempts:
+        by_slug.setdefault(one.competition, []).append(ScoredAttempt(one.medal is not None, 0.5))
+    (found,) = chosen_by_public(list(by_slug.values()), [1])
+    return found.pass_at_k, found.chosen_by_public
 
 
 @pytest.mark.parametrize("seeds", [1, 3, 5])
@@ -65,6 +86,8 @@ def test_all_answers_have_the_same_mean(seeds: int) -> None:
         assert compare_all(["a", "b"], [grid, grid]).experiments[0].mean == mean
         assert passes(grid, (1,))[0].mean == mean
         assert over_time(attempts) == mean
+        assert regret_of(attempts) == (mean, mean)
+        assert of_public_choice(attempts) == (mean, mean)
         assert _means(grid)["any_medal"] == mean
 
 

@@ -145,6 +145,17 @@ def test_padding_by_failures_or_by_leaving_seeds_out() -> None:
     assert complete.missing == (("b", 0),)
 
 
+def test_a_rate_of_complete_seeds_may_be_outside_the_bounds_over_all_seeds() -> None:
+    attempts = [attempt("a", 0, "gold"), attempt("b", 0, "gold"), attempt("a", 1)]
+    found = {
+        padding: medal_rates(make_grid(attempts, ["a", "b"], padding=padding))["all"]
+        for padding in (Padding.FAIL, Padding.AVAILABLE, Padding.COMPLETE)
+    }
+    rates = [found[padding].rates["any_medal"] for padding in found]
+    assert [rate.mean for rate in rates] == [50.0, 75.0, 100.0]
+    assert {rate.bounds for rate in rates} == {(50.0, 75.0)}
+
+
 def test_a_seed_known_to_exist_counts_as_missing() -> None:
     with pytest.raises(AttemptsMissing):
         make_grid([attempt("a", 0)], ["a"], seeds=[0, 1])

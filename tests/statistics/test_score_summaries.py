@@ -78,3 +78,13 @@ def test_the_same_scores_have_the_same_intervals() -> None:
     assert summarise(scores(10, 3, 5)) == summarise(scores(10, 3, 5))
     with pytest.raises(ValueError, match="same competitions"):
         probability_better(scores(2, 2, 1), scores(3, 2, 1))
+
+
+def test_a_score_on_a_step_of_the_profile_is_not_above_it() -> None:
+    tenth = (0.55 - 0.5) / (1.0 - 0.5)  # a little more than 0.1
+    for low, high, score in ((-1.2, 1.2, 1.08), (0.0, 2.0, tenth)):
+        found = summarise([np.array([score, score])], high, low=low, high=high)
+        shares = {one.above: one.share for one in found.profile}
+        step = 0.1 if score == tenth else score
+        before = max(at for at in shares if at < step)
+        assert (shares[step], shares[before]) == (0.0, 100.0)

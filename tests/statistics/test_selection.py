@@ -119,6 +119,6 @@ def test_intervals_of_regrets_cover_the_truth(competitions: int, runs: int, zero
             for p, m in zip(chance, scale, strict=True)
         ]
         truth = float(np.mean(chance * np.where(scale <= 0.5, scale, 1 - 1 / (4 * scale))))
-        _, again, _ = of_values(values)
+        again, _ = of_values(values)
         hits.append(again[0] <= truth <= again[1])
     assert np.mean(hits) >= 0.93

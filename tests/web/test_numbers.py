@@ -6,12 +6,14 @@ import re
 
 import pytest
 
+from app.domain.states import ArchivalKind
 from app.services.results.inputs.attempts import attempt_of_run
 from app.statistics.attempt_columns import Attempt
-from app.storage.queries import results
+from app.storage.queries import archive, exposure, results
+from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.overview.competition_counts import competition_counts
 from app.storage.queries.overview.experiments import list_experiments
-from tests.storage.make import World, add_grade, add_run, make_grade
+from tests.storage.make import NOON, World, add_grade, add_run, make_grade
 from tests.web.conftest import caller, visitor
 from tests.web.dataset import Filled
 
@@ -104,6 +106,27 @@ def test_the_counts_of_the_list_follow_the_rule_of_attempts(world: World) -> Non
         {"timed": 9, "seconds": 9 * 60.5, "priced": 9, "cost_usd": 4.5}
     )
     assert (listed.experiment.name, listed.imported, total) == ("first", False, 1)
+
+
+def test_scores_told_to_archived_runs_are_not_in_the_list(world: World) -> None:
+    sent = world.submit(state="graded")
+    grade = world.database.write(lambda s: add_grade(s, make_grade(sent)))
+    told = (world.run.id, "public_score", sent.id, grade.id, NOON)
+    world.database.write(lambda session: exposure.record(session, *told))
+    entry = ArchivalRecord(
+        kind=ArchivalKind.RUN, name=world.run.id, archived_at=NOON, reason="a wrong image"
+    )
+
+    def listed() -> int:
+        with world.database.read() as session:
+            (found,), _ = list_experiments(session, name="first", limit=1)
+            shown = exposure.by_experiment(session, ["first"]).get("first", {})
+        assert found.disclosed["public_score"] == shown.get("public_score", 0)
+        return found.disclosed["public_score"]
+
+    assert listed() == 1
+    world.database.write(lambda session: archive.archive(session, entry))
+    assert listed() == 0
 
 
 def test_the_numbers_of_a_picture_are_those_of_the_json(filled: Filled) -> None:

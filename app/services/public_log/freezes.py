@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from app.domain.result_choices import Padding
-from app.domain.states import ArchivalKind, SubmissionState
+from app.domain.states import SubmissionState
 from app.receipts.departures import FrozenPlan, RunMade, departures, plan_of
 from app.receipts.statements import ReceiptKind, read_statement
 from app.services.public_log.issue import last_freeze
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import archive, results, runs
+from app.storage.queries.regrades.in_force import Basis
 from app.storage.queries.trust import receipts
 from app.storage.queries.trust.receipts import ReceiptRecord
 
@@ -28,13 +30,16 @@ class Freeze:
 
 
 def freezes_of(
-    context: Context, experiments: Iterable[ExperimentRecord], padding: Padding
+    context: Context,
+    experiments: Iterable[ExperimentRecord],
+    padding: Padding,
+    as_of: datetime | None = None,
 ) -> dict[str, Freeze]:
-    """The freezes of those experiments that are frozen, by name."""
+    """The freezes of those experiments that are frozen, by name; as in `freeze_of`."""
     with context.database.read() as session:
         frozen = receipts.frozen_experiments(session)
         found = {
-            one.name: freeze_of(context, session, one, padding)
+            one.name: freeze_of(context, session, one, padding, as_of)
             for one in experiments
             if one.name in frozen
         }
@@ -42,11 +47,16 @@ def freezes_of(
 
 
 def freeze_of(
-    context: Context, session: Session, experiment: ExperimentRecord, padding: Padding | None
+    context: Context,
+    session: Session,
+    experiment: ExperimentRecord,
+    padding: Padding | None,
+    as_of: datetime | None = None,
 ) -> Freeze | None:
     """The freeze of an experiment and what departs from it; None if it is not frozen.
 
-    Without a `padding`, that of the plan is assumed.
+    Without a `padding`, that of the plan is assumed. With `as_of` it is what departed then of the
+    `experiment` as it was then; only suites are those of now.
     """
     frozen = last_freeze(session, experiment.name)
     if frozen is None:
@@ -66,17 +76,27 @@ def freeze_of(
     first = receipts.of_experiment(
         session, experiment.name, kind=ReceiptKind.FREEZE, after="", limit=1
     )[0]
-    return Freeze(frozen, tuple(_departures(session, experiment.name, plan, present, first)))
+    if as_of is not None and first.created_at > as_of:
+        return None
+    return Freeze(frozen, tuple(_departures(session, experiment.name, plan, present, first, as_of)))
 
 
 def _departures(
-    session: Session, name: str, plan: FrozenPlan, present: FrozenPlan, frozen: ReceiptRecord
+    session: Session,
+    name: str,
+    plan: FrozenPlan,
+    present: FrozenPlan,
+    frozen: ReceiptRecord,
+    as_of: datetime | None,
 ) -> list[dict[str, str]]:
     found = runs.list_runs(session, experiment=name, archived=True, limit=None)
-    outcomes = {
-        each.run: each for each in results.run_results(session, experiments=[name], archived=True)
-    }
-    retired = archive.currents(session, ArchivalKind.RUN, [run.id for run in found])
+    if as_of is not None:
+        found = [run for run in found if run.created_at <= as_of]
+    counted = results.run_results(
+        session, experiments=[name], archived=True, basis=Basis(as_of=as_of)
+    )
+    outcomes = {each.run: each for each in counted}
+    retired = archive.archived_runs(session, name, as_of)
     made = [
         RunMade(
             id=run.id,
@@ -92,5 +112,7 @@ def _departures(
         )
         for run in found
     ]
-    imported = len(results.imported_results(session, experiments=[name], archived=True))
-    return departures(plan, made, frozen_at=frozen.created_at, present=present, imported=imported)
+    imported = results.imported_results(session, experiments=[name], archived=True, as_of=as_of)
+    return departures(
+        plan, made, frozen_at=frozen.created_at, present=present, imported=len(imported)
+    )

@@ -9,15 +9,17 @@ from typing import Any
 from app.domain.result_choices import RATES, Padding
 from app.domain.states import SubmissionState
 from app.errors import Conflict
+from app.services.results.inputs.attempts import attempt_of_run
 from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.runtime.context import Context
+from app.statistics.attempt_columns import Attempt
+from app.statistics.estimates import means_in_percent
 from app.storage.queries import results
 from app.storage.queries.regrades import differences, regrades
 from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.regrades.differences import OutcomeDifference
 from app.storage.queries.regrades.in_force import NOW, Basis
 from app.storage.queries.regrades.regrades import RegradeRecord
-from app.units import PERCENT
 
 LISTED_FINALS = 1000
 LISTED_UNCHANGED = 200  # experiments; the rates of more that do not change are not computed
@@ -61,9 +63,9 @@ def summary(context: Context, regrade: RegradeRecord) -> dict[str, Any]:
         now = dict(
             _finals(results.run_results(session, competition=regrade.competition, basis=proposed))
         )
-    changed = [run for run, final in now.items() if was.get(run) != final]
-    touched = {now[run][0] for run in changed}
-    names = sorted({name for name, _, _ in now.values()})
+    changed = [run for run, found in now.items() if run not in was or was[run].final != found.final]
+    touched = {found.experiment for run, found in now.items() if was.get(run) != found}
+    names = sorted({found.experiment for found in now.values()})
     unchanged = [name for name in names if name not in touched]
     return {
         "submissions": asdict(counts),
@@ -97,7 +99,18 @@ def changes(
     return found[:limit], found[limit - 1].submission if len(found) > limit else None
 
 
-Found = tuple[str, int, Final]
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A run's final submission, and its attempt or why it has none.
+
+    A run without a final submission may have another attempt all the same: a file whose grading
+    failed leaves a result missing, and one that is rejected counts as not valid.
+    """
+
+    experiment: str
+    seed: int
+    final: Final
+    attempt: Attempt | str
 
 
 def _finals(runs: Iterator[RunResult]) -> Iterator[tuple[str, Found]]:
@@ -106,17 +119,16 @@ def _finals(runs: Iterator[RunResult]) -> Iterator[tuple[str, Found]]:
             run.final, run.final_state, run.score, run.medal, run.above_median, run.better,
             run.equal, run.worse,
         )  # fmt: skip
-        yield run.run, (run.experiment, run.seed, final)
+        yield run.run, Found(run.experiment, run.seed, final, attempt_of_run(run))
 
 
 def _final(run: str, was: Found | None, now: Found) -> dict[str, Any]:
-    experiment, seed, after = now
     return {
         "run": run,
-        "experiment": experiment,
-        "seed": seed,
-        "before": None if was is None else _document(was[2]),
-        "after": _document(after),
+        "experiment": now.experiment,
+        "seed": now.seed,
+        "before": None if was is None else _document(was.final),
+        "after": _document(now.final),
     }
 
 
@@ -144,7 +156,7 @@ def _rates(context: Context, name: str, basis: Basis) -> dict[str, Any]:
         )
     except Conflict as refusal:
         return {"rates": None, "attempts": 0, "reason": refusal.detail}
-    means = (PERCENT * found.grid.shares.mean(axis=0)).tolist()
+    means = means_in_percent(found.grid.shares)
     return {
         "rates": dict(zip(RATES, means, strict=True)),
         "attempts": int(found.grid.attempts.sum()),

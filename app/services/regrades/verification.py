@@ -30,7 +30,7 @@ def verification(context: Context, regrade_id: str) -> dict[str, Any]:
         "compared": counts.submissions,
         "equal": counts.equal,
         "different": counts.submissions - counts.equal,
-        "faults": counts.newly_failed,  # not of those in the list, which may be a part
+        "faults": counts.newly_failed,
         "other_environment": other,
         "submissions": [one._asdict() for one in found],
     }

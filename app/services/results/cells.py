@@ -14,7 +14,7 @@ from app.services.results.overview import listed
 from app.services.runtime.archival import suite_slugs
 from app.services.runtime.context import Context
 from app.statistics.attempt_columns import Attempt
-from app.storage.queries import archive, results
+from app.storage.queries import archive, competitions, results
 from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.noise import uncertainties
 from app.storage.queries.overview.competition_counts import CompetitionCounts
@@ -55,7 +55,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CompetitionRow:
-    """A competition's cells, by seed. `title` and `flags` are empty if it was not imported."""
+    """A competition's cells, by seed.
+
+    `title`, `complexity` and `flags` are those of its current version, as in rates; `title` and
+    `flags` are empty if it was not imported.
+    """
 
     competition: str
     title: str
@@ -109,7 +113,6 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
     about = listed(context, name)
     wanted = suite_slugs(context, suite)
     found: dict[tuple[str, int], Cell] = {}
-    versions: dict[str, int] = {}
     counts: dict[tuple[str, int], CompetitionCounts] = {}
     with context.database.read() as session:
         runs = list(results.run_results(session, experiments=[name], is_regraded=about.is_regraded))
@@ -117,7 +120,6 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
         noises = uncertainties.of_submissions(session, finals)
         for run in (each.shown for each in runs):
             attempt, key = attempt_of_run(run), (run.competition, run.seed)
-            versions[run.competition] = run.version_id
             state = _state(attempt, sent=run.sent)
             noise = noises.get(run.final) if run.final else None
             may_be = run.regrade is None and not run.excluded
@@ -134,6 +136,8 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
     found = {key: cell for key, cell in found.items() if key[0] in slugs}
     seeds = tuple(sorted({seed for _, seed in found}))
     levels = _complexities(context)
+    with context.database.read() as session:
+        versions = competitions.current_ids(session, slugs)
     rows = [
         _row(context, slug, versions.get(slug), levels.get(slug, NO_COMPLEXITY), [
             found.get((slug, seed), Cell(CellState.MISSING, seed)) for seed in seeds

@@ -24,14 +24,15 @@ SCORE_DIGITS = 5  # MLE-bench rounds scores to 5 decimal places; only exports do
 def export_report(context: Context, experiment: str, seed: int) -> dict[str, Any]:
     """The experiment's attempts of one seed, as a grading report of MLE-bench.
 
-    Scores are rounded as in MLE-bench where that leads to the same medal. Pending runs are omitted.
+    Scores are rounded as in MLE-bench where that leads to the same medal. Pending runs are omitted,
+    and results at archived competitions.
 
     Raises:
         NotFound: the experiment does not exist, or has no result of this seed.
     """
     experiments.find(context, experiment)
     with context.database.read() as session:
-        imported = imported_grades.of_experiment(session, experiment, seed)
+        imported = imported_grades.of_experiment(session, experiment, seed, archived=False)
         runs = list(results.run_results(session, experiments=[experiment]))
     entries = [_imported_entry(each) for each in imported]
     for run in sorted(runs, key=lambda each: each.competition):

@@ -17,6 +17,7 @@ from app.services.auth import Caller
 from app.services.login import require_valid
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import DAY
+from app.services.submissions.validation_counts import has_validations
 from app.storage.database.records import HARNESS, RunRecord
 from app.storage.queries import exposure
 
@@ -31,9 +32,8 @@ def refuse_beyond_bound(context: Context, caller: Caller, run: RunRecord) -> Non
         QuotaExceeded: PODIUM_RUN_VALIDATIONS files were checked.
     """
     most = context.settings.run_validations
-    with context.database.read() as session:
-        if not exposure.has_validations(session, run.id, _kind(caller), most):
-            return
+    if not has_validations(context, run.id, _kind(caller), most):
+        return
     raise QuotaExceeded(
         f"{counted(most, 'file')} of run {run.id} were checked (PODIUM_RUN_VALIDATIONS), and no "
         "more are, whatever the time. Submit the file: invalid ones use up no submission where the "

@@ -53,6 +53,7 @@ from app.units import PERCENT
 
 RESAMPLES = 2_000
 CELLS_AT_ONCE = 2_000_000  # bounds the memory of the resamples
+DECIMALS = 9  # of percents of the scale
 THRESHOLDS = tuple(float(at) for at in range(0, 100, 5))
 
 
@@ -88,7 +89,9 @@ def summarise(
 
 
 def _profile(scores: Sequence[Array]) -> list[ProfilePoint]:
-    shares = np.array([(one[:, None] > np.array(THRESHOLDS)).mean(axis=0) for one in scores])
+    # A score on a step is not above it, whatever the last bits of its place on the scale are.
+    steps = np.array(THRESHOLDS)
+    shares = np.array([(one.round(DECIMALS)[:, None] > steps).mean(axis=0) for one in scores])
     runs = over_runs(shares, np.array([len(one) for one in scores]))
     like = over_competitions(shares)
     return [
@@ -105,7 +108,7 @@ def _profile(scores: Sequence[Array]) -> list[ProfilePoint]:
 def _mean(scores: Sequence[Array], most: float) -> ScoreEstimate:
     """The mean of scores from 0 to `most` over competitions."""
     value = float(np.mean([one.mean() for one in scores]))
-    _, *found = of_values([one / (most or 1.0) for one in scores])
+    found = of_values([one / (most or 1.0) for one in scores])
     runs, like = (None if one is None else (most * one[0], most * one[1]) for one in found)
     return ScoreEstimate(value, runs, like)
 

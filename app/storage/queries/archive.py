@@ -123,6 +123,14 @@ def names_of(kind: ArchivalKind, as_of: datetime | None = None) -> Any:
     return select(TABLE.c.name).where(TABLE.c.kind == kind, *holds)
 
 
+def archived_runs(session: Session, experiment: str, as_of: datetime | None = None) -> set[str]:
+    """The runs of an experiment that are archived by themselves, as in `names_of`."""
+    query = select(RUN.c.id).where(
+        RUN.c.experiment == experiment, RUN.c.id.in_(names_of(ArchivalKind.RUN, as_of))
+    )
+    return set(session.execute(query).scalars())
+
+
 def is_shown(
     table: Table,
     *,

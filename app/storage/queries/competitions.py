@@ -72,6 +72,20 @@ def current_id(session: Session, slug: str) -> int | None:
     return session.execute(CURRENT_ID, {"slug": slug}).scalar_one_or_none()
 
 
+def current_ids(session: Session, slugs: Collection[str]) -> dict[str, int]:
+    """The ids of the versions that new runs at these competitions get; none of others."""
+    newest = (
+        select(TABLE.c.slug, func.max(TABLE.c.number).label("number"))
+        .where(TABLE.c.slug.in_(sorted(slugs)))
+        .group_by(TABLE.c.slug)
+        .subquery()
+    )
+    query = select(TABLE.c.slug, TABLE.c.id).join(
+        newest, (TABLE.c.slug == newest.c.slug) & (TABLE.c.number == newest.c.number)
+    )
+    return {row.slug: row.id for row in session.execute(query)}
+
+
 def public_files(session: Session, version_id: int) -> list[dict[str, Any]]:
     """The public files of a version as `{name, bytes, sha256}`; none if there is no version."""
     return session.execute(FILES, {"id": version_id}).scalar_one_or_none() or []

@@ -132,17 +132,17 @@ def last_id(session: Session, run_id: str) -> int:
     return session.execute(query).scalar() or 0
 
 
-def has_validations(session: Session, run_id: str, kind: str, count: int) -> bool:
-    """Whether the run has so many validations of this kind, at least one."""
-    # By the index alone, and no further than to that number.
-    query = (
-        select(TABLE.c.id)
-        .where(TABLE.c.run_id == run_id, TABLE.c.kind == kind)
-        .order_by(TABLE.c.id)
-        .limit(1)
-        .offset(count - 1)
+def count_validations(
+    session: Session, run_id: str, kind: str, *, after: int = 0, until: int | None = None
+) -> int:
+    """The number of a run's validations of this kind, of those with an id in this range."""
+    # By the index alone.
+    query = select(func.count()).where(
+        TABLE.c.run_id == run_id, TABLE.c.kind == kind, TABLE.c.id > after
     )
-    return session.execute(query).scalar() is not None
+    if until is not None:
+        query = query.where(TABLE.c.id <= until)
+    return int(session.execute(query).scalar_one())
 
 
 def last_time(session: Session, run_id: str) -> datetime | None:

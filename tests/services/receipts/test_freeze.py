@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from app.domain.feedback import Feedback
 from app.domain.result_choices import Padding
+from app.domain.states import ArchivalKind
 from app.errors import Invalid, NotFound
 from app.services.experiments.amendments import amend
 from app.services.experiments.create_run import NewRun, create
+from app.services.public_log.freezes import freezes_of
 from app.services.receipts.freeze import (
     AlreadyFrozen,
     ExperimentStarted,
@@ -20,7 +23,8 @@ from app.services.receipts.freeze import (
     frozen,
 )
 from app.services.runtime.context import Context
-from app.storage.queries import experiments
+from app.storage.queries import archive, experiments, runs
+from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 from tests.storage.make import NOON, World, make_experiment
@@ -112,3 +116,29 @@ def test_what_is_not_as_planned_is_listed(context: Context, planned: str) -> Non
     assert departures(context, planned) == [
         "competition", "limits", "model_amended", "policy", "seed",
     ]  # fmt: skip
+
+
+def test_departures_of_a_past_time_are_those_of_that_time(context: Context, planned: str) -> None:
+    before = datetime.now(UTC)
+    freeze(context, planned, replace(PLAN, competitions=("bikes",), seeds=(1,)))
+    at_freeze = datetime.now(UTC)
+    run(context, planned, "bikes", 1)
+    as_planned = datetime.now(UTC)
+    run(context, planned, "leaves", 9)
+    with context.database.read() as session:
+        first, _ = runs.list_runs(session, experiment=planned, limit=None)
+        record = experiments.get(session, planned)
+    assert record is not None
+    archived = ArchivalRecord(
+        kind=ArchivalKind.RUN, name=first.id, archived_at=datetime.now(UTC), reason="a mistake"
+    )
+    context.database.write(lambda session: archive.archive(session, archived))
+
+    def then(as_of: datetime | None) -> list[str] | None:
+        found = freezes_of(context, [record], PLAN.padding, as_of).get(planned)
+        return found and sorted(one["code"] for one in found.departures)
+
+    assert then(before) is None
+    assert then(at_freeze) == ["missing_run"]
+    assert then(as_planned) == []
+    assert then(None) == ["archived", "competition", "seed"]

@@ -10,6 +10,7 @@ from app.domain.medals import Medal
 from app.domain.result_choices import Axis
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
+from app.statistics.efficiency import Usage
 from app.statistics.medals_over_time import RunHistory, TimedSubmission
 from app.statistics.percentiles import percentile
 from app.storage.queries import results
@@ -122,7 +123,5 @@ def _scale(usage: Mapping[str, Any], axis: Axis) -> float | None:
     if axis is Axis.DOLLARS:
         amount = usage.get("cost_usd")
     else:
-        tokens = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
-        known = [count for count in tokens if count is not None]
-        amount = sum(known) if known else None
+        amount = Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")).tokens
     return amount / seconds if seconds and amount is not None else None

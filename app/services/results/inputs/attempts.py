@@ -36,7 +36,7 @@ class ExperimentResults:
 
     `excluded` are the pending ones that reviews exclude, with the attempt that would count; None
     where there would be none. `graded_by` are the versions that graded the final submissions of the
-    runs that count.
+    runs that count, `excluded_by` those of the excluded ones.
     """
 
     attempts: Attempts = field(default_factory=Attempts)
@@ -47,6 +47,7 @@ class ExperimentResults:
     policies: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
     graded_by: set[int] = field(default_factory=set)
+    excluded_by: set[int] = field(default_factory=set)
 
     @cached_property
     def competitions(self) -> set[str]:
@@ -58,6 +59,7 @@ class ExperimentResults:
         return ExperimentResults(
             self.attempts.copy(), dict(self.pending), dict(self.excluded), self.open,
             self.imported, dict(self.policies), dict(self.failures), set(self.graded_by),
+            set(self.excluded_by),
         )  # fmt: skip
 
     def seeds_at(self, slugs: Sequence[str]) -> set[int]:
@@ -146,8 +148,8 @@ def add_run(
     else:
         policy = str(run.feedback)
         own.policies[policy] = own.policies.get(policy, 0) + 1
-    if run.final_state == SubmissionState.GRADED and not run.excluded:
-        own.graded_by.add(run.version_id)
+    if run.final_state == SubmissionState.GRADED:
+        (own.excluded_by if run.excluded else own.graded_by).add(run.version_id)
     if run.failure not in (None, Failure.NONE):
         own.failures[run.failure] = own.failures.get(run.failure, 0) + 1
     attempt = WITHOUT_TIMES if run.imported and with_times else attempt_of_run(run)
@@ -157,9 +159,8 @@ def add_run(
     else:
         own.pending[run.competition, run.seed] = attempt
     if run.excluded:
-        would_be = attempt_of_run(run._replace(excluded=False))
-        counts = would_be if isinstance(would_be, Attempt) else None
-        own.excluded[run.competition, run.seed] = counts
+        found = attempt_of_run(run._replace(excluded=False))
+        own.excluded[run.competition, run.seed] = found if isinstance(found, Attempt) else None
 
 
 def add_graded(own: ExperimentResults, runs: GradedRuns) -> None:

@@ -58,7 +58,8 @@ class ResultContext:
     imported results that an admin withdrew by then; `freeze` is what was planned before the first
     run. `regrades` are those whose grades it uses. `reviewed` are the competitions and seeds of
     the runs that reviews exclude, and `with_excluded` the rates, in percent, if they counted; None
-    if there are none. `archived_competitions` are left out because they are archived.
+    if there are none, or a version without medals graded one. `archived_competitions` are left out
+    because they are archived.
     """
 
     experiment: ExperimentRecord
@@ -82,7 +83,7 @@ class ResultContext:
 
 
 def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
-    """Refuse a flag that no imported competition has: a typo must not change a number.
+    """Refuse a flag that no imported competition has, or had then: a typo must change no number.
 
     Raises:
         Invalid: with the unknown flag, and the nearest known one or all known ones.
@@ -90,7 +91,9 @@ def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
     if not filters.exclude_flags:
         return
     with context.database.read() as session:
-        versions = competitions.list_current(session, limit=MOST_COMPETITIONS)
+        versions = competitions.list_current(
+            session, limit=MOST_COMPETITIONS, as_of=filters.basis.as_of
+        )
     known = sorted({flag["code"] for one in versions for flag in one.document.get("flags") or ()})
     for code in filters.exclude_flags:
         if code not in known:
@@ -144,7 +147,7 @@ def _read_context(
         found = context_of(record, own, info, filters, slugs, disclosed, regrades)
     except NoResults as refusal:
         raise NoResults(refusal.detail + archived_note(hidden(name))) from None
-    freeze = freezes_of(context, [record], filters.padding).get(name)
+    freeze = freezes_of(context, [record], filters.padding, as_of).get(name)
     found = replace(found, withdrawn=withdrawn, freeze=freeze, archived_competitions=hidden(name))
     return found, info
 
@@ -176,12 +179,14 @@ def context_of(
             f"All {len(wanted)} competitions have one of the excluded flags "
             f"({', '.join(filters.exclude_flags)}), so none is left."
         )
-    refuse_without_board({slug: info[slug] for slug in used}, own.graded_by)
+    graded_by = own.graded_by | own.excluded_by if filters.ignores_reviews else own.graded_by
+    refuse_without_board({slug: info[slug] for slug in used}, graded_by)
     with_excluded = own.attempts.copy()
     for each in own.excluded.values():
         if each is not None:
             with_excluded.append(each)
     reviewed = sorted(key for key in own.excluded if key[0] in used)
+    has_board = not any(info[slug].boardless & own.excluded_by for slug in used)
 
     def grid_of(counted: Attempts) -> Grid:
         if excluded and filters.excluded is Excluded.FAIL:
@@ -210,7 +215,7 @@ def context_of(
         disclosed=disclosed,
         regrades=tuple(one for one in regrades if one.competition in grid.competitions),
         reviewed=tuple(reviewed),
-        with_excluded=_means(grid_of(with_excluded)) if reviewed else None,
+        with_excluded=_means(grid_of(with_excluded)) if reviewed and has_board else None,
     )
 
 

@@ -86,7 +86,7 @@ def several(
             disclosed = disclosures(context, named or None, filters)
         else:
             disclosed = disclosures_of_all(context, archived=filters.archived)
-        freezes = freezes_of(context, records, filters.padding)
+        freezes = freezes_of(context, records, filters.padding, as_of)
         with context.database.read() as session:
             withdrawn = amendments.withdrawn(session, as_of=as_of)
             regrades = in_force(session, filters.basis)

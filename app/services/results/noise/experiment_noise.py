@@ -116,25 +116,26 @@ def noise_of(context: Context, counted: ResultContext) -> list[RateNoise]:
 
     Empty if nobody had asked for the noise of any of its scores: then it costs one short query.
     """
-    name, grid = counted.experiment.name, counted.grid
-    basis = counted.filters.basis
+    name, grid, filters = counted.experiment.name, counted.grid, counted.filters
+    basis = filters.basis
     with context.database.read() as session:
         if not uncertainties.is_any_known(session, name, basis.as_of):
             return []
-    scores = final_scores(
-        context, name, competitions=set(grid.competitions), archived=counted.filters.archived,
-        basis=basis,
-    )  # fmt: skip
+    # Competitions that count as failures, whatever their scores are, have no medals.
+    slugs = set(grid.competitions).difference(counted.excluded)
+    scores = final_scores(context, name, competitions=slugs, archived=filters.archived, basis=basis)
     seeds = set(grid.seeds)
-    return rate_noise([one for one in scores if one.seed in seeds])
+    mine = [one for one in scores if one.seed in seeds]
+    return rate_noise(mine, ignores_reviews=filters.ignores_reviews)
 
 
-def rate_noise(scores: Sequence[FinalScore]) -> list[RateNoise]:
+def rate_noise(scores: Sequence[FinalScore], *, ignores_reviews: bool = False) -> list[RateNoise]:
     """How many medals of each rate are nearer to their line than their noise.
 
-    Runs that a review excludes are in no rate, so they do not count here either.
+    Runs that a review excludes are in no rate, unless it `ignores_reviews`, so they do not count
+    here either.
     """
-    counted = [one for one in scores if not one.is_excluded]
+    counted = [one for one in scores if ignores_reviews or not one.is_excluded]
     return [_of_rate(counted, rate) for rate in RATES]
 
 

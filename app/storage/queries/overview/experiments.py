@@ -35,6 +35,7 @@ SPENT = ("timed", "seconds", "priced", "cost_usd")
 class ListedExperiment(NamedTuple):
     """An experiment, how many scores and verdicts were shown to its runs' keys, and its costs.
 
+    Neither counts archived runs and those at archived competitions, as medal rates do not.
     `imported` says whether it has imported results. `spent` has the sums `seconds` and `cost_usd`
     over the `timed` and `priced` runs, whose harness reported them. Three are about the whole
     database, not about this experiment: `is_regraded` says whether a regrade was ever applied,
@@ -146,7 +147,10 @@ def _disclosed_to_agents(names: Select[tuple[str]]) -> Select[Any]:
             *(_count(DISCLOSURE.c.kind == kind).label(kind) for kind in DISCLOSURE_KINDS),
         )
         .join(RUN, RUN.c.id == DISCLOSURE.c.run_id)
-        .where(RUN.c.experiment.in_(names))
+        .where(
+            RUN.c.experiment.in_(names),
+            *archive.is_shown(RUN, experiment_named=True, competition_named=False),
+        )
         .group_by(RUN.c.experiment)
     )
 

@@ -1,0 +1,46 @@
+"""How many files of a run were checked: each count goes on from the one before.
+
+A run has up to PODIUM_RUN_VALIDATIONS entries of them in the exposure ledger, and every check asks
+for their number. No entry is ever changed or removed, so those that were counted need not be read
+again.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from app.services.runtime.context import Context
+from app.storage.queries import exposure
+
+# An entry's id is given when it is inserted, and visible when it is committed, which other servers
+# may do in another order. A transaction takes far less time than this.
+SETTLED_SECONDS = 10.0
+ENTRY_BYTES = 400
+
+
+class _Counted(NamedTuple):
+    """`count` entries have an id up to `last`; at the time `seen_at` the last id was `seen`."""
+
+    count: int
+    last: int
+    seen: int
+    seen_at: float
+
+
+def has_validations(context: Context, run_id: str, kind: str, most: int) -> bool:
+    """Whether a run has so many validations of this kind."""
+    key = ("validations", run_id, kind)
+    known: _Counted | None = context.kept.get(key, None)
+    now = time.monotonic()
+    with context.database.read() as session:
+        if known is None or now - known.seen_at >= SETTLED_SECONDS:
+            count, last = (0, 0) if known is None else (known.count, known.seen)
+            if known is not None:
+                count += exposure.count_validations(
+                    session, run_id, kind, after=known.last, until=known.seen
+                )
+            known = _Counted(count, last, exposure.last_id(session, run_id), now)
+            context.kept.put(key, None, known, ENTRY_BYTES)
+        newer = exposure.count_validations(session, run_id, kind, after=known.last)
+    return known.count + newer >= most
