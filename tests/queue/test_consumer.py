@@ -139,6 +139,25 @@ def test_a_job_whose_end_cannot_be_written_is_delivered_again(queue: Queue) -> N
     assert queue.graded == ["sub_1", "sub_1"]
 
 
+def test_a_job_that_cannot_be_queued_again_keeps_no_other_from_it(queue: Queue) -> None:
+    queue.submit("sub_1")
+    queue.submit("sub_2")
+    queue.execute(
+        "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 second'); "
+        "UPDATE procrastinate_jobs SET status = 'doing',"
+        " worker_id = (SELECT max(id) FROM procrastinate_workers);"
+        + REFUSE.format(code="P0001", what="UPDATE OF status").replace(
+            "procrastinate_jobs EXECUTE",
+            "procrastinate_jobs FOR EACH ROW WHEN (OLD.args->>'submission' = 'sub_1') EXECUTE",
+        )
+    )
+
+    async def wait_for_the_other() -> None:
+        await until(lambda: queue.graded == ["sub_2"])
+
+    queue.run(wait_for_the_other)
+
+
 def test_a_worker_waits_while_the_disk_of_the_queue_is_full(queue: Queue) -> None:
     queue.execute(REFUSE.format(code="53100", what="UPDATE"))
     queue.submit("sub_1")
