@@ -15,6 +15,7 @@ from app.queue.connector import PatientConnector
 from app.queue.consumer import Consumer, ConsumerConfig
 from app.storage.database.database import Database
 from app.storage.database.errors import may_pass
+from tests.postgres import CLOSE_OTHERS
 
 pytestmark = pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
 REFUSE = """
@@ -196,3 +197,33 @@ def test_a_query_that_fails_beside_others_is_one_outage(
 
     assert asyncio.run(ask()) == 1
     assert [one.message for one in caplog.records if "is back" in one.message] == []
+
+
+def test_each_outage_is_logged_beside_a_listener(
+    database: Database, database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = database_url.replace("postgresql+psycopg", "postgresql")
+
+    async def ignore(*, channel: str, payload: str) -> None:
+        pass
+
+    async def lose_the_connection_twice() -> None:
+        connector = PatientConnector(url, connections=3, is_outage=may_pass)
+        await connector.open_async()
+        listening = asyncio.create_task(connector.listen_notify(ignore, ["any"]))
+        try:
+            for _ in range(2):
+                await asyncio.sleep(0.2)
+                await asyncio.to_thread(
+                    database.write, lambda session: session.execute(text(CLOSE_OTHERS)).close()
+                )
+                await connector.execute_query_one_async("SELECT 1 AS one")
+        finally:
+            listening.cancel()
+            await asyncio.wait([listening])
+            await connector.close_async()
+
+    asyncio.run(lose_the_connection_twice())
+
+    said = [one.message for one in caplog.records if one.name == "podium.queue"]
+    assert [one.partition(":")[0] for one in said] == ["the queue is away", "the queue is back"] * 2
