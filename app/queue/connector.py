@@ -77,7 +77,7 @@ class PatientConnector(PsycopgConnector):
     async def listen_notify(self, on_notification: Notify, channels: Iterable[str]) -> None:
         """Listen until cancelled. Opens a lost connection again."""
         names = list(channels)
-        await self._retrying(
+        await self._repeated(
             lambda: super(PatientConnector, self).listen_notify(on_notification, names)
         )
 
@@ -92,23 +92,24 @@ class PatientConnector(PsycopgConnector):
                 log.warning("the queue is away: %s", str(error.__cause__ or error).strip())
         self._waiting += 1
         try:
-            result = await self._once_back(query)
+            await asyncio.sleep(MIN_PAUSE_SECONDS)
+            result = await self._repeated(query)
             if self._waiting == 1:
                 log.warning("the queue is back")
             return result
         finally:
             self._waiting -= 1
 
-    async def _once_back(self, query: Callable[[], Awaitable[Result]]) -> Result:
+    async def _repeated(self, query: Callable[[], Awaitable[Result]]) -> Result:
         pause = MIN_PAUSE_SECONDS
         while True:
-            await asyncio.sleep(pause)
-            pause = min(MAX_PAUSE_SECONDS, 2 * pause)
             try:
                 return await query()
             except ConnectorException as error:
                 if not self._is_outage(error.__cause__ or error):
                     raise
+            await asyncio.sleep(pause)
+            pause = min(MAX_PAUSE_SECONDS, 2 * pause)
 
 
 def _unchecked(**arguments: Any) -> AsyncConnectionPool[Any]:

@@ -49,31 +49,25 @@ class Maintenance:
     async def send_heartbeats(self) -> None:
         """Send heartbeats until cancelled, also while the worker drains."""
         while True:
-            try:
-                for number in self._own_ids():
-                    await self._jobs.update_heartbeat(number)
-            except Exception:  # the worker's gradings go on
-                log.exception("cannot send a heartbeat")
+            for number in self._own_ids():
+                await _logging_errors(self._jobs.update_heartbeat(number))
             await asyncio.sleep(self._heartbeat)
 
     async def requeue_abandoned(self) -> None:
         """Give abandoned jobs back to the queue, until cancelled."""
         for check in itertools.count():
             await asyncio.sleep(self._heartbeat)
-            try:
-                await self._requeue_confirmed(await self._abandoned())
-                if check % FORGOTTEN_EVERY == 0:
-                    await self._look_for_forgotten()
-            except Exception:  # the worker's gradings go on
-                log.exception("cannot look for jobs that nobody does")
+            await _logging_errors(self._requeue_confirmed())
+            if check % FORGOTTEN_EVERY == 0:
+                await _logging_errors(self._look_for_forgotten())
 
     async def _look_for_forgotten(self) -> None:
         if not await self._is_leader():
             return
-        await self._jobs.prune_stalled_workers(WORKER_TIMEOUT * self._heartbeat)
         found = await self._defer_forgotten()
         if found:
             log.warning("submissions without a job were queued", extra={"number": found})
+        await self._jobs.prune_stalled_workers(WORKER_TIMEOUT * self._heartbeat)
 
     async def _abandoned(self) -> list[Job]:
         """Abandoned jobs: of dead workers, if this is the leader, and this worker's lost jobs."""
@@ -88,11 +82,12 @@ class Maintenance:
             found += [job for job in own if job.id not in self._jobs.running]
         return found
 
-    async def _requeue_confirmed(self, found: list[Job]) -> None:
+    async def _requeue_confirmed(self) -> None:
         """Requeue jobs that several checks in a row found abandoned, without an outage between.
 
         After an outage of the database every worker seems dead until its next heartbeat.
         """
+        found = await self._abandoned()
         if self._connector.outages != self._outages:
             self._outages = self._connector.outages
             self._suspects.clear()
@@ -105,8 +100,16 @@ class Maintenance:
                     "a job whose worker is gone is queued again",
                     extra={"job": job.id, "worker": job.worker_id, **job.task_kwargs},
                 )
-                await self._jobs.requeue(job)
+                await _logging_errors(self._jobs.requeue(job))
 
     async def _is_leader(self) -> bool:
         """Whether this worker is the leader: one live worker maintains the queue for all."""
         return await self._jobs.leader(MISSED_HEARTBEATS * self._heartbeat) in set(self._own_ids())
+
+
+async def _logging_errors(step: Awaitable[None]) -> None:
+    """Do a step. Its error must end neither the worker, whose gradings go on, nor other steps."""
+    try:
+        await step
+    except Exception:
+        log.exception("a step of the queue's maintenance failed")

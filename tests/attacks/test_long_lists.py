@@ -1,4 +1,4 @@
-"""The list of a competition's files, of which there are very many: it takes little memory."""
+"""Long lists, of a competition's files or of rejected submissions, take little memory."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from collections.abc import Iterator
 import pytest
 from sqlalchemy import text
 
+from app.domain.states import SubmissionState
 from app.storage.database.database import Database
+from app.storage.queries import runs
 from tests.api.conftest import Podium, Run
 from tests.attacks.sockets import Watch, connections, send_all, statuses, warmed
 from tests.server import PodiumServer
+from tests.storage.make import NOON, add_submission, make_submission
 
 FILES = 100_000
 SETTINGS = {"graders": 1, "connections": 200, "connections_per_address": 200}
@@ -69,3 +72,61 @@ def test_many_who_read_a_long_list_slowly_take_little_memory(
     whole = listed.get("items", [listed])
     files = whole if path.endswith("files") else whole[0]["files"]
     assert files == [file(number) for number in range(FILES)]
+
+
+REJECTED = 500
+VIOLATION = {"code": "bad_format", "message": "m" * 500, "examples": ["e" * 200] * 5}
+
+
+@pytest.fixture(scope="module")
+def rejected(server: PodiumServer, run: Run) -> Run:
+    """The run with submissions that were rejected, each for twenty long reasons."""
+    problem = {"detail": "d" * 1000, "violations": [VIOLATION] * 20, "violation_count": 20}
+    with contextlib.closing(Database(f"sqlite:///{server.data_dir}/podium.db")) as database:
+        with database.read() as session:
+            record = runs.get_run(session, run.id)
+        assert record is not None
+        made = [
+            make_submission(
+                record, state=SubmissionState.REJECTED, attempts=1, problem=problem, settled_at=NOON
+            )
+            for _ in range(REJECTED)
+        ]
+        database.write(lambda session: [add_submission(session, one) for one in made] and None)
+    return run
+
+
+def test_pages_of_long_submissions_end_early_and_lead_to_all(rejected: Run) -> None:
+    pages, cursor = [], {}
+    while not pages or cursor["cursor"]:
+        answer = rejected.client.get(
+            f"/v1/runs/{rejected.id}/submissions", params={"limit": 1000, **cursor}
+        )
+        pages.append(answer)
+        cursor = {"cursor": answer.json()["next_cursor"]}
+
+    ids = [one["id"] for page in pages for one in page.json()["items"]]
+    assert len(ids) == len(set(ids)) == REJECTED
+    assert ids == sorted(ids)
+    assert max(len(page.content) for page in pages) < 3_000_000
+
+
+@pytest.mark.parametrize("client", ["podium's", "kaggle's"])
+def test_many_who_list_long_submissions_take_little_memory(
+    server: PodiumServer, rejected: Run, client: str
+) -> None:
+    listed = f"GET /v1/runs/{rejected.id}/submissions?limit=1000 HTTP/1.1"
+    body = ""
+    if client == "kaggle's":
+        service = "competitions.CompetitionApiService/ListSubmissions"
+        listed = f"POST /v1/{service} HTTP/1.1"
+        slug = rejected.document["competition"]
+        body = json.dumps({"competitionName": slug, "pageSize": 1000})
+    key = rejected.client.headers["Authorization"]
+    head = (
+        f"{listed}\r\nHost: x\r\nAuthorization: {key}\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n{body}"
+    )
+    with watched(server), connections(server, 40) as opened:
+        send_all(opened, head.encode())
+        assert statuses(opened) == [200] * 40

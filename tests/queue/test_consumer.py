@@ -15,6 +15,7 @@ from app.queue.connector import PatientConnector
 from app.queue.consumer import Consumer, ConsumerConfig
 from app.storage.database.database import Database
 from app.storage.database.errors import may_pass
+from tests.postgres import CLOSE_OTHERS
 
 pytestmark = pytest.mark.parametrize("database_kind", ["postgresql"], indirect=True)
 REFUSE = """
@@ -139,6 +140,25 @@ def test_a_job_whose_end_cannot_be_written_is_delivered_again(queue: Queue) -> N
     assert queue.graded == ["sub_1", "sub_1"]
 
 
+def test_a_job_that_cannot_be_queued_again_keeps_no_other_from_it(queue: Queue) -> None:
+    queue.submit("sub_1")
+    queue.submit("sub_2")
+    queue.execute(
+        "INSERT INTO procrastinate_workers (last_heartbeat) VALUES (now() - interval '1 second'); "
+        "UPDATE procrastinate_jobs SET status = 'doing',"
+        " worker_id = (SELECT max(id) FROM procrastinate_workers);"
+        + REFUSE.format(code="P0001", what="UPDATE OF status").replace(
+            "procrastinate_jobs EXECUTE",
+            "procrastinate_jobs FOR EACH ROW WHEN (OLD.args->>'submission' = 'sub_1') EXECUTE",
+        )
+    )
+
+    async def wait_for_the_other() -> None:
+        await until(lambda: queue.graded == ["sub_2"])
+
+    queue.run(wait_for_the_other)
+
+
 def test_a_worker_waits_while_the_disk_of_the_queue_is_full(queue: Queue) -> None:
     queue.execute(REFUSE.format(code="53100", what="UPDATE"))
     queue.submit("sub_1")
@@ -177,3 +197,33 @@ def test_a_query_that_fails_beside_others_is_one_outage(
 
     assert asyncio.run(ask()) == 1
     assert [one.message for one in caplog.records if "is back" in one.message] == []
+
+
+def test_each_outage_is_logged_beside_a_listener(
+    database: Database, database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = database_url.replace("postgresql+psycopg", "postgresql")
+
+    async def ignore(*, channel: str, payload: str) -> None:
+        pass
+
+    async def lose_the_connection_twice() -> None:
+        connector = PatientConnector(url, connections=3, is_outage=may_pass)
+        await connector.open_async()
+        listening = asyncio.create_task(connector.listen_notify(ignore, ["any"]))
+        try:
+            for _ in range(2):
+                await asyncio.sleep(0.2)
+                await asyncio.to_thread(
+                    database.write, lambda session: session.execute(text(CLOSE_OTHERS)).close()
+                )
+                await connector.execute_query_one_async("SELECT 1 AS one")
+        finally:
+            listening.cancel()
+            await asyncio.wait([listening])
+            await connector.close_async()
+
+    asyncio.run(lose_the_connection_twice())
+
+    said = [one.message for one in caplog.records if one.name == "podium.queue"]
+    assert [one.partition(":")[0] for one in said] == ["the queue is away", "the queue is back"] * 2

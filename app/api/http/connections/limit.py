@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
 import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+log = logging.getLogger("podium.api")
 CHECK_SECONDS = 1.0
 MOST_UNSENT_BYTES = 64 * 1024 * 1024  # of all connections; beyond, the longest stalled are closed
 
@@ -90,11 +92,13 @@ class ConnectionLimit:
         connection.abort()
 
     def _check(self, loop: asyncio.AbstractEventLoop) -> None:
-        # First: an error at one connection must not end the checks of all.
         self._timer = loop.call_later(CHECK_SECONDS, self._check, loop) if self._open else None
         now = time.monotonic()
         for connection in list(self._open):
-            connection.check(now)
+            try:
+                connection.check(now)
+            except Exception:  # it must not end the checks of the others
+                log.exception("cannot check a connection")
         self._bound_unsent()
 
     def _bound_unsent(self) -> None:
