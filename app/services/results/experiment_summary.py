@@ -14,6 +14,7 @@ from app.services.runtime.context import Context
 from app.statistics.estimates import Interval, mean_in_percent
 from app.statistics.intervals import over_runs
 from app.storage.database.records import ExperimentRecord
+from app.storage.queries import competitions
 from app.storage.queries.overview.competition_counts import CompetitionCounts
 from app.storage.queries.overview.experiments import ListedExperiment
 
@@ -31,7 +32,7 @@ class ExperimentSummary:
     mean over the results whose place is known. `seconds` is the mean and `cost_usd` the sum over
     the runs that reported them; `priced` is their number. `near_lines` is the number of final
     scores that are nearer to a medal line than their noise, where that was asked for. `seeds` is
-    the largest number of runs at one competition.
+    the largest number of runs at one competition. `flags` are those of the current versions.
     """
 
     experiment: ExperimentRecord
@@ -68,19 +69,25 @@ def summarize(
     context: Context, found: Sequence[tuple[ListedExperiment, Sequence[CompetitionCounts]]]
 ) -> list[ExperimentSummary]:
     """The numbers of experiments from their counts."""
-    ids = {one.version_id for _, counts in found for one in counts if one.version_id is not None}
+    slugs = {one.competition for _, counts in found for one in counts}
+    with context.database.read() as session:
+        current = competitions.current_ids(session, slugs)
+    graded = {one.version_id for _, counts in found for one in counts if one.valid}
+    ids = {*current.values(), *(each for each in graded if each is not None)}
     versions = {each: context.catalogue.version(each) for each in ids}
     flags_of = {
-        each: [flag["code"] for flag in version.document.get("flags") or ()]
-        for each, version in versions.items()
+        slug: [flag["code"] for flag in versions[each].document.get("flags") or ()]
+        for slug, each in current.items()
     }
     with_board = {each for each, version in versions.items() if version.leaderboard is not None}
     tables = [_table(counts) for _, counts in found]
     intervals = _intervals(tables)
     summaries = []
     for (listed, counts), table, interval in zip(found, tables, intervals, strict=True):
-        names = [one.version_id for one in counts if one.version_id is not None]
-        has_boards = with_board.issuperset(names)
+        # As in medal rates: the current versions, and those that graded what counts.
+        here = {one.competition for one in counts} & current.keys()
+        by = {one.version_id for one in counts if one.valid and one.version_id is not None}
+        has_boards = with_board.issuperset({current[slug] for slug in here} | by)
         runs_at: Counter[str] = Counter()
         for one in counts:
             runs_at[one.competition] += one.runs
@@ -105,7 +112,7 @@ def summarize(
                 },
                 disclosed=listed.disclosed,
                 imported=listed.imported,
-                flags=tuple(sorted({code for each in names for code in flags_of[each]})),
+                flags=tuple(sorted({code for slug in here for code in flags_of[slug]})),
                 has_boards=has_boards,
             )
         )

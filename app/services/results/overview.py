@@ -1,7 +1,7 @@
 """Experiments in brief: each one's rates over its own competitions, for lists of experiments.
 
 The rates are those of `experiment_results.medal_rates` with padding=available, over the results
-that are there. Two queries read them for a page of experiments, whatever the number of runs.
+that are there. Three queries read them for a page of experiments, whatever the number of runs.
 """
 
 from __future__ import annotations

@@ -20,9 +20,9 @@ ENTRY_BYTES = 400
 
 
 class _Counted(NamedTuple):
-    """`entries` have an id up to `last`; at the time `seen_at` the last id was `seen`."""
+    """`number` entries have an id up to `last`; at the time `seen_at` the last id was `seen`."""
 
-    entries: int
+    number: int
     last: int
     seen: int
     seen_at: float
@@ -35,7 +35,7 @@ def has_validations(context: Context, run_id: str, kind: str, most: int) -> bool
     now = time.monotonic()
     with context.database.read() as session:
         if known is None or now - known.seen_at >= SETTLED_SECONDS:
-            count, last = (0, 0) if known is None else (known.entries, known.seen)
+            count, last = (0, 0) if known is None else (known.number, known.seen)
             if known is not None:
                 count += exposure.count_validations(
                     session, run_id, kind, after=known.last, until=known.seen
@@ -43,4 +43,4 @@ def has_validations(context: Context, run_id: str, kind: str, most: int) -> bool
             known = _Counted(count, last, exposure.last_id(session, run_id), now)
             context.kept.put(key, None, known, ENTRY_BYTES)
         newer = exposure.count_validations(session, run_id, kind, after=known.last)
-    return known.entries + newer >= most
+    return known.number + newer >= most

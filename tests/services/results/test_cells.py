@@ -1,9 +1,13 @@
-"""The rows of a heat map."""
+"""The rows of a heat map, and of the list of experiments."""
 
 from __future__ import annotations
 
+from app.domain.states import RunState
 from app.services.results.cells import heat_map
+from app.services.results.experiment_summary import ExperimentSummary
+from app.services.results.overview import page
 from app.services.runtime.context import Context
+from app.storage.queries import runs
 from tests.services.regrades.make import graded
 from tests.storage.make import World, add_run, add_version
 
@@ -16,9 +20,36 @@ def test_a_row_has_the_title_and_flags_of_the_current_version(
     newer = context.database.write(
         lambda session: add_version(session, "bikes", number=2, title="New", document=flagged)
     )
-    (row,) = heat_map(context, "first").rows
+    found = heat_map(context, "first")
+    (row,) = found.rows
+    assert found.summary.flags == ("leaky",)
     assert (row.title, row.flags, row.complexity) == ("New", ("leaky",), "high")
 
     add_run(context.database, newer, "first", seed=2)
     (row,) = heat_map(context, "first").rows
     assert (row.title, len(row.cells)) == ("New", 2)
+
+
+def listed(context: Context, name: str) -> ExperimentSummary:
+    found, _ = page(context, q=name, sort="name", descending=False, limit=9, offset=0)
+    return next(one for one in found if one.experiment.name == name)
+
+
+def test_the_list_has_the_flags_and_boards_of_current_versions(
+    context: Context, here: World
+) -> None:
+    graded(here)
+    context.database.write(
+        lambda session: runs.update_run(session, here.run.id, state=RunState.CLOSED)
+    )
+    assert (listed(context, "first").flags, listed(context, "first").has_boards) == ((), True)
+    flagged = {"flags": [{"code": "leaky", "note": "A test."}]}
+    context.database.write(
+        lambda session: add_version(session, "bikes", number=2, document=flagged)
+    )
+    assert listed(context, "first").flags == ("leaky",)
+
+    context.database.write(
+        lambda session: add_version(session, "bikes", number=3, leaderboard=None)
+    )
+    assert (listed(context, "first").flags, listed(context, "first").rates) == ((), None)

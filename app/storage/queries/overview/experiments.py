@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Select, case, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, RunState, SubmissionState
-from app.storage.database.models import Disclosure, Experiment, Run, Submission
+from app.storage.database.models import CompetitionVersion, Disclosure, Experiment, Run, Submission
 from app.storage.database.records import DISCLOSURE_KINDS, ExperimentRecord
 from app.storage.database.tables.acts import Amendment, Archival
 from app.storage.database.tables.noise import GradeUncertainty
@@ -195,6 +195,7 @@ def _shared() -> list[Any]:
         func.max(ReportedScore.__table__.c.id),
         # A withdrawn result and one imported in its place may have the same id.
         func.max(Amendment.__table__.c.id),
+        func.max(CompetitionVersion.__table__.c.id),
     )
     return [select(column).scalar_subquery() for column in columns]
 
