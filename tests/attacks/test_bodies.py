@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import gzip
 import json
 
 import httpx
+import pyarrow as pa
 import pytest
 
 from tests.api.conftest import Podium, Run
@@ -159,6 +162,29 @@ def test_a_body_that_needs_much_memory_to_be_unpacked_is_refused(
         assert "window of more than 8 MB" in response.json()["detail"]
     else:
         assert response.json()["valid"] is False
+
+
+@pytest.mark.parametrize(
+    ("encoding", "part"),
+    [
+        ("gzip", gzip.compress(b"")),
+        ("zstd", pa.compress(b"", codec="zstd", asbytes=True)),
+        ("zstd", b"\x50\x2a\x4d\x18\0\0\0\0"),  # a frame to be skipped
+    ],
+)
+def test_a_body_of_more_parts_than_anybody_makes_is_refused(
+    run: Run, encoding: str, part: bytes
+) -> None:
+    """A gigabyte of empty parts would be unpacked for minutes, with the interpreter's lock."""
+    packed = gzip.compress if encoding == "gzip" else functools.partial(pa.compress, codec="zstd")
+    few, many = part * 1000 + bytes(packed(b"id\n")), part * 20_001
+
+    accepted = run.validate(few, **{"Content-Encoding": encoding})
+    refused = run.validate(many, **{"Content-Encoding": encoding})
+
+    assert accepted.status_code == 200, accepted.text
+    assert refused.status_code == 400
+    assert "more than 20,000 parts" in refused.json()["detail"]
 
 
 def repeated_letter(window_log: int, megabytes: int) -> bytes:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import IO, Any, Protocol
 
 from app.errors import BadRequest, TooLarge
@@ -21,6 +20,10 @@ else:
 WINDOW_LOG = 23
 WINDOW_BYTES = 1 << WINDOW_LOG
 TOO_MUCH_MEMORY = "requires too much memory"  # libzstd's words; its error has no code
+# A body may be joined of parts, as bgzip joins parts of 64 KB. To begin one takes the time of
+# unpacking some kilobytes, and 8 bytes can be one.
+MOST_PARTS = 20_000
+READ_BYTES = 32 * 1024  # of the packed body: what follows a part is copied
 
 
 class Sink(Protocol):
@@ -30,22 +33,66 @@ class Sink(Protocol):
         """Write the next bytes."""
 
 
+class _Decoder(Protocol):
+    """Unpacks one part of a body, as the decoders of Python's `zstd`, `lzma` and `bz2`."""
+
+    @property
+    def eof(self) -> bool:
+        """Whether the part has ended."""
+
+    @property
+    def needs_input(self) -> bool:
+        """Whether there is nothing to unpack before it gets more bytes."""
+
+    @property
+    def unused_data(self) -> bytes:
+        """What came after the end of the part."""
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Unpack at most `max_length` bytes."""
+
+
+class _GzipDecoder:
+    """zlib's decoder, for a member of gzip."""
+
+    def __init__(self) -> None:
+        self._decoder = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
+
+    @property
+    def eof(self) -> bool:
+        return self._decoder.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._decoder.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._decoder.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._decoder.decompress(self._decoder.unconsumed_tail + data, max_length)
+
+
+def _new_zstd() -> _Decoder:
+    return zstd.ZstdDecompressor(
+        options={int(zstd.DecompressionParameter.window_log_max): WINDOW_LOG}
+    )
+
+
 def decompress(compressed: IO[bytes], encoding: str, sink: Sink, max_bytes: int) -> None:
-    """Write the unpacked bytes of a body, a file at its start, to `sink`. No bytes unpack to none.
+    """Write the unpacked bytes of a body to `sink`. An empty body unpacks to nothing.
 
     Raises:
-        BadRequest: the body is not data of this encoding, or needs too much memory to be unpacked.
+        BadRequest: the body is not data of this encoding, needs too much memory to be unpacked, or
+            has too many parts.
         TooLarge: there are more than `max_bytes`.
     """
-    if not compressed.read(1):
-        return
-    compressed.seek(0)
+    decoder, padding = (_GzipDecoder, b"\0") if encoding == "gzip" else (_new_zstd, b"")
+    pieces = _unpacked(compressed, decoder, padding)
     try:
-        with _opened(compressed, encoding) as decompressed:
-            copy(decompressed.read, sink, max_bytes)
-    except (OSError, EOFError, zlib.error, zstd.ZstdError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # the disk failed; the body is not the reason
+        copy(lambda _: next(pieces, b""), sink, max_bytes)
+    except (EOFError, zlib.error, zstd.ZstdError) as error:
         if TOO_MUCH_MEMORY in str(error):
             raise BadRequest(
                 f"To unpack the body takes a window of more than {WINDOW_BYTES / MEGABYTE:g} MB, "
@@ -56,11 +103,33 @@ def decompress(compressed: IO[bytes], encoding: str, sink: Sink, max_bytes: int)
         ) from None
 
 
-def _opened(compressed: IO[bytes], encoding: str) -> gzip.GzipFile | zstd.ZstdFile:
-    if encoding == "gzip":
-        return gzip.GzipFile(fileobj=compressed)
-    options = {int(zstd.DecompressionParameter.window_log_max): WINDOW_LOG}
-    return zstd.ZstdFile(compressed, options=options)
+def _unpacked(
+    compressed: IO[bytes], new_decoder: Callable[[], _Decoder], padding: bytes
+) -> Iterator[bytes]:
+    """The unpacked bytes, in pieces that are not empty. There may be `padding` after each part.
+
+    Raises:
+        EOFError: the last part is not complete.
+    """
+    parts, data = 0, compressed.read(READ_BYTES)
+    while data:
+        parts += 1
+        if parts > MOST_PARTS:
+            raise BadRequest(
+                f"The body is joined of more than {MOST_PARTS:,} parts: compress the file as one."
+            )
+        decoder = new_decoder()
+        while not decoder.eof:
+            if decoder.needs_input and not data:
+                data = compressed.read(READ_BYTES)
+                if not data:
+                    raise EOFError
+            if piece := decoder.decompress(data, CHUNK_BYTES):
+                yield piece
+            data = b""
+        data = decoder.unused_data.lstrip(padding)
+        while not data and (data := compressed.read(READ_BYTES)):
+            data = data.lstrip(padding)
 
 
 def copy(read: Callable[[int], bytes], sink: Sink, max_bytes: int) -> None:
