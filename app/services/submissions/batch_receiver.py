@@ -97,7 +97,7 @@ class BatchReceiver:
         if not is_first:  # submissions that arrive before the thread runs join the same group
             return
         try:
-            self._thread.submit(self._receive_group)
+            self._thread.submit(self._receive_all)
         except (RuntimeError, MemoryError) as refused:  # no thread, or this receiver was closed
             with self._lock:
                 waiting, self._waiting = self._waiting, []
@@ -105,22 +105,25 @@ class BatchReceiver:
             for _, one in waiting:
                 one.set_exception(why)
 
-    def _receive_group(self) -> None:
+    def _receive_all(self) -> None:
+        while self._receive_group():  # also when this receiver was closed meanwhile
+            pass
+
+    def _receive_group(self) -> bool:
+        """Receive those that have waited longest. Says whether more wait."""
         with self._lock:
             group, self._waiting = self._waiting[:GROUP_SIZE], self._waiting[GROUP_SIZE:]
             has_more = bool(self._waiting)
-        if has_more:
-            self._thread.submit(self._receive_group)
         # Some may have waited for others in a group that failed, and got its error.
         group = [one for one in group if not one[1].done()]
-        if not group:
-            return
         try:
-            self._store_group(group)
+            if group:
+                self._store_group(group)
         except Exception as error:
             for _, future in group:
                 if not future.done():
                     future.set_exception(error)
+        return has_more
 
     def _store_group(
         self, group: Sequence[tuple[IncomingSubmission, Future[StoredSubmission]]]

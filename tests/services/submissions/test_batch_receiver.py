@@ -17,6 +17,7 @@ from app.services.auth import new_key
 from app.services.grading.submission_claims import SubmissionClaims
 from app.services.runtime.context import Context
 from app.services.submissions.batch_receiver import (
+    GROUP_SIZE,
     BatchReceiver,
     IncomingSubmission,
     StoredSubmission,
@@ -129,3 +130,16 @@ def test_a_file_that_waited_in_a_group_that_failed_is_not_stored_later(
     context.database.write(lambda session: None)  # after all rows that were added
     with context.database.read() as session:
         assert submissions.by_idempotency_key(session, run.id, "same") is None
+
+
+def test_a_receiver_that_is_closed_stores_all_that_wait(context: Context, run: RunRecord) -> None:
+    key, record = new_key(Role.RUN, "of the run", run_id=run.id)
+    context.database.write(lambda session: keys.add_key(session, record))
+    assert isinstance(context.blobs, DiskBlobs)
+    sent = [incoming(run, key, number) for number in range(3 * GROUP_SIZE)]
+
+    receiver = BatchReceiver(context, SmallFiles(context.blobs), lambda: None)
+    stored = [receiver.receive(one) for one in sent]
+    receiver.close()
+
+    assert all(one.result(30).received.created for one in stored)
