@@ -37,7 +37,10 @@ MOST_PAGE_BYTES = 1_500_000  # a thousand usual ones have about 1 MB
 def list_submissions(
     context: Ctx, caller: AlsoHarness, run_id: Id, limit: Limit = 100, cursor: Cursor = None
 ) -> Any:
-    """The run's submissions, oldest first. A page ends at 1.5 MB, before its `limit`."""
+    """The run's submissions, oldest first.
+
+    A page of more than 1.5 MB has fewer than `limit`: `next_cursor` leads to the rest.
+    """
     run = runs.find(context, caller, run_id)
     items: list[bytes] = []
     after, size = cursor, 0
