@@ -44,12 +44,17 @@ class TimedSubmission:
 
 @dataclass(frozen=True, slots=True)
 class RunHistory:
-    """A run's valid submissions, in their order."""
+    """A run's valid submissions, in their order.
+
+    `invalid_from` is when the run sent the file that it selected, if that is not valid: from then
+    on its choice counts as no valid submission.
+    """
 
     competition: str
     seed: int
     higher_is_better: bool
     sent: tuple[TimedSubmission, ...]
+    invalid_from: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,9 @@ def chosen(history: RunHistory, choice: Choice, at: float = float("inf")) -> Tim
     """The submission that would count at that moment; None before the first valid one."""
     so_far = [each for each in history.sent if each.at <= at]
     if not so_far:
+        return None
+    invalid_from = history.invalid_from
+    if choice is Choice.SELECTED and invalid_from is not None and at >= invalid_from:
         return None
     return _RULES[choice](so_far, 1.0 if history.higher_is_better else -1.0)
 

@@ -450,3 +450,27 @@ def test_results_are_imported_for_known_competitions_and_seeds_only(podium: Podi
     assert "did you mean 'leaf-classification'?" in refusal.json()["detail"]
     good = [{"competition_id": "leaf-classification", "score": None}]
     assert podium.admin.post(f"{path}?seed=-1", json=good).status_code == 422
+
+
+def test_a_rejected_file_that_was_selected_counts_alike_in_rates_and_choices(
+    podium: Podium, tiny: Path
+) -> None:
+    name = podium.experiment()
+    run = add_run(podium, name, tiny.name, 0, feedback="none")  # it cannot know what is valid
+    run.submit(good_submission(tiny))
+    bad = run.submit(b"not,a,submission\n").json()["id"]
+    chosen = run.client.put(f"/v1/runs/{run.id}/selected", json={"submission": bad})
+    assert chosen.status_code == 200, chosen.text
+    close(podium, run)
+    path = f"/v1/experiments/{name}"
+
+    assert rates(podium, name).json()["groups"]["all"]["any_medal"]["mean"] == 0.0
+    costs = podium.admin.get(f"{path}/selection").json()["choices"]
+    over_time = podium.admin.get(f"{path}/medals-over-time?at=1000").json()["points"]
+    evenly = podium.admin.get(f"{path}/medals-over-time").json()["points"]
+    assert evenly["selected"][-1]["any_medal"] == 0.0
+    by_choice = {one["choice"]: one["medals"]["choice"] for one in costs}
+    assert by_choice == {"last": 100.0, "selected": 0.0, "best-public": 100.0}
+    assert {choice: points[0]["any_medal"] for choice, points in over_time.items()} == {
+        **by_choice, "oracle": 100.0,
+    }  # fmt: skip

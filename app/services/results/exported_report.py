@@ -32,7 +32,13 @@ def export_report(context: Context, experiment: str, seed: int) -> dict[str, Any
     """
     experiments.find(context, experiment)
     with context.database.read() as session:
-        imported = imported_grades.of_experiment(session, experiment, seed, archived=False)
+        own = results.imported_results(session, experiments=[experiment])
+        shown = {one.competition for one in own}
+        imported = [
+            one
+            for one in imported_grades.of_experiment(session, experiment, seed)
+            if one.competition in shown
+        ]
         runs = list(results.run_results(session, experiments=[experiment]))
     entries = [_imported_entry(each) for each in imported]
     for run in sorted(runs, key=lambda each: each.competition):

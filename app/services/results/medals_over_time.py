@@ -68,8 +68,9 @@ def curves(
     histories, left_out = found.runs, found.left_out
     if not histories or (left_out and not any(each.sent for each in histories)):
         raise Conflict(f"No run of {name!r} here can be shown against {axis.value}.")
-    last = max((each.at for history in histories for each in history.sent), default=1.0)
-    at = moments or evenly_spread(last)
+    sent = [each.at for history in histories for each in history.sent]
+    sent += [each.invalid_from for each in histories if each.invalid_from is not None]
+    at = moments or evenly_spread(max(sent, default=1.0))
     return Curves(
         axis=axis,
         padding=filters.padding,

@@ -79,7 +79,7 @@ def trajectory(context: Context, run_id: str, threshold: float | None) -> Trajec
     return Trajectory(
         run=run,
         competition=competition,
-        threshold=threshold if threshold or not baseline else baseline.success_threshold,
+        threshold=baseline.success_threshold if threshold is None and baseline else threshold,
         kind=kind,
         pending=pending,
         steps=(*graded, *others),

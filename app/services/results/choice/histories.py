@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+
+from sqlalchemy.orm import Session
 
 from app.domain.medals import Medal
 from app.domain.result_choices import Axis
+from app.domain.states import SubmissionState
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.efficiency import Usage
 from app.statistics.medals_over_time import RunHistory, TimedSubmission
 from app.statistics.percentiles import percentile
-from app.storage.queries import results
+from app.storage.queries import results, submissions
 from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.results import GradedSubmission
 from app.units import HOUR
@@ -70,6 +73,7 @@ def histories_of(
         )
         sent = results.graded_submissions(session, name, basis=filters.basis)
         usages = results.usages(session, name)
+        invalid = _invalid_finals(session, runs)
     found = {(run.competition, run.seed): run for run in runs}
     by_run: dict[str, list[GradedSubmission]] = {}
     for one in sent:
@@ -87,8 +91,25 @@ def histories_of(
             left_out += 1
         else:
             mine = by_run.get(run.run, [])
-            histories.append(_run_history(context, run, mine, scale, convention))
+            history = _run_history(context, run, mine, scale, convention)
+            at = invalid.get(run.run)
+            histories.append(replace(history, invalid_from=None if at is None else at * scale))
     return Histories(counted, histories, left_out)
+
+
+def _invalid_finals(session: Session, runs: Sequence[RunResult]) -> dict[str, float]:
+    """When the runs that selected a file that was rejected sent it, in seconds from their start.
+
+    An agent that is not told whether files are valid may select such a file, and a regrade may
+    reject one.
+    """
+    found = {}
+    for run in runs:
+        if run.final is not None and run.final_state == SubmissionState.REJECTED:
+            sent = submissions.get_submission(session, run.final)
+            if sent is not None:
+                found[run.run] = sent[0].run_seconds
+    return found
 
 
 def _run_history(

@@ -13,7 +13,6 @@ from sqlalchemy.orm import Session
 from app.storage.database.models import Run
 from app.storage.database.rows import record, values
 from app.storage.database.tables.results_elsewhere import ImportedGrade
-from app.storage.queries import archive
 
 TABLE = ImportedGrade.__table__
 RUN = Run.__table__
@@ -54,19 +53,12 @@ def add(session: Session, grades: Sequence[ImportedGradeRecord]) -> None:
 
 
 def of_experiment(
-    session: Session, experiment: str, seed: int | None = None, *, archived: bool = True
+    session: Session, experiment: str, seed: int | None = None
 ) -> list[ImportedGradeRecord]:
-    """The experiment's imported grades, of one seed or of all, in the order they were imported.
-
-    Without `archived`, those at archived competitions are left out.
-    """
+    """The experiment's imported grades, of one seed or of all, in the order they were imported."""
     query = select(TABLE).where(TABLE.c.experiment == experiment).order_by(TABLE.c.id)
     if seed is not None:
         query = query.where(TABLE.c.seed == seed)
-    if not archived:
-        query = query.where(
-            *archive.is_shown(TABLE, experiment_named=True, competition_named=False)
-        )
     return [record(ImportedGradeRecord, row) for row in session.execute(query)]
 
 
