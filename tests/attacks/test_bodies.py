@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import sys
 
 import httpx
 import pytest
 
 from tests.api.conftest import Podium, Run
 from tests.attacks.sockets import Watch, connections, send_all, statuses
+from tests.factories import good_submission
 from tests.server import PodiumServer
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 COUNT = 1000
 MOST_MB = 300
@@ -159,6 +167,37 @@ def test_a_body_that_needs_much_memory_to_be_unpacked_is_refused(
         assert "window of more than 8 MB" in response.json()["detail"]
     else:
         assert response.json()["valid"] is False
+
+
+EMPTY_FRAME = bytes.fromhex("28b52ffd2000010000")
+SKIPPABLE_FRAME = bytes.fromhex("502a4d1800000000")
+EMPTY_MEMBER = gzip.compress(b"")
+
+
+@pytest.mark.parametrize(
+    ("coding", "member"),
+    [("zstd", EMPTY_FRAME), ("zstd", SKIPPABLE_FRAME), ("gzip", EMPTY_MEMBER)],
+)
+def test_a_body_of_very_many_empty_members_is_refused(run: Run, coding: str, member: bytes) -> None:
+    """Each takes a new decompressor: 100 MB of them kept a thread busy for 100 seconds."""
+    response = run.validate(member * (1 << 16) + member, **{"Content-Encoding": coding})
+
+    assert response.status_code == 400
+    assert "more than 65,536 members or frames" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+def test_a_body_of_several_members_is_read_whole(podium: Podium, run: Run, coding: str) -> None:
+    file = good_submission(podium.competition())
+    parts = [file[:9], b"", file[9:20], file[20:]]
+    packed = b"".join(gzip.compress(part) + bytes(70_000) for part in parts)
+    if coding == "zstd":
+        packed = b"".join(zstd.compress(part) + SKIPPABLE_FRAME for part in parts)
+
+    response = run.validate(packed, **{"Content-Encoding": coding})
+
+    assert response.json()["valid"] is True
+    assert run.validate(packed[:-1] + b"x", **{"Content-Encoding": coding}).status_code == 400
 
 
 def repeated_letter(window_log: int, megabytes: int) -> bytes:
