@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from app.errors import Invalid
-from app.importers.json_text import quoted
+from app.importers.json_text import Pairs, quoted
 
 NO_SCORE = -1.0
 MOST_SCORES = 10_000
 MOST_PLACE = 1000
 MOST_RUNS = 10_000
+MOST_MISMATCHES = 100_000  # an entry without any of the usual fields has seven
 
 
 class BadEvaluation(Invalid):
@@ -34,6 +35,24 @@ def check_place(place: str) -> None:
         raise bad_evaluation(
             shown, f"it is not a path of a trace file, of at most {MOST_PLACE} characters"
         )
+
+
+def objects(repeated: list[str]) -> Callable[[Pairs], dict[str, Any]]:
+    """How objects are made. Keys that an object has twice, with equal values, go to `repeated`."""
+
+    def to_object(pairs: Pairs) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in found:
+                if found[name] != value:
+                    raise ValueError(
+                        f"an object has the key {quoted(name)} twice, with different values"
+                    )
+                repeated.append(name)
+            found[name] = value
+        return found
+
+    return to_object
 
 
 def as_number(place: str, name: str, value: Any) -> float | None:

@@ -18,6 +18,8 @@ from app.domain.medals import Medal
 from app.errors import BadReport
 from app.importers.json_text import parse_json, quoted, storable, told
 
+# Each may have seven differences, which together take fifty times its bytes.
+MOST_ENTRIES = 10_000
 THRESHOLDS = ("gold", "silver", "bronze", "median")
 FLAGS = (
     "any_medal",
@@ -86,6 +88,8 @@ def read_report(data: bytes) -> GradingReport:
     items, where, totals = _find_items(document)
     if not items:
         raise _bad(where, "there are no competition reports in it")
+    if len(items) > MOST_ENTRIES:
+        raise _bad(where, f"it has more than {MOST_ENTRIES:,} competition reports")
     mismatches: list[Mismatch] = []
     entries = []
     for at, item in enumerate(items):

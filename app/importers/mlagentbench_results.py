@@ -8,12 +8,13 @@ of steps means a failed evaluation. Inconsistencies are listed, never corrected 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from app.domain.states import INFRASTRUCTURE, Failure
 from app.importers.evaluation_values import (
+    MOST_MISMATCHES,
     MOST_RUNS,
     NO_SCORE,
     as_kind,
@@ -22,10 +23,11 @@ from app.importers.evaluation_values import (
     as_steps,
     bad_evaluation,
     check_place,
+    objects,
     refuse_constant,
 )
 from app.importers.grading_report import Mismatch
-from app.importers.json_text import Pairs, parse_json, printable, quoted, storable, told
+from app.importers.json_text import parse_json, printable, quoted, storable, told
 
 # Of several errors the first in this order counts; those that are not the agent's come first.
 KINDS: Mapping[str, Failure] = {
@@ -74,7 +76,7 @@ def read_evaluation(data: bytes, competition: str, *, higher_is_better: bool) ->
             two results, or a score is negative where lower is better.
     """
     repeated: list[str] = []
-    document = parse_json(data, bad_evaluation, pairs=_pairs(repeated), constant=refuse_constant)
+    document = parse_json(data, bad_evaluation, pairs=objects(repeated), constant=refuse_constant)
     if not isinstance(document, dict):
         raise bad_evaluation("", "it is not an object whose keys are paths of trace files")
     if not document:
@@ -108,6 +110,8 @@ class _Reader:
 
     def note(self, place: str, field: str, file: Any, ours: Any, note: str) -> None:
         """List an inconsistency."""
+        if len(self.mismatches) == MOST_MISMATCHES:
+            raise bad_evaluation("", f"it has more than {MOST_MISMATCHES:,} inconsistencies")
         self.mismatches.append(
             Mismatch(printable(place), self._competition, printable(field), told(file), ours, note)
         )
@@ -234,19 +238,3 @@ class _Reader:
         if errors:
             return errors[0]
         return Failure.NONE if final is not None else Failure.NO_SUBMISSION
-
-
-def _pairs(repeated: list[str]) -> Callable[[Pairs], dict[str, Any]]:
-    def to_object(pairs: Pairs) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for name, value in pairs:
-            if name in found:
-                if found[name] != value:
-                    raise ValueError(
-                        f"an object has the key {quoted(name)} twice, with different values"
-                    )
-                repeated.append(name)
-            found[name] = value
-        return found
-
-    return to_object

@@ -130,3 +130,23 @@ def test_many_who_list_long_submissions_take_little_memory(
     with watched(server), connections(server, 40) as opened:
         send_all(opened, head.encode())
         assert statuses(opened) == [200] * 40
+
+
+def test_pages_of_scores_with_much_evidence_end_early_and_lead_to_all(
+    podium: Podium, run: Run
+) -> None:
+    """A thousand with evidence of 64 KiB were one answer of 60 MB."""
+    evidence = {"command": "python train.py", "log": "y" * 60_000}
+    address = f"/v1/runs/{run.id}/reported-scores"
+    for step in range(60):
+        body = {"score": 0.5, "step": step, "evidence": evidence}
+        assert podium.admin.post(address, json=body).status_code == 201
+    pages, cursor = [], {}
+    while not pages or cursor["cursor"]:
+        pages.append(podium.admin.get(address, params={"limit": 1000, **cursor}))
+        cursor = {"cursor": pages[-1].json()["next_cursor"]}
+
+    found = [one for page in pages for one in page.json()["items"]]
+    assert [one["step"] for one in found] == list(range(60))
+    assert found[0]["evidence"] == evidence
+    assert max(len(page.content) for page in pages) < 3_000_000

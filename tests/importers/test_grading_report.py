@@ -113,6 +113,15 @@ def test_other_files_are_refused_with_place_and_reason(data, place, reason) -> N
     assert reason in refusal.value.extensions["reason"]
 
 
+def test_a_report_of_very_many_entries_is_refused() -> None:
+    """Differences take fifty times the bytes of such entries: 50 MB took 3 GB."""
+    least = {"competition_id": "leaf-classification", "score": None}
+
+    assert len(read([least] * 10_000).entries) == 10_000
+    with pytest.raises(BadReport, match="more than 10,000 competition reports"):
+        read([least] * 10_001)
+
+
 def test_a_repeated_key_is_found_in_time_proportional_to_the_keys() -> None:
     keys = "".join(f'"{n}":1,' for n in range(60_000))
     started = time.process_time()

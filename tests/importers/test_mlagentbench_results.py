@@ -159,6 +159,19 @@ def test_the_same_entry_twice_counts_once():
     assert (found.mismatches[0].place, found.mismatches[0].file) == ("a/trace.json", 2)
 
 
+@pytest.mark.parametrize("many", ["extra", "repeated"])
+def test_an_evaluation_of_very_many_inconsistencies_is_refused(many: str):
+    """They take thirty times the bytes of the file, in memory and in the answer."""
+    strange = ",".join(f'"kind{number}":true' for number in range(100_001))
+    data = json.dumps({PLACE: entry()}).replace('"oom_error": false', strange)
+    if many == "repeated":
+        data = data.replace(strange, ",".join(['"oom_error":false'] * 100_002))
+
+    error = refused(data=data.encode())
+
+    assert "more than 100,000 inconsistencies" in error.detail
+
+
 def refused(**given) -> BadEvaluation:
     with pytest.raises(BadEvaluation) as caught:
         read(**given)

@@ -101,11 +101,12 @@ def report(
 
     def store(session: Session) -> tuple[ReportedScoreRecord, bool]:
         runs.lock_run(session, run_id)
-        known = reported_scores.of_run(session, run_id)
-        same = next((each for each in known if _content(each) == _content(record)), None)
+        # Not all scores of the run are read: their evidence may be hundreds of megabytes, and
+        # submissions wait for this transaction.
+        same = reported_scores.like(session, record)
         if same is not None:
             return same, False
-        if len(known) >= MAX_SCORES_PER_RUN:
+        if reported_scores.counts(session, [run_id]).get(run_id, 0) >= MAX_SCORES_PER_RUN:
             raise Conflict(
                 f"Run {run_id} has {MAX_SCORES_PER_RUN:,} reported scores; it can have no more."
             )
@@ -209,10 +210,6 @@ def refuse_negative(competition: Competition, score: float) -> None:
             f"({competition.metric.name}): an error, a time or a perplexity is never negative. "
             "Nothing was stored. Report it with its own sign; where there is no score, report none."
         )
-
-
-def _content(record: ReportedScoreRecord) -> tuple[object, ...]:
-    return record.score, record.step, record.run_seconds, record.final, record.evidence
 
 
 def _with_improvement(

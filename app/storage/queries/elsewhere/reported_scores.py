@@ -65,6 +65,15 @@ def of_run(session: Session, run_id: str) -> list[ReportedScoreRecord]:
     return [record(ReportedScoreRecord, row) for row in session.execute(query)]
 
 
+def like(session: Session, new: ReportedScoreRecord) -> ReportedScoreRecord | None:
+    """The first score of the same run with the same value, place in the run and evidence."""
+    query = select(TABLE).where(TABLE.c.run_id == new.run_id).order_by(TABLE.c.id)
+    for name in ("score", "step", "run_seconds", "final"):
+        query = query.where(TABLE.c[name].is_not_distinct_from(getattr(new, name)))
+    found = (record(ReportedScoreRecord, row) for row in session.execute(query))
+    return next((each for each in found if each.evidence == new.evidence), None)
+
+
 def page(
     session: Session, run_id: str, *, after: int | None = None, limit: int
 ) -> list[ReportedScoreRecord]:

@@ -66,6 +66,23 @@ def test_scores_of_an_experiment_and_of_a_competition(world):
         }
 
 
+def test_a_score_that_was_reported_before_is_found(world):
+    first, _, other = add(
+        world, make_score(world.run, step=3), make_score(world.run, step=3),
+        make_score(world.run, evidence={"file": "b"}),
+    )  # fmt: skip
+
+    def like(**over):
+        with world.database.read() as session:
+            return reported_scores.like(session, make_score(world.run, **over))
+
+    assert like(step=3) == first
+    assert like(evidence={"file": "b"}) == other
+    assert like() is like(step=3, evidence={"file": "b"}) is None
+    assert like(step=3, run_seconds=1.0) is like(step=3, final=False) is None
+    assert like(step=3, score=0.3) is like(step=3, run_id=world.other_run.id) is None
+
+
 def test_a_score_needs_its_run(world):
     with pytest.raises(IntegrityError):
         add(world, make_score(world.run, run_id="run_none"))
