@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic_core import to_json
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Id, Limit
+from app.api.http.next_page import page_in_parts
 from app.api.http.problems import responses
 from app.api.schemas.reported_scores import ReportedScoreIn, ReportedScoreOut
 from app.api.schemas.runs import Page
@@ -15,7 +15,6 @@ from app.services.experiments import reported_scores
 from app.services.experiments.reported_scores import NewScore, Reported
 
 AT_ONCE = 20  # read together: each may have evidence of 64 KiB
-MOST_PAGE_BYTES = 1_500_000
 router = APIRouter(prefix="/v1/runs", tags=["runs"], dependencies=[FOR_RESEARCHERS])
 After = Annotated[
     str | None,
@@ -60,20 +59,12 @@ def list_reported_scores(context: Ctx, run_id: Id, limit: Limit = 100, cursor: A
 
     A page of more than 1.5 MB has fewer than `limit`: `next_cursor` leads to the rest.
     """
-    after = None if cursor is None else int(cursor)
-    items: list[bytes] = []
-    size = 0
-    while len(items) < limit and size < MOST_PAGE_BYTES:
-        part = min(AT_ONCE, limit - len(items))
-        found, after = reported_scores.page(context, run_id, after, part)
-        # In this thread, as lists of submissions: not validated, nor written in the event loop.
-        items += [to_json(_document(one)) for one in found]
-        size = sum(map(len, items))
-        if after is None:
-            break
-    following = to_json(None if after is None else str(after))
-    document = b'{"items":[' + b",".join(items) + b'],"next_cursor":' + following + b"}"
-    return Response(document, media_type="application/json")
+
+    def read(after: int | None, count: int) -> tuple[list[dict[str, Any]], int | None]:
+        found, following = reported_scores.page(context, run_id, after, count)
+        return [_document(one) for one in found], following
+
+    return page_in_parts(read, None if cursor is None else int(cursor), limit, AT_ONCE)
 
 
 def _document(shown: Reported) -> dict[str, Any]:

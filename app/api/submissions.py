@@ -6,15 +6,15 @@ import asyncio
 from functools import partial
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import FileResponse
-from pydantic_core import to_json
 
 from app.api import serializers
 from app.api.dependencies import AlsoHarness, Anyone, Ctx, Cursor, Id, Limit
 from app.api.http.body_limit import upload_slot
 from app.api.http.file_responses import leased_file
+from app.api.http.next_page import page_in_parts
 from app.api.http.problems import responses
 from app.api.http.threads import run_in_thread
 from app.api.http.upload import CSV_BODY, receive_csv
@@ -26,7 +26,6 @@ from app.services.submissions import disclose, submit, validate
 
 router = APIRouter(prefix="/v1", tags=["submissions"])
 AT_ONCE = 25  # read together: each may have twenty long violations, 36 KB
-MOST_PAGE_BYTES = 1_500_000  # a thousand usual ones have about 1 MB
 
 
 @router.get(
@@ -42,17 +41,12 @@ def list_submissions(
     A page of more than 1.5 MB has fewer than `limit`: `next_cursor` leads to the rest.
     """
     run = runs.find(context, caller, run_id)
-    items: list[bytes] = []
-    after, size = cursor, 0
-    while len(items) < limit and size < MOST_PAGE_BYTES:
-        found, after = disclose.page(context, caller, run, after, min(AT_ONCE, limit - len(items)))
-        # In this thread: FastAPI would validate 1,000 items, and serialize them in the event loop.
-        items += [to_json(serializers.submission(one)) for one in found]
-        size = sum(map(len, items))
-        if after is None:
-            break
-    document = b'{"items":[' + b",".join(items) + b'],"next_cursor":' + to_json(after) + b"}"
-    return Response(document, media_type="application/json")
+
+    def read(after: str | None, count: int) -> tuple[list[dict[str, Any]], str | None]:
+        found, following = disclose.page(context, caller, run, after, count)
+        return [serializers.submission(one) for one in found], following
+
+    return page_in_parts(read, cursor, limit, AT_ONCE)
 
 
 @router.get(
