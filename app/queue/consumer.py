@@ -20,7 +20,7 @@ from app.queue.worker_jobs import FIRST_POSSIBLE_TIME, WorkerJobManager
 
 log = logging.getLogger("podium.queue")
 POLL_SECONDS = 5.0  # between queries of the queue without a notification
-YEARS = 1e8  # seconds
+NEVER_SECONDS = 1e8  # three years
 HAND_BACK_SECONDS = 10.0  # after the drain, for giving jobs back; maintenance requeues the others
 
 
@@ -139,7 +139,7 @@ class Consumer:
             "install_signal_handlers": False,
             # `Maintenance` sends heartbeats, also during the drain and for a pruned worker. An
             # error of one that the library sends would end the worker.
-            "update_heartbeat_interval": YEARS,
+            "update_heartbeat_interval": NEVER_SECONDS,
             "stalled_worker_timeout": WORKER_TIMEOUT * self._config.heartbeat,
         }
         return Worker(self._app, **options)
