@@ -36,6 +36,7 @@ from app.api import (
 )
 from app.api.administration import amendments, archive, faults, keys, regrades
 from app.api.admit import admit, confirm
+from app.api.dependencies import turn_holder
 from app.api.http import problems
 from app.api.http.body_limit import FORM_LIMITS, BodyLimit
 from app.api.http.event_stream import StreamLimit
@@ -43,6 +44,7 @@ from app.api.http.head_requests import HeadRequests
 from app.api.http.openapi import openapi_document
 from app.api.http.request_log import RequestRecorder
 from app.api.http.security_headers import SecurityHeaders
+from app.api.http.turns.request_turns import RequestTurns
 from app.api.imports import grading_reports, mlagentbench_results
 from app.api.trust import public_log, receipts, reviews
 from app.errors import PodiumError
@@ -111,16 +113,12 @@ def create_app(
         await run_in_threadpool(_resume, context)
         await run_in_threadpool(context.graders.warm_up)
         await run_in_threadpool(bootstrap.import_bundled, context)
-        thread = threading.Thread(
-            target=worker.run, args=(lambda idle: stopping.is_set(),), name="grading-loop"
-        )
         app.state.context, app.state.worker, app.state.regrading = context, worker, regrading
-        threads = [thread]
-        if regrading is not None:
-            run = threading.Thread(
-                target=regrading.run, args=(lambda idle: stopping.is_set(),), name="regrading"
-            )
-            threads.append(run)
+        threads = [
+            threading.Thread(target=each.run, args=(lambda idle: stopping.is_set(),), name=name)
+            for name, each in (("grading-loop", worker), ("regrading", regrading))
+            if each is not None
+        ]
         background = [
             threading.Thread(
                 target=run_garbage_collector, args=(context, stopping), name="garbage-collector"
@@ -203,6 +201,7 @@ def create_app(
     app.state.streams = StreamLimit(settings.event_streams)
     problems.install(app)
     pages.install(app)
+    app.add_middleware(RequestTurns, holder_of=turn_holder)
     app.add_middleware(BodyLimit, admit=admit, confirm=confirm)
     app.add_middleware(HeadRequests)
     app.add_middleware(SecurityHeaders)

@@ -10,9 +10,12 @@ from typing import Annotated
 from fastapi import Depends, Path, Query, Request
 from fastapi.security import HTTPBearer
 from pydantic import AfterValidator
+from starlette.types import Scope
 
 from app.api.http.query_names import refuse_ignored_parameters
 from app.api.http.request_log import note_caller
+from app.api.http.turns.request_turns import OF_KEY, OF_RUN, TurnHolder
+from app.domain.states import Role
 from app.errors import NotFound
 from app.services.auth import (
     Caller,
@@ -41,6 +44,8 @@ def logins_of(request: Request) -> Logins:
 READS = frozenset({"GET", "HEAD"})
 IDENTIFIED = "podium.identified"  # of a request's scope: the caller, found before the body
 KEY_SCHEME = "key"  # its name in the OpenAPI document
+RUN_KEYS = f"pod_{Role.RUN.value}_"  # how the keys of runs begin
+KAGGLE_CALLS = "Service/"  # in the paths of calls of Kaggle's clients, which read by POST
 
 
 def sent_key(request: Request) -> str | None:
@@ -61,6 +66,17 @@ class KeyScheme(HTTPBearer):
     async def __call__(self, request: Request) -> str | None:  # type: ignore[override]
         """The key; None without one."""
         return sent_key(request)
+
+
+def turn_holder(scope: Scope) -> TurnHolder | None:
+    """Whose turn a request that reads takes: its key's or its login's; None for all others."""
+    if scope["method"] not in READS and KAGGLE_CALLS not in scope["path"]:
+        return None
+    request = Request(scope)
+    name = sent_key(request) or request.cookies.get(COOKIE)
+    if not name:
+        return None
+    return TurnHolder(name, OF_RUN if name.startswith(RUN_KEYS) else OF_KEY)
 
 
 Ctx = Annotated[Context, Depends(context)]

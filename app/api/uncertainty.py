@@ -11,6 +11,7 @@ from app.api.dependencies import FOR_RESEARCHERS, Anyone, Archived, Ctx, Experim
 from app.api.http.negotiation import answer
 from app.api.http.problems import responses
 from app.api.http.threads import run_in_thread
+from app.api.http.turns.request_turns import give_turn_back
 from app.api.results import ANSWERS
 from app.api.schemas.uncertainty import ExperimentNoiseOut, UncertaintyOut
 from app.errors import Unavailable
@@ -28,7 +29,9 @@ LONGEST_WAIT = 60.0  # seconds
     response_model=UncertaintyOut,
     responses=responses(401, 403, 404, 409, 422),
 )
-async def show_uncertainty(context: Ctx, caller: Anyone, submission_id: Id) -> Any:
+async def show_uncertainty(
+    request: Request, context: Ctx, caller: Anyone, submission_id: Id
+) -> Any:
     """The noise of a submission's score: its test rows drawn again, 1,000 times.
 
     It is estimated when it is first asked for, by a process that never delays a grading, and kept.
@@ -37,6 +40,7 @@ async def show_uncertainty(context: Ctx, caller: Anyone, submission_id: Id) -> A
     kept = found.kept
     if kept is None:
         estimate = await run_in_thread(uncertainty.start, context, found, caller.key_id)
+        give_turn_back(request.scope)
         # Others may wait for the same future: it is not cancelled when this request ends.
         waiting = asyncio.shield(asyncio.wrap_future(estimate))
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from app.api.http.body_slots import Budget, Release
+from app.api.http.turns.body_slots import Budget, Release
 
 
 async def settle() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import socket
 from collections.abc import Iterator
 
 import pytest
@@ -111,25 +112,52 @@ def test_pages_of_long_submissions_end_early_and_lead_to_all(rejected: Run) -> N
     assert max(len(page.content) for page in pages) < 3_000_000
 
 
-@pytest.mark.parametrize("client", ["podium's", "kaggle's"])
-def test_many_who_list_long_submissions_take_little_memory(
-    server: PodiumServer, rejected: Run, client: str
-) -> None:
-    listed = f"GET /v1/runs/{rejected.id}/submissions?limit=1000 HTTP/1.1"
+def listing(run: Run, client: str) -> str:
+    """The request of a client for a page of the run's submissions, as long as it may be."""
+    listed = f"GET /v1/runs/{run.id}/submissions?limit=1000 HTTP/1.1"
     body = ""
     if client == "kaggle's":
         service = "competitions.CompetitionApiService/ListSubmissions"
         listed = f"POST /v1/{service} HTTP/1.1"
-        slug = rejected.document["competition"]
+        slug = run.document["competition"]
         body = json.dumps({"competitionName": slug, "pageSize": 1000})
-    key = rejected.client.headers["Authorization"]
-    head = (
+    key = run.client.headers["Authorization"]
+    return (
         f"{listed}\r\nHost: x\r\nAuthorization: {key}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n{body}"
     )
+
+
+def has_answer(one: socket.socket) -> bool:
+    """Whether the first byte of an answer is there."""
+    try:
+        return bool(one.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT))
+    except BlockingIOError:
+        return False
+
+
+@pytest.mark.parametrize("client", ["podium's", "kaggle's"])
+def test_many_who_list_long_submissions_take_little_memory(
+    server: PodiumServer, rejected: Run, client: str
+) -> None:
+    head = listing(rejected, client)
     with watched(server), connections(server, 40) as opened:
         send_all(opened, head.encode())
         assert statuses(opened) == [200] * 40
+
+
+@pytest.mark.parametrize("client", ["podium's", "kaggle's"])
+def test_others_do_not_wait_until_all_requests_of_a_key_are_answered(
+    server: PodiumServer, podium: Podium, rejected: Run, client: str
+) -> None:
+    count = 60
+    head = listing(rejected, client).encode()
+    with connections(server, count) as opened:
+        send_all(opened, head)
+        assert podium.admin.get(f"/v1/runs/{rejected.id}").status_code == 200
+        left = sum(not has_answer(one) for one in opened)
+        assert statuses(opened) == [200] * count
+    assert left > count / 2
 
 
 def test_pages_of_scores_with_much_evidence_end_early_and_lead_to_all(

@@ -7,7 +7,7 @@ import contextlib
 import httpx
 
 from app.api.http.body_limit import MAX_BODY_BYTES
-from app.api.http.body_slots import WORKED_BYTES
+from app.api.http.turns.body_slots import WORKED_BYTES
 from tests.api.conftest import Podium
 from tests.server import NO_CERTIFICATES, PodiumServer
 

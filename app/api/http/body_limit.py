@@ -16,7 +16,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.http.body_slots import BodySlots, Release
+from app.api.http.turns.body_slots import BodySlots, Release
 from app.errors import BadRequest, PodiumError
 
 MAX_BODY_BYTES = 256 * 1024

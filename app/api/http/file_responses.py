@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from app.api.http.security_headers import ONE_READER
 from app.api.http.threads import find_file
+from app.api.http.turns.request_turns import give_turn_back
 from app.errors import DamagedFile, PodiumError
 from app.regular_file import open_regular
 from app.storage.blobs.lease import Lease
@@ -82,6 +83,7 @@ async def leased_file(
         DamagedFile, StoreAway: the file cannot be opened.
         OSError: this process can open no more files.
     """
+    give_turn_back(request.scope)
     modified = format_datetime(at.astimezone(UTC).replace(microsecond=0), usegmt=True)
     with contextlib.ExitStack() as unless_answered:
         lease, file = await find_file(identity, _opened, find)

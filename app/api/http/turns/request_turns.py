@@ -1,0 +1,95 @@
+"""Requests that read: a few of each holder of a key are worked on at once, the others wait.
+
+They wait in the event loop. Otherwise hundreds of requests of one key would wait for threads in one
+queue with the requests of everybody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+OF_KEY = 16  # requests of a key or a login that are worked on at once
+OF_RUN = 4  # of a run's key
+TURN = "podium.request_turn"  # key in the scope
+
+
+class TurnHolder(NamedTuple):
+    """Whose requests are counted together, and how many of them are worked on at once."""
+
+    name: str
+    most: int
+
+
+HolderOf = Callable[[Scope], TurnHolder | None]  # None: the request does not wait for others
+
+
+@dataclass
+class _Turns:
+    """The turns of one holder, and how many of its requests have one or wait for one."""
+
+    free: asyncio.Semaphore
+    requests: int = 0
+
+
+class _Turn:
+    """The turn of one request, until it is given back."""
+
+    def __init__(self, turns: _Turns) -> None:
+        self._turns: _Turns | None = turns
+
+    def give_back(self) -> None:
+        """Let the next request of the holder in; more calls do nothing."""
+        if self._turns is not None:
+            self._turns.free.release()
+            self._turns = None
+
+
+class RequestTurns:
+    """ASGI middleware: a request that reads has a turn from its start to the head of its answer."""
+
+    def __init__(self, app: ASGIApp, holder_of: HolderOf) -> None:
+        self._app = app
+        self._holder_of = holder_of
+        self._turns: dict[str, _Turns] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        holder = self._holder_of(scope) if scope["type"] == "http" else None
+        if holder is None:
+            await self._app(scope, receive, send)
+            return
+        with self._counted(holder) as turns:
+            await turns.free.acquire()
+            turn = scope[TURN] = _Turn(turns)
+
+            async def send_after_turn(message: Message) -> None:
+                turn.give_back()
+                await send(message)
+
+            try:
+                await self._app(scope, receive, send_after_turn)
+            finally:
+                turn.give_back()
+
+    @contextmanager
+    def _counted(self, holder: TurnHolder) -> Iterator[_Turns]:
+        turns = self._turns.setdefault(holder.name, _Turns(asyncio.Semaphore(holder.most)))
+        turns.requests += 1
+        try:
+            yield turns
+        finally:
+            turns.requests -= 1
+            if not turns.requests:
+                del self._turns[holder.name]
+
+
+def give_turn_back(scope: Scope) -> None:
+    """Let the holder's next request in: this one goes on to wait, and needs no thread for it."""
+    if TURN in scope:
+        scope[TURN].give_back()

@@ -1,0 +1,115 @@
+"""The turns of requests: how many of one holder are worked on at once, and until when."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from starlette.types import Message, Receive, Scope, Send
+
+from app.api.http.turns.request_turns import RequestTurns, TurnHolder, give_turn_back
+
+
+class Application:
+    """An ASGI application whose requests go on when the test lets them."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.gates: dict[str, asyncio.Event] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = scope["name"]
+        self.begun.append(name)
+        await self.gates.setdefault(name, asyncio.Event()).wait()
+        if scope.get("fails"):
+            raise RuntimeError(name)
+        if scope.get("waits"):
+            give_turn_back(scope)
+            await asyncio.Event().wait()
+        await send({"type": "http.response.start", "status": 200})
+        if scope.get("streams"):
+            await asyncio.Event().wait()
+
+
+def holder_of(scope: Scope) -> TurnHolder | None:
+    return TurnHolder(scope["holder"], 2) if scope["holder"] else None
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+class Requests:
+    """Requests of holders, begun in order."""
+
+    def __init__(self) -> None:
+        self.application = Application()
+        self.turns = RequestTurns(self.application, holder_of)
+        self.tasks: dict[str, asyncio.Task[None]] = {}
+
+    async def begin(self, *names: str, holder: str = "a", **more: Any) -> None:
+        for name in names:
+            scope = {"type": "http", "name": name, "holder": holder, **more}
+            self.tasks[name] = asyncio.create_task(self.turns(scope, receive, send))
+        await settle()
+
+    async def go_on(self, name: str) -> None:
+        self.application.gates[name].set()
+        await settle()
+
+
+async def receive() -> Message:
+    raise AssertionError("nothing is read")
+
+
+async def send(message: Message) -> None:
+    await asyncio.sleep(0)
+
+
+def test_a_holder_has_so_many_and_delays_nobody_else() -> None:
+    async def run() -> None:
+        requests = Requests()
+        await requests.begin("a1", "a2", "a3", "a4")
+        await requests.begin("b1", "b2", "b3", holder="b")
+        await requests.begin("n1", "n2", "n3", holder="")
+        assert requests.application.begun == ["a1", "a2", "b1", "b2", "n1", "n2", "n3"]
+        await requests.go_on("a2")
+        assert requests.application.begun[-1] == "a3"
+        await requests.go_on("b1")
+        assert requests.application.begun[-1] == "b3"
+
+    asyncio.run(run())
+
+
+def test_a_turn_ends_with_the_head_of_the_answer_an_error_or_a_wait() -> None:
+    for more in ({"streams": True}, {"fails": True}, {"waits": True}, {}):
+
+        async def run(more: dict[str, bool] = more) -> None:
+            requests = Requests()
+            await requests.begin("first", **more)
+            await requests.begin("second", "third", "fourth")
+            assert requests.application.begun == ["first", "second"]
+            await requests.go_on("first")
+            assert requests.application.begun == ["first", "second", "third"]
+            if not (more.get("streams") or more.get("waits")):
+                await asyncio.wait([requests.tasks["first"]])
+                await settle()
+            assert requests.application.begun == ["first", "second", "third"]  # given back once
+
+        asyncio.run(run())
+
+
+def test_who_gives_up_waiting_takes_no_turn_and_nothing_is_kept_of_a_holder() -> None:
+    async def run() -> None:
+        requests = Requests()
+        await requests.begin("first", "second", "gone", "last")
+        requests.tasks["gone"].cancel()
+        await settle()
+        await requests.go_on("first")
+        assert requests.application.begun == ["first", "second", "last"]
+        for name in ("second", "last"):
+            await requests.go_on(name)
+        assert requests.turns._turns == {}
+
+    asyncio.run(run())
