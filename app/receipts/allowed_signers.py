@@ -29,6 +29,10 @@ class Signer:
     before: datetime | None = None
     namespaces: tuple[str, ...] = (RECEIPT_NAMESPACE,)
 
+    def may_sign_for(self, namespace: str) -> bool:
+        """Whether the key is one of those that sign for this namespace."""
+        return not self.namespaces or namespace in self.namespaces
+
     def valid_at(self, moment: datetime) -> bool:
         """Whether the key may sign at this moment."""
         after, before = self.after, self.before
