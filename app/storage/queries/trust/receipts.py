@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RegradeState, RunState, SubmissionState
 from app.receipts.statements import ReceiptKind
-from app.storage.database.jsonl import ROWS_PER_INSERT
+from app.storage.database.jsonl import IN_PARTS
 from app.storage.database.models import Run, Submission
 from app.storage.database.rows import one, record, values
 from app.storage.database.tables.receipts import Receipt
@@ -123,7 +123,7 @@ def latest_by_run(session: Session, experiment: str) -> dict[str, str]:
 def all_receipts(session: Session) -> Iterator[ReceiptRecord]:
     """All receipts, oldest first; only some are in memory at a time."""
     query = select(TABLE).order_by(TABLE.c.id)
-    for rows in session.execute(query).partitions(ROWS_PER_INSERT):
+    for rows in session.execute(query, execution_options=IN_PARTS).partitions():
         yield from (record(ReceiptRecord, row) for row in rows)
 
 
