@@ -83,18 +83,24 @@ def last_of_experiment(
 
 def of_run(session: Session, run_id: str) -> list[ReceiptRecord]:
     """The receipts of a run, oldest first."""
-    query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id)
+    query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.number)
     return [record(ReceiptRecord, row) for row in session.execute(query)]
 
 
 def of_experiment(
     session: Session, experiment: str, *, kind: ReceiptKind | None, after: str, limit: int | None
 ) -> list[ReceiptRecord]:
-    """Receipts of an experiment and its runs, oldest first, after the one with this id."""
-    query = select(TABLE).where(TABLE.c.experiment == experiment, TABLE.c.id > after)
+    """Receipts of an experiment and its runs, oldest first, after the one with this id.
+
+    The log has their order: ids have the time of the server that made them, by its own clock.
+    """
+    query = select(TABLE).where(TABLE.c.experiment == experiment)
+    if after:
+        before = select(TABLE.c.number).where(TABLE.c.id == after).scalar_subquery()
+        query = query.where(TABLE.c.number > before)
     if kind is not None:
         query = query.where(TABLE.c.kind == kind)
-    rows = session.execute(query.order_by(TABLE.c.id).limit(limit))
+    rows = session.execute(query.order_by(TABLE.c.number).limit(limit))
     return [record(ReceiptRecord, row) for row in rows]
 
 
