@@ -202,7 +202,8 @@ class S3Blobs:
 
     def _download(self, key: str, sha256: str, target: Path) -> int:
         digest, size = hashlib.sha256(), 0
-        with self._patience.translated_errors(), target.open("xb") as out:
+        # Opened first: a directory of this machine that is gone says nothing about the store.
+        with target.open("xb") as out, self._patience.translated_errors():
             for chunk in obstore.get(self._store, key).stream(CHUNK_BYTES):
                 digest.update(chunk)
                 out.write(chunk)

@@ -29,3 +29,13 @@ def test_an_upload_is_stored_without_a_copy_in_the_cache(
     assert list((tmp_path / "here" / "uploads").iterdir()) == []
     with store.lease(blob.sha256) as lease:
         assert lease.path.read_bytes() == b"id,count\n1,2\n"
+
+
+def test_a_lost_directory_of_this_machine_is_no_damage_of_the_store(
+    s3: S3Server, tmp_path: Path
+) -> None:
+    store = open_store(s3, s3.bucket(), tmp_path / "here")
+    blob = store.put(b"id,count\n1,2\n")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        store.fetch(blob.sha256, tmp_path / "nowhere" / "blob")
+    assert store.fetch(blob.sha256, tmp_path / "blob") == blob.bytes
