@@ -17,7 +17,8 @@ KEY_TYPE = re.compile(r"(?:ssh|sk-ssh|ecdsa|sk-ecdsa)-[a-z0-9@.-]+")
 TIME = "%Y%m%d%H%M%SZ"
 OPTION = re.compile(r'([a-z-]+)="([^"]*)"')
 OPTIONS_KNOWN = frozenset({"namespaces", "valid-after", "valid-before"})
-OPTIONS = r'(?:((?:[a-z-]+="[^"]*",?)+)\s+)?'
+AUTHORITY = re.compile(r"(?:^|,)cert-authority(?:,|$)", re.IGNORECASE)
+OPTIONS = r'(?:((?:[a-z-]+="[^"]*",?|cert-authority,?)+)\s+)?'
 LINE = re.compile(rf"(\S+)\s+{OPTIONS}({KEY_TYPE.pattern})\s+(\S+)(?:\s.*)?")
 
 
@@ -47,7 +48,7 @@ def allowed_signers(signers: Iterable[Signer]) -> str:
 
 
 def read_allowed_signers(text: str) -> list[Signer]:
-    """The signers of a file. Lines with keys of other types are left out.
+    """The signers of a file. Keys of other types and authorities of certificates are left out.
 
     Raises:
         BadReceipt: a line with an Ed25519 key cannot be read.
@@ -57,7 +58,7 @@ def read_allowed_signers(text: str) -> list[Signer]:
         if "ssh-ed25519" not in line or line.lstrip().startswith("#"):
             continue
         match = LINE.fullmatch(line.strip())
-        if match is not None and match[3] != "ssh-ed25519":
+        if match is not None and (match[3] != "ssh-ed25519" or AUTHORITY.search(match[2] or "")):
             continue
         options = OPTION.findall(match[2] or "") if match else []
         given = dict(options)

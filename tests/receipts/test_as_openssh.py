@@ -60,6 +60,9 @@ def is_taken(signers: str, signature: str) -> bool:
         (f'{NAME} namespaces="git",namespaces="podium-receipt@v1" {LINE}\n', False),
         (f'{NAME} purpose="receipts" {LINE}\n', False),
         (f"{NAME} cert-authority {LINE}\n", False),
+        (f'{NAME} cert-authority,namespaces="podium-receipt@v1" {LINE}\n', False),
+        (f'{NAME} namespaces="podium-receipt@v1",cert-authority {LINE}\n', False),
+        (f"*@example.org cert-authority {LINE}\n{NAME} {LINE}\n", True),
         (OTHERS, False),
     ],
 )
