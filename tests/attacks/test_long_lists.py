@@ -112,15 +112,15 @@ def test_pages_of_long_submissions_end_early_and_lead_to_all(rejected: Run) -> N
     assert max(len(page.content) for page in pages) < 3_000_000
 
 
-def listing(run: Run, client: str) -> str:
-    """The request of a client for a page of the run's submissions, as long as it may be."""
-    listed = f"GET /v1/runs/{run.id}/submissions?limit=1000 HTTP/1.1"
+def listing(run: Run, client: str, limit: int) -> str:
+    """The request of a client for a page of the run's submissions."""
+    listed = f"GET /v1/runs/{run.id}/submissions?limit={limit} HTTP/1.1"
     body = ""
     if client == "kaggle's":
         service = "competitions.CompetitionApiService/ListSubmissions"
         listed = f"POST /v1/{service} HTTP/1.1"
         slug = run.document["competition"]
-        body = json.dumps({"competitionName": slug, "pageSize": 1000})
+        body = json.dumps({"competitionName": slug, "pageSize": limit})
     key = run.client.headers["Authorization"]
     return (
         f"{listed}\r\nHost: x\r\nAuthorization: {key}\r\nContent-Type: application/json\r\n"
@@ -140,7 +140,7 @@ def has_answer(one: socket.socket) -> bool:
 def test_many_who_list_long_submissions_take_little_memory(
     server: PodiumServer, rejected: Run, client: str
 ) -> None:
-    head = listing(rejected, client)
+    head = listing(rejected, client, 1000)
     with watched(server), connections(server, 40) as opened:
         send_all(opened, head.encode())
         assert statuses(opened) == [200] * 40
@@ -150,8 +150,8 @@ def test_many_who_list_long_submissions_take_little_memory(
 def test_others_do_not_wait_until_all_requests_of_a_key_are_answered(
     server: PodiumServer, podium: Podium, rejected: Run, client: str
 ) -> None:
-    count = 60
-    head = listing(rejected, client).encode()
+    count = 150
+    head = listing(rejected, client, 10).encode()
     with connections(server, count) as opened:
         send_all(opened, head)
         assert podium.admin.get(f"/v1/runs/{rejected.id}").status_code == 200
