@@ -6,7 +6,9 @@ import contextlib
 import json
 import socket
 from collections.abc import Iterator
+from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import text
 
@@ -98,18 +100,10 @@ def rejected(server: PodiumServer, run: Run) -> Run:
 
 
 def test_pages_of_long_submissions_end_early_and_lead_to_all(rejected: Run) -> None:
-    pages, cursor = [], {}
-    while not pages or cursor["cursor"]:
-        answer = rejected.client.get(
-            f"/v1/runs/{rejected.id}/submissions", params={"limit": 1000, **cursor}
-        )
-        pages.append(answer)
-        cursor = {"cursor": answer.json()["next_cursor"]}
-
-    ids = [one["id"] for page in pages for one in page.json()["items"]]
+    found = listed(rejected.client, f"/v1/runs/{rejected.id}/submissions")
+    ids = [one["id"] for one in found]
     assert len(ids) == len(set(ids)) == REJECTED
     assert ids == sorted(ids)
-    assert max(len(page.content) for page in pages) < 3_000_000
 
 
 def listing(run: Run, client: str) -> str:
@@ -169,12 +163,48 @@ def test_pages_of_scores_with_much_evidence_end_early_and_lead_to_all(
     for step in range(60):
         body = {"score": 0.5, "step": step, "evidence": evidence}
         assert podium.admin.post(address, json=body).status_code == 201
-    pages, cursor = [], {}
-    while not pages or cursor["cursor"]:
-        pages.append(podium.admin.get(address, params={"limit": 1000, **cursor}))
-        cursor = {"cursor": pages[-1].json()["next_cursor"]}
-
-    found = [one for page in pages for one in page.json()["items"]]
+    found = listed(podium.admin, address)
     assert [one["step"] for one in found] == list(range(60))
     assert found[0]["evidence"] == evidence
-    assert max(len(page.content) for page in pages) < 3_000_000
+
+
+LONG = "\N{SNOWMAN}" * 10_000  # 30 KB
+
+
+def test_pages_of_experiments_with_long_notes_end_early_and_lead_to_all(podium: Podium) -> None:
+    """400 with notes of 55 KB were one answer of 22 MB."""
+    resources = {"hours": 24}
+    made = [f"long notes {number:03}" for number in range(120)]
+    for name in made:
+        body = {"name": name, "agent": "a", "model": "m", "notes": LONG, "resources": resources}
+        assert podium.admin.post("/v1/experiments", json=body).status_code == 201
+
+    found = [one for one in listed(podium.admin, "/v1/experiments") if one["name"] in made]
+    assert [one["name"] for one in found] == made
+    assert found[0] == podium.admin.get(f"/v1/experiments/{made[0]}").json()
+    assert found[0]["notes"] == LONG
+
+
+def test_pages_of_long_amendments_end_early_and_lead_to_all(podium: Podium) -> None:
+    name = podium.experiment()
+    numbers = range(70)
+    answers = [
+        podium.admin.patch(
+            f"/v1/experiments/{name}", json={"reason": f"{number}", "notes": f"{number}{LONG[3:]}"}
+        )
+        for number in numbers
+    ]
+    found = listed(podium.admin, f"/v1/experiments/{name}/amendments")
+    assert found == [one.json() for one in answers]
+
+
+def listed(client: httpx.Client, address: str) -> list[dict[str, Any]]:
+    """All items of a list, from pages of up to a thousand, of which none is a large answer."""
+    pages, cursor = [], {}
+    while not pages or cursor["cursor"]:
+        pages.append(client.get(address, params={"limit": 1000, **cursor}))
+        assert pages[-1].status_code == 200, pages[-1].text
+        cursor = {"cursor": pages[-1].json()["next_cursor"]}
+    assert len(pages) > 1
+    assert max(len(page.content) for page in pages) < 3_200_000
+    return [one for page in pages for one in page.json()["items"]]
