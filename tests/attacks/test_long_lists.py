@@ -198,6 +198,21 @@ def test_pages_of_long_amendments_end_early_and_lead_to_all(podium: Podium) -> N
     assert found == [one.json() for one in answers]
 
 
+def test_strangers_who_list_the_log_do_not_load_its_records(
+    server: PodiumServer, podium: Podium
+) -> None:
+    """An entry's record, which only researchers see, may be a long amendment."""
+    name = podium.experiment()
+    for number in range(400):
+        body = {"reason": "w" * 500, "notes": f"{number}{LONG[3:]}"}
+        assert podium.admin.patch(f"/v1/experiments/{name}", json=body).status_code == 200
+    head = b"GET /v1/log/entries?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n"
+    with Watch(server) as watch, connections(server, 40) as opened:
+        send_all(opened, head)
+        assert statuses(opened) == [200] * 40
+    assert watch.grown < 100
+
+
 def listed(client: httpx.Client, address: str) -> list[dict[str, Any]]:
     """All items of a list, from pages of up to a thousand, of which none is a large answer."""
     pages, cursor = [], {}
