@@ -213,6 +213,32 @@ def test_strangers_who_list_the_log_do_not_load_its_records(
     assert watch.grown < 100
 
 
+def test_a_list_of_large_receipts_is_read_in_parts(
+    server: PodiumServer, podium: Podium, run: Run
+) -> None:
+    """A receipt of an experiment states all its attempts; the list needs its digest only."""
+    experiment = run.document["experiment"]
+    address = f"/v1/experiments/{experiment}/receipts"
+    first = podium.admin.post(address, json={}).json()
+    copy = text(
+        "INSERT INTO receipt (id, kind, experiment, facts, statement, signature, "
+        "envelope_signature, key_id, number, created_at) "
+        "SELECT :id, kind, experiment, facts, printf('%.*c', 2000000, 'x'), signature, "
+        "envelope_signature, key_id, number, created_at FROM receipt WHERE id = :first"
+    )
+    with contextlib.closing(Database(f"sqlite:///{server.data_dir}/podium.db")) as database:
+        for number in range(100):
+            copied = {"id": f"{first['id']}{number:03}", "first": first["id"]}
+            database.write(lambda session, copied=copied: session.execute(copy, copied).close())
+
+    with Watch(server) as watch:
+        found = podium.admin.get(address, params={"limit": 1000}).json()
+    assert found["items"][0]["id"] == first["id"]
+    assert len(found["items"]) == 101
+    assert found["next_cursor"] is None
+    assert watch.grown < 120
+
+
 def listed(client: httpx.Client, address: str) -> list[dict[str, Any]]:
     """All items of a list, from pages of up to a thousand, of which none is a large answer."""
     pages, cursor = [], {}
