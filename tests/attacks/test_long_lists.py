@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,7 +22,7 @@ from tests.server import PodiumServer
 from tests.storage.make import NOON, add_submission, make_submission
 
 FILES = 100_000
-SETTINGS = {"graders": 1, "connections": 200, "connections_per_address": 200}
+SETTINGS = {"graders": 1, "connections": 600, "connections_per_address": 600}
 MOST_MB = 300
 
 
@@ -138,6 +139,34 @@ def test_many_who_list_long_submissions_take_little_memory(
     with watched(server), connections(server, 40) as opened:
         send_all(opened, head.encode())
         assert statuses(opened) == [200] * 40
+
+
+def test_many_who_read_long_pages_slowly_and_never_stop_take_little_memory(
+    server: PodiumServer, podium: Podium, rejected: Run
+) -> None:
+    """Each takes some bytes a second, so none has stalled; most are cut off, and nobody else is."""
+    head = listing(rejected, "podium's").encode()
+    other = podium.run(podium.competition())
+    with Watch(server) as watch, connections(server, 0) as opened:
+        for _ in range(500):
+            client = socket.socket()
+            opened.append(client)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", server.port))
+        send_all(opened, head)
+        for _ in range(16):
+            answer = other.client.get(f"/v1/runs/{other.id}")
+            assert answer.status_code == 200
+            time.sleep(0.5)
+            read_a_little(opened)
+    assert watch.grown < 220
+    assert watch.failed == []
+
+
+def read_a_little(opened: list[socket.socket]) -> None:
+    for one in opened:
+        with contextlib.suppress(OSError):
+            one.recv(1024, socket.MSG_DONTWAIT)
 
 
 @pytest.mark.parametrize("client", ["podium's", "kaggle's"])
