@@ -69,7 +69,7 @@ def test_documents_of_items_say_what_is_missing(
         (ability,) = [line for line in text.splitlines() if line.startswith(f"| {name} |")]
         assert ability.endswith("] |")
         (note,) = [line for line in text.splitlines() if line.startswith(f"- {name}: ")]
-        assert f"{count} missing: such results {effect}" in note
+        assert f"{count} missing{': such' if count == 1 else ''} results {effect}" in note
 
 
 def test_items_without_missing_results_have_no_marks(podium: Podium) -> None:  # noqa: F811

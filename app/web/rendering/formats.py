@@ -165,7 +165,7 @@ def segment(value: str) -> str:
 FILTERS = {
     function.__name__: function
     for function in (
-        percent, interval, signed, improvement, logit, number, count, counted, dollars, when, duration,
-        size, place, words, segment,
+        percent, interval, signed, improvement, logit, number, count, counted, dollars, when,
+        duration, size, place, words, segment,
     )
 }  # fmt: skip
