@@ -145,7 +145,7 @@ def test_many_who_read_long_pages_slowly_and_never_stop_take_little_memory(
     server: PodiumServer, podium: Podium, rejected: Run
 ) -> None:
     """Each takes some bytes a second, so none has stalled; most are cut off, and nobody else is."""
-    head = listing(rejected, "podium's").encode()
+    head = listing(rejected, "podium's", 1000).encode()
     other = podium.run(podium.competition())
     with Watch(server) as watch, connections(server, 0) as opened:
         for _ in range(500):
