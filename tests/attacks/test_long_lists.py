@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import sqlite3
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -249,16 +250,17 @@ def test_a_list_of_large_receipts_is_read_in_parts(
     experiment = run.document["experiment"]
     address = f"/v1/experiments/{experiment}/receipts"
     first = podium.admin.post(address, json={}).json()
-    copy = text(
+    copy = (
         "INSERT INTO receipt (id, kind, experiment, facts, statement, signature, "
         "envelope_signature, key_id, number, created_at) "
-        "SELECT :id, kind, experiment, facts, printf('%.*c', 2000000, 'x'), signature, "
-        "envelope_signature, key_id, number, created_at FROM receipt WHERE id = :first"
+        "SELECT id || ?, kind, experiment, facts, printf('%.*c', 2000000, 'x'), signature, "
+        "envelope_signature, key_id, number + ?, created_at FROM receipt WHERE id = ?"
     )
-    with contextlib.closing(Database(f"sqlite:///{server.data_dir}/podium.db")) as database:
-        for number in range(100):
-            copied = {"id": f"{first['id']}{number:03}", "first": first["id"]}
-            database.write(lambda session, copied=copied: session.execute(copy, copied).close())
+    copies = [(f"{more:03}", more, first["id"]) for more in range(1, 101)]
+    # SQLite's own module does not ask for the entries of the log that the copies have not.
+    with contextlib.closing(sqlite3.connect(server.data_dir / "podium.db", timeout=30)) as database:
+        database.executemany(copy, copies)
+        database.commit()
 
     with Watch(server) as watch:
         found = podium.admin.get(address, params={"limit": 1000}).json()
