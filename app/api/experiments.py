@@ -8,6 +8,7 @@ from fastapi import APIRouter, Response
 
 from app.api import serializers
 from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, Cursor, ExperimentPath, Limit
+from app.api.http.next_page import page_in_parts
 from app.api.http.problems import responses
 from app.api.schemas.requests import ExperimentIn
 from app.api.schemas.runs import ExperimentOut, Page
@@ -18,6 +19,7 @@ from app.services.runtime import archival
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord
 
+AT_ONCE = 50  # read together: each may have notes of 40 KB
 router = APIRouter(prefix="/v1/experiments", tags=["experiments"], dependencies=[FOR_RESEARCHERS])
 
 
@@ -50,9 +52,16 @@ def create_experiment(response: Response, context: Ctx, body: ExperimentIn) -> A
 def list_experiments(
     context: Ctx, archived: Archived = False, limit: Limit = 100, cursor: Cursor = None
 ) -> Any:
-    """Experiments by name."""
-    found, after = experiments.page(context, cursor, limit, archived=archived)
-    return {"items": _shown(context, found), "next_cursor": after}
+    """Experiments by name.
+
+    A page of more than 1.5 MB has fewer than `limit`: `next_cursor` leads to the rest.
+    """
+
+    def read(after: str | None, count: int) -> tuple[list[ExperimentOut], str | None]:
+        found, following = experiments.page(context, after, count, archived=archived)
+        return list(map(ExperimentOut.model_validate, _shown(context, found))), following
+
+    return page_in_parts(read, cursor, limit, AT_ONCE)
 
 
 @router.get("/{name}", response_model=ExperimentOut, responses=responses(401, 403, 404, 422))

@@ -37,3 +37,12 @@ def counted(count: int, noun: str) -> str:
     ('1 seed', '3 seeds')
     """
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def are(count: int, noun: str) -> str:
+    """A number with its noun and the verb.
+
+    >>> are(1, "run"), are(2, "run")
+    ('1 run is', '2 runs are')
+    """
+    return f"{counted(count, noun)} {'is' if count == 1 else 'are'}"

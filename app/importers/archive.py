@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gzip
 import shutil
 import stat
 import tarfile
@@ -12,11 +11,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from app.domain.competition import SLUG
 from app.errors import BadCompetition
 from app.importers.names import LONGEST_NAME, is_junk, name_fault, problem, shown
+from app.importers.packed_file import is_packed, unpacked
 from app.importers.zip_directory import central_directory_bytes
 from app.preparation.tar_stream import TarStream
 
@@ -173,9 +173,7 @@ def _unpack_zip(stream: IO[bytes], unpacking: _Unpacking) -> None:
 
 
 def _unpack_tar(stream: IO[bytes], unpacking: _Unpacking) -> None:
-    is_gzip = stream.read(2) == b"\x1f\x8b"
-    stream.seek(0)
-    plain = cast(IO[bytes], gzip.GzipFile(fileobj=stream)) if is_gzip else stream
+    plain = unpacked(stream) if is_packed(stream) else stream
     limit = unpacking.max_bytes + HEADER_BYTES * unpacking.max_files
     blocks = TarStream(plain, limit, f"unpacks to more than {unpacking.max_bytes} bytes")
     with tarfile.open(fileobj=blocks, mode="r:", encoding="utf-8") as archive:

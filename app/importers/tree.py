@@ -11,10 +11,11 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, cast
+from typing import IO
 
 from app.errors import BadCompetition
 from app.importers.names import GIT_LFS, IS_POINTER, is_junk, name_fault, problem
+from app.importers.packed_file import unpacked
 
 MEGABYTE = 1 << 20
 CHUNK_BYTES = MEGABYTE
@@ -105,7 +106,7 @@ def copy_file(entry: SourceFile, staging: Path, *, max_bytes: int, too_large: st
     target.parent.mkdir(parents=True, exist_ok=True)
     digest, size = hashlib.sha256(), 0
     with _open_regular(entry) as stored, target.open("xb") as out:
-        stream = cast(IO[bytes], gzip.GzipFile(fileobj=stored)) if entry.is_unpacked else stored
+        stream = unpacked(stored) if entry.is_unpacked else stored
         while chunk := _read(stream, entry):
             if size == 0 and chunk.startswith(GIT_LFS):
                 raise BadCompetition([problem(entry.path, "", IS_POINTER)])

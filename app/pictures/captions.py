@@ -37,12 +37,3 @@ def missing(count: int, padding: Padding) -> str:
     if count == 1:
         return f"1 result is missing; missing results {effect}."
     return f"{count} results are missing and {effect}."
-
-
-def are(count: int, noun: str) -> str:
-    """A number with its noun and the verb.
-
-    >>> are(1, "run"), are(2, "run")
-    ('1 run is', '2 runs are')
-    """
-    return f"{counted(count, noun)} {'is' if count == 1 else 'are'}"

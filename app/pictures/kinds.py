@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from app.domain.result_choices import RATES, Padding
-from app.domain.wording import counted
-from app.pictures.captions import are, missing, seeds_each
+from app.domain.wording import are, counted
+from app.pictures.captions import missing, seeds_each
 from app.pictures.outcomes import OUTCOMES
 from app.pictures.picture import Picture
 from app.pictures.score_range import beyond, score_range

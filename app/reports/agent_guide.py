@@ -8,7 +8,7 @@ from typing import Any
 from app.domain.columns import Column
 from app.domain.competition import Competition
 from app.domain.feedback import Feedback
-from app.domain.wording import first_few
+from app.domain.wording import counted, first_few
 from app.services.submissions.quotas import Quota
 from app.storage.database.records import RunRecord
 
@@ -141,11 +141,11 @@ def _limits(about: RunGuide) -> list[str]:
     lines = []
     if limits.get("submissions_total") is not None:
         lines.append(
-            f"- At most {limits['submissions_total']} submissions; {quota.total} are used."
+            f"- At most {counted(limits['submissions_total'], 'submission')}; used: {quota.total}."
         )
     if limits.get("submissions_per_day") is not None:
         most = limits["submissions_per_day"]
-        lines.append(f"- At most {most} submissions in 24 hours; {quota.today} are used.")
+        lines.append(f"- At most {counted(most, 'submission')} in 24 hours; used: {quota.today}.")
     if quota.allowed_now is None:
         lines.append("- The number of submissions is not limited.")
     else:

@@ -66,7 +66,9 @@ def board_report(board: Board, columns: Sequence[str] = (), following: str = "")
         example = rows[0] if rows else None
         choose = chosen_columns(columns, groups, example) if columns else None
         shown = default_columns(groups, example) if choose is None else choose
-        lines = [f"All experiments over the same {len(board.competitions)} competitions."]
+        lines = [
+            f"All experiments over the same {counted(len(board.competitions), 'competition')}."
+        ]
         lines += _page_note(board, following)
         lines += _column_notes(shown)
         lines += shared_notes([context for context, _ in rows])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from app.domain.wording import counted
 from app.reports.document.page import Marked, ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.result_context import (
@@ -84,7 +85,7 @@ def selection_report(found: ChoiceCosts) -> Report:
             notes.append(
                 f"Shake-up: the mean change of rank from public to private score, as a share of a "
                 f"run's files; over {shaken.runs} runs at {shaken.competitions} competitions. "
-                f"{shaken.left_out} runs with fewer than two public scores are left out."
+                f"Left out: {counted(shaken.left_out, 'run')} with fewer than two public scores."
             )
         return ReportPage(tables, [*notes, *footnotes(context)])
 

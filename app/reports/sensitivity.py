@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from app.domain.result_choices import Padding
+from app.domain.wording import counted
 from app.reports.document.page import ReportPage, Table
 from app.reports.document.report import Report
 from app.reports.document.result_context import (
@@ -84,8 +85,8 @@ def sensitivity_report(found: Sensitivity) -> Report:
         if hidden:
             largest = max(abs(one.change or 0.0) for one in hidden)
             notes.insert(
-                0, f"Leaving out one of the other {len(hidden)} competitions changes the rate by "
-                f"at most {largest:.2f} points."
+                0, f"Leaving out one of the other {counted(len(hidden), 'competition')} changes "
+                f"the rate by at most {largest:.2f} points."
             )  # fmt: skip
         return ReportPage([table], notes)
 

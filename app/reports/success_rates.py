@@ -182,7 +182,7 @@ def _success_footnotes(found: SuccessResults) -> list[str]:
             f"{counted(everything.runs, 'run')}. A success improves "
             f"on the baseline by more than {limit}; rates are means over competitions ± SEM."
         ),
-        f"Final scores: {kinds}; {everything.without_score} runs had none and count as failures.",
+        f"Final scores: {kinds}; failures without one: {everything.without_score}.",
     ]
     if found.lost[ALL]:
         lost = ", ".join(f"{count} {kind}" for kind, count in found.lost[ALL].items())

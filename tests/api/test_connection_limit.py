@@ -10,10 +10,70 @@ import pytest
 from app.api.http.connections.limit import ConnectionBounds, ConnectionLimit
 
 
+class Sending:
+    """A connection with bytes to send, of which its client takes some."""
+
+    address = "192.0.2.1"
+    since = 0.0
+    stalled_since: float | None = None
+
+    def __init__(self, holder: str, size: int) -> None:
+        self.loop = asyncio.get_running_loop()
+        self.holder = holder
+        self.size = size
+        self.is_closed = False
+
+    def owes_bytes(self) -> bool:
+        return False
+
+    def unsent(self) -> int:
+        return 0 if self.is_closed else self.size
+
+    def check(self, now: float) -> None:
+        pass
+
+    def abort(self) -> None:
+        self.is_closed = True
+
+
+def closed_of(sizes: list[tuple[str, int]], stalled: int | None = None) -> list[int]:
+    """Which connections are closed, when one after another has so much to send."""
+
+    async def send() -> list[int]:
+        limit = ConnectionLimit(ConnectionBounds(99, 99, 1.0, 1.0))
+        opened = [Sending(*one) for one in sizes]
+        for number, one in enumerate(opened):
+            one.stalled_since = 0.0 if number == stalled else None
+            limit.add(one)
+            limit.count_unsent(one)
+        for one in opened:
+            limit.remove(one)
+        return [number for number, one in enumerate(opened) if one.is_closed]
+
+    return asyncio.run(send())
+
+
+MEGABYTES = 1 << 20
+
+
+def test_beyond_the_bytes_of_all_the_key_with_most_unsent_loses_its_oldest() -> None:
+    many = [("many", 10 * MEGABYTES)] * 4
+    assert closed_of([("one", 20 * MEGABYTES), *many]) == []
+    assert closed_of([("one", 20 * MEGABYTES), *many, ("other", 10 * MEGABYTES)]) == [1]
+    assert closed_of([("one", 20 * MEGABYTES), *many, *many]) == [1, 2, 3, 4]
+
+
+def test_who_has_stalled_is_closed_before_and_who_begins_is_not() -> None:
+    first = ("one", 40 * MEGABYTES)
+    second = ("other", 20 * MEGABYTES)
+    assert closed_of([first, second, ("third", 20 * MEGABYTES)], stalled=1) == [1]
+    assert closed_of([("one", 90 * MEGABYTES)]) == []
+
+
 class Broken:
     """A connection whose check fails."""
 
-    address = "192.0.2.1"
+    address = holder = "192.0.2.1"
     since = 0.0
     stalled_since = None
 
@@ -46,11 +106,12 @@ def test_an_error_at_one_connection_ends_neither_the_checks_nor_those_of_others(
         opened = [Broken() for _ in range(3)]
         for one in opened:
             limit.add(one)
-        while opened[0].checks + opened[1].checks + opened[2].checks < 9:
+        while any(one.checks < 3 for one in opened):
             await asyncio.sleep(0.01)
         for one in opened:
             limit.remove(one)
         return [one.checks for one in opened]
 
-    assert asyncio.run(asyncio.wait_for(check_for_a_while(), 10)) == [3, 3, 3]
+    first, *others = asyncio.run(asyncio.wait_for(check_for_a_while(), 10))
+    assert others == [first, first]
     assert "no request yet" in caplog.text

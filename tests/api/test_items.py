@@ -64,12 +64,12 @@ def test_documents_of_items_say_what_is_missing(
     for slug in SLUGS:
         (row,) = [line for line in text.splitlines() if line.startswith(f"| {slug} |")]
         assert row.split(" | ")[2] == "0.00 [a]"
-    assert f"- [a] 1 missing results {effect}" in text
+    assert f"- [a] 1 missing: such results {effect}" in text
     for name, count in ((unequal, len(SLUGS) - 1), (holey, 1)):
         (ability,) = [line for line in text.splitlines() if line.startswith(f"| {name} |")]
         assert ability.endswith("] |")
         (note,) = [line for line in text.splitlines() if line.startswith(f"- {name}: ")]
-        assert f"{count} missing results {effect}" in note
+        assert f"{count} missing{': such' if count == 1 else ''} results {effect}" in note
 
 
 def test_items_without_missing_results_have_no_marks(podium: Podium) -> None:  # noqa: F811
@@ -84,4 +84,4 @@ def test_items_without_missing_results_have_no_marks(podium: Podium) -> None:  #
 def test_the_page_of_items_says_what_is_missing(podium: Podium) -> None:  # noqa: F811
     reported(podium, [SLUGS, SLUGS[:1]])
     page = podium.admin.get("/suites/mle-bench-dev/items").text
-    assert "missing results count as failures (padding=fail)." in page
+    assert "missing: such results count as failures (padding=fail)." in page

@@ -119,3 +119,34 @@ def test_a_form_that_is_there_is_given(podium: Podium, accept: str, answer: str)
 
     assert response.status_code == 200
     assert response.headers["Content-Type"].startswith(answer)
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("/v1/competitions/{slug}/standing?score=1_0", "query.score"),
+        ("/v1/runs?limit=1_0", "query.limit"),
+        ("/v1/log/entries?start=0_1", "query.start"),
+        ("/v1/log/entries/1_0", "path.number"),
+    ],
+)
+def test_a_number_has_no_underscores(podium: Podium, tiny: Path, address: str, name: str) -> None:
+    """Python reads 1_0 as 10."""
+    response = podium.admin.get(address.format(slug=tiny.name))
+
+    assert response.status_code == 422, response.text
+    words = "expected a number in decimal digits, without underscores"
+    assert f"{name}: {words}" in response.json()["detail"]
+    plain = podium.admin.get(address.format(slug=tiny.name).replace("_", ""))
+    assert plain.status_code in (200, 404)
+
+
+def test_a_number_in_a_body_has_no_underscores(podium: Podium, tiny: Path) -> None:
+    body = {"experiment": podium.experiment(), "competition": tiny.name, "seed": 0}
+    refused = podium.admin.post("/v1/runs", json={**body, "limits": {"submissions_total": "1_0"}})
+
+    assert refused.status_code == 422, refused.text
+    assert "without underscores" in refused.json()["detail"]
+    assert (
+        podium.admin.post("/v1/runs", json={**body, "limits": {"hours": "10"}}).status_code == 201
+    )

@@ -70,7 +70,7 @@ def test_regret_shake_up_and_the_choice_by_public_score(podium: Podium) -> None:
     assert found["shake_up"]["best_kept"]["value"] == 50.0
     text = ask(podium, name, accept="text/markdown").text
     assert "2 of 3 runs have two or more valid submissions" in text
-    assert "1 runs with fewer than two public scores are left out." in text
+    assert "Left out: 1 run with fewer than two public scores." in text
     rows = ask(podium, name, accept="text/csv").text.splitlines()
     assert len(rows) == 1 + 3 * 2 + 2
 

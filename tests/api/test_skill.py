@@ -35,7 +35,7 @@ def test_a_runs_key_fills_in_its_run(podium: Podium, tiny: Path, good: bytes, po
 
     for expected in (
         run.id, tiny.name, "root_mean_squared_error; lower is better", f"Policy `{policy}`",
-        "At most 7 submissions; 1 are used", "you may send now: 2", "Hours: 24",
+        "At most 7 submissions; used: 1", "you may send now: 2", "Hours: 24",
         "`id`: the id", "`target`: number", "20 rows", "files/train.csv",
     ):  # fmt: skip
         assert expected in text, expected

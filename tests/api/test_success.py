@@ -255,7 +255,7 @@ def test_what_is_in_a_number_stands_beside_it_in_every_form(podium: Podium, agen
         (tasks[task].name, float(score)) for task, score in BASELINES.items()
     }
     text = success(podium, names["alpha"], f"suite={suite}", "text/markdown").text
-    assert "2 graded, 3 reported, 0 imported; 1 runs had none" in text
+    assert "2 graded, 3 reported, 0 imported; failures without one: 1" in text
     assert "lost to infrastructure: 1 out_of_memory" in text
     assert "not-run-at (no run)" in text
     rate = body["groups"]["all"]["success_rate"]

@@ -5,8 +5,12 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import sqlite3
+import time
 from collections.abc import Iterator
+from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import text
 
@@ -19,7 +23,7 @@ from tests.server import PodiumServer
 from tests.storage.make import NOON, add_submission, make_submission
 
 FILES = 100_000
-SETTINGS = {"graders": 1, "connections": 200, "connections_per_address": 200}
+SETTINGS = {"graders": 1, "connections": 600, "connections_per_address": 600}
 MOST_MB = 300
 
 
@@ -98,29 +102,21 @@ def rejected(server: PodiumServer, run: Run) -> Run:
 
 
 def test_pages_of_long_submissions_end_early_and_lead_to_all(rejected: Run) -> None:
-    pages, cursor = [], {}
-    while not pages or cursor["cursor"]:
-        answer = rejected.client.get(
-            f"/v1/runs/{rejected.id}/submissions", params={"limit": 1000, **cursor}
-        )
-        pages.append(answer)
-        cursor = {"cursor": answer.json()["next_cursor"]}
-
-    ids = [one["id"] for page in pages for one in page.json()["items"]]
+    found = listed(rejected.client, f"/v1/runs/{rejected.id}/submissions")
+    ids = [one["id"] for one in found]
     assert len(ids) == len(set(ids)) == REJECTED
     assert ids == sorted(ids)
-    assert max(len(page.content) for page in pages) < 3_000_000
 
 
-def listing(run: Run, client: str) -> str:
-    """The request of a client for a page of the run's submissions, as long as it may be."""
-    listed = f"GET /v1/runs/{run.id}/submissions?limit=1000 HTTP/1.1"
+def listing(run: Run, client: str, limit: int) -> str:
+    """The request of a client for a page of the run's submissions."""
+    listed = f"GET /v1/runs/{run.id}/submissions?limit={limit} HTTP/1.1"
     body = ""
     if client == "kaggle's":
         service = "competitions.CompetitionApiService/ListSubmissions"
         listed = f"POST /v1/{service} HTTP/1.1"
         slug = run.document["competition"]
-        body = json.dumps({"competitionName": slug, "pageSize": 1000})
+        body = json.dumps({"competitionName": slug, "pageSize": limit})
     key = run.client.headers["Authorization"]
     return (
         f"{listed}\r\nHost: x\r\nAuthorization: {key}\r\nContent-Type: application/json\r\n"
@@ -140,18 +136,46 @@ def has_answer(one: socket.socket) -> bool:
 def test_many_who_list_long_submissions_take_little_memory(
     server: PodiumServer, rejected: Run, client: str
 ) -> None:
-    head = listing(rejected, client)
+    head = listing(rejected, client, 1000)
     with watched(server), connections(server, 40) as opened:
         send_all(opened, head.encode())
         assert statuses(opened) == [200] * 40
+
+
+def test_many_who_read_long_pages_slowly_and_never_stop_take_little_memory(
+    server: PodiumServer, podium: Podium, rejected: Run
+) -> None:
+    """Each takes some bytes a second, so none has stalled; most are cut off, and nobody else is."""
+    head = listing(rejected, "podium's", 1000).encode()
+    other = podium.run(podium.competition())
+    with Watch(server) as watch, connections(server, 0) as opened:
+        for _ in range(500):
+            client = socket.socket()
+            opened.append(client)
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(("127.0.0.1", server.port))
+        send_all(opened, head)
+        for _ in range(16):
+            answer = other.client.get(f"/v1/runs/{other.id}")
+            assert answer.status_code == 200
+            time.sleep(0.5)
+            read_a_little(opened)
+    assert watch.grown < 220
+    assert watch.failed == []
+
+
+def read_a_little(opened: list[socket.socket]) -> None:
+    for one in opened:
+        with contextlib.suppress(OSError):
+            one.recv(1024, socket.MSG_DONTWAIT)
 
 
 @pytest.mark.parametrize("client", ["podium's", "kaggle's"])
 def test_others_do_not_wait_until_all_requests_of_a_key_are_answered(
     server: PodiumServer, podium: Podium, rejected: Run, client: str
 ) -> None:
-    count = 60
-    head = listing(rejected, client).encode()
+    count = 150
+    head = listing(rejected, client, 10).encode()
     with connections(server, count) as opened:
         send_all(opened, head)
         assert podium.admin.get(f"/v1/runs/{rejected.id}").status_code == 200
@@ -169,12 +193,90 @@ def test_pages_of_scores_with_much_evidence_end_early_and_lead_to_all(
     for step in range(60):
         body = {"score": 0.5, "step": step, "evidence": evidence}
         assert podium.admin.post(address, json=body).status_code == 201
-    pages, cursor = [], {}
-    while not pages or cursor["cursor"]:
-        pages.append(podium.admin.get(address, params={"limit": 1000, **cursor}))
-        cursor = {"cursor": pages[-1].json()["next_cursor"]}
-
-    found = [one for page in pages for one in page.json()["items"]]
+    found = listed(podium.admin, address)
     assert [one["step"] for one in found] == list(range(60))
     assert found[0]["evidence"] == evidence
-    assert max(len(page.content) for page in pages) < 3_000_000
+
+
+LONG = "\N{SNOWMAN}" * 10_000  # 30 KB
+
+
+def test_pages_of_experiments_with_long_notes_end_early_and_lead_to_all(podium: Podium) -> None:
+    """400 with notes of 55 KB were one answer of 22 MB."""
+    resources = {"hours": 24}
+    made = [f"long notes {number:03}" for number in range(120)]
+    for name in made:
+        body = {"name": name, "agent": "a", "model": "m", "notes": LONG, "resources": resources}
+        assert podium.admin.post("/v1/experiments", json=body).status_code == 201
+
+    found = [one for one in listed(podium.admin, "/v1/experiments") if one["name"] in made]
+    assert [one["name"] for one in found] == made
+    assert found[0] == podium.admin.get(f"/v1/experiments/{made[0]}").json()
+    assert found[0]["notes"] == LONG
+
+
+def test_pages_of_long_amendments_end_early_and_lead_to_all(podium: Podium) -> None:
+    name = podium.experiment()
+    numbers = range(70)
+    answers = [
+        podium.admin.patch(
+            f"/v1/experiments/{name}", json={"reason": f"{number}", "notes": f"{number}{LONG[3:]}"}
+        )
+        for number in numbers
+    ]
+    found = listed(podium.admin, f"/v1/experiments/{name}/amendments")
+    assert found == [one.json() for one in answers]
+
+
+def test_strangers_who_list_the_log_do_not_load_its_records(
+    server: PodiumServer, podium: Podium
+) -> None:
+    """An entry's record, which only researchers see, may be a long amendment."""
+    name = podium.experiment()
+    for number in range(400):
+        body = {"reason": "w" * 500, "notes": f"{number}{LONG[3:]}"}
+        assert podium.admin.patch(f"/v1/experiments/{name}", json=body).status_code == 200
+    head = b"GET /v1/log/entries?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n"
+    with Watch(server) as watch, connections(server, 40) as opened:
+        send_all(opened, head)
+        assert statuses(opened) == [200] * 40
+    assert watch.grown < 100
+
+
+def test_a_list_of_large_receipts_is_read_in_parts(
+    server: PodiumServer, podium: Podium, run: Run
+) -> None:
+    """A receipt of an experiment states all its attempts; the list needs its digest only."""
+    experiment = run.document["experiment"]
+    address = f"/v1/experiments/{experiment}/receipts"
+    first = podium.admin.post(address, json={}).json()
+    copy = (
+        "INSERT INTO receipt (id, kind, experiment, facts, statement, signature, "
+        "envelope_signature, key_id, number, created_at) "
+        "SELECT id || ?, kind, experiment, facts, printf('%.*c', 2000000, 'x'), signature, "
+        "envelope_signature, key_id, number + ?, created_at FROM receipt WHERE id = ?"
+    )
+    copies = [(f"{more:03}", more, first["id"]) for more in range(1, 101)]
+    # SQLite's own module does not ask for the entries of the log that the copies have not.
+    with contextlib.closing(sqlite3.connect(server.data_dir / "podium.db", timeout=30)) as database:
+        database.executemany(copy, copies)
+        database.commit()
+
+    with Watch(server) as watch:
+        found = podium.admin.get(address, params={"limit": 1000}).json()
+    assert found["items"][0]["id"] == first["id"]
+    assert len(found["items"]) == 101
+    assert found["next_cursor"] is None
+    assert watch.grown < 120
+
+
+def listed(client: httpx.Client, address: str) -> list[dict[str, Any]]:
+    """All items of a list, from pages of up to a thousand, of which none is a large answer."""
+    pages, cursor = [], {}
+    while not pages or cursor["cursor"]:
+        pages.append(client.get(address, params={"limit": 1000, **cursor}))
+        assert pages[-1].status_code == 200, pages[-1].text
+        cursor = {"cursor": pages[-1].json()["next_cursor"]}
+    assert len(pages) > 1
+    assert max(len(page.content) for page in pages) < 3_200_000
+    return [one for page in pages for one in page.json()["items"]]

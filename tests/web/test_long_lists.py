@@ -143,7 +143,7 @@ def test_what_a_harness_was_told_stands_apart(filled: Filled) -> None:
 
     to_agent, to_harness = re.findall(r"<dt>Told to the (?:agent|harness)</dt><dd>(.*?)</dd>", text)
     assert "0 private scores" in to_agent
-    assert f"{exposure['harness_totals']['private_scores']} private scores" in to_harness
+    assert f"{exposure['harness_totals']['private_scores']} private score" in to_harness
     assert exposure["harness_totals"]["private_scores"] == 1
     assert row["told"] == ""
     assert "private_score" in row["told_to_harness"].split()

@@ -16,12 +16,14 @@ from app.api.dependencies import (
     ExperimentPath,
     Limit,
 )
+from app.api.http.next_page import page_in_parts
 from app.api.http.problems import responses
 from app.api.schemas.amendments import AmendmentOut, ExperimentChange, Withdrawal
 from app.api.schemas.runs import Page
 from app.services.experiments import amendments
 from app.storage.queries.amendments import AmendmentRecord
 
+AT_ONCE = 10  # read together: each may have notes of 40 KB twice, or many withdrawn results
 router = APIRouter(prefix="/v1/experiments", tags=["experiments"])
 ANSWERS: dict[int | str, dict[str, Any]] = responses(401, 403, 404, 422)
 
@@ -61,9 +63,16 @@ def withdraw_imports(context: Ctx, caller: Anyone, name: ExperimentPath, body: W
 def list_amendments(
     context: Ctx, name: ExperimentPath, limit: Limit = 100, cursor: Cursor = None
 ) -> Any:
-    """The amendments of an experiment and its withdrawn imports, oldest first."""
-    found, after = amendments.history(context, name, cursor, limit)
-    return {"items": [_shown(one) for one in found], "next_cursor": after}
+    """The amendments of an experiment and its withdrawn imports, oldest first.
+
+    A page of more than 1.5 MB has fewer than `limit`: `next_cursor` leads to the rest.
+    """
+
+    def read(after: str | None, count: int) -> tuple[list[dict[str, Any]], str | None]:
+        found, following = amendments.history(context, name, after, count)
+        return [_shown(one) for one in found], following
+
+    return page_in_parts(read, cursor, limit, AT_ONCE)
 
 
 def _shown(one: AmendmentRecord) -> dict[str, Any]:

@@ -1,12 +1,13 @@
-"""Query parameters that would be ignored are refused: a slip must not change a number.
+"""Query parameters that would be ignored or misread are refused: a slip must not change a number.
 
-These are names that a route does not know, a second value where one counts, and lists of nothing.
+These are names that a route does not know, a second value where one counts, lists of nothing, and
+numbers such as 1_0, which Python reads as 10.
 """
 
 from __future__ import annotations
 
 import difflib
-from typing import get_origin
+from typing import Annotated, Any, get_args, get_origin
 
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
@@ -15,6 +16,7 @@ from fastapi.routing import APIRoute
 from app.errors import Invalid
 
 MOST_FAULTS = 5
+PLAIN = "expected a number in decimal digits, without underscores"
 
 
 def refuse_ignored_parameters(request: Request) -> None:
@@ -22,13 +24,19 @@ def refuse_ignored_parameters(request: Request) -> None:
 
     Raises:
         Invalid: with each unknown name and the nearest known one, each parameter that is given
-            several times and has one value, and each list that names nothing; five at most.
+            several times and has one value, each list that names nothing, and each number with
+            an underscore; five at most.
     """
     route = request.scope.get("route")
-    if not request.query_params or not isinstance(route, APIRoute):
+    if not isinstance(route, APIRoute) or not (request.query_params or request.path_params):
         return
     known = _known(route.dependant)
-    faults: list[str] = []
+    numbers = _numbers(route.dependant)
+    faults = [
+        f"path.{name}: {PLAIN}."
+        for name, value in request.path_params.items()
+        if name in numbers and "_" in str(value)
+    ]
     for name in dict.fromkeys(request.query_params):
         if len(faults) == MOST_FAULTS:  # to find near names for thousands takes seconds
             break
@@ -39,6 +47,8 @@ def refuse_ignored_parameters(request: Request) -> None:
             faults.append(f"query.{name}: it is given {len(values)} times, and takes one value.")
         elif known[name] and not all(value.replace(",", " ").strip() for value in values):
             faults.append(f"query.{name}: it names nothing; leave it out to name none.")
+        elif name in numbers and any("_" in value for value in values):
+            faults.append(f"query.{name}: {PLAIN}.")
     if faults:
         raise Invalid(" ".join(faults))
 
@@ -52,6 +62,25 @@ def _known(dependant: Dependant) -> dict[str, bool]:
     for inner in dependant.dependencies:
         found |= _known(inner)
     return found
+
+
+def _numbers(dependant: Dependant) -> set[str]:
+    """The names of the parameters that are numbers, in the query and in the path."""
+    own = (*dependant.query_params, *dependant.path_params)
+    found = {field.alias for field in own if is_number(field.field_info.annotation)}
+    return found.union(*map(_numbers, dependant.dependencies))
+
+
+def is_number(annotation: Any) -> bool:
+    """Whether a parameter or field of this type takes a number and no text.
+
+    >>> is_number(float), is_number(int | None), is_number(str | int), is_number(bool)
+    (True, True, False, False)
+    """
+    if get_origin(annotation) is Annotated:
+        return is_number(get_args(annotation)[0])
+    kinds = [each for each in get_args(annotation) if each is not type(None)]
+    return annotation in (int, float) or (bool(kinds) and all(map(is_number, kinds)))
 
 
 def _about(name: str, known: frozenset[str]) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
     StringConstraints,
+    ValidationInfo,
+    field_validator,
 )
+from pydantic_core import PydanticCustomError
 
+from app.api.http.query_names import PLAIN, is_number
 from app.domain.feedback import Feedback
 from app.domain.states import Failure, RunState
 
@@ -32,6 +36,16 @@ class Body(BaseModel):
     """A request body, which refuses unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _is_plain(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse a number as a text with an underscore: Python reads "1_0" as 10."""
+        if isinstance(value, str) and "_" in value:
+            field = cls.model_fields.get(info.field_name or "")
+            if field is not None and is_number(field.annotation):
+                raise PydanticCustomError("plain_number", PLAIN)
+        return value
 
 
 class Resources(Body):

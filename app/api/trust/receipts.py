@@ -16,6 +16,7 @@ from app.api.dependencies import (
     Id,
     Limit,
 )
+from app.api.http.next_page import page_in_parts
 from app.api.http.problems import responses
 from app.api.schemas.receipts import ExperimentReceiptIn, FreezeIn, FreezeOut, ReceiptOut
 from app.api.schemas.runs import Page
@@ -29,6 +30,7 @@ from app.services.receipts.experiment_receipts import issue_for_experiment
 from app.services.receipts.freeze import NewFreeze
 from app.storage.queries.trust.receipts import ReceiptRecord
 
+AT_ONCE = 20  # read together: the statement of an experiment may have megabytes
 router = APIRouter(prefix="/v1", tags=["receipts"])
 Kind = Annotated[ReceiptKind | None, Query(description="receipts of this kind only")]
 ENVELOPE = "application/vnd.dsse.envelope.v1+json"
@@ -102,8 +104,12 @@ def list_experiment_receipts(
     context: Ctx, name: ExperimentPath, kind: Kind = None, limit: Limit = 100, cursor: Cursor = None
 ) -> Any:
     """The receipts of an experiment and of its runs, oldest first."""
-    found, after = read.of_experiment(context, name, kind=kind, after=cursor, limit=limit)
-    return {"items": [_shown(one) for one in found], "next_cursor": after}
+
+    def part(after: str | None, count: int) -> tuple[list[dict[str, Any]], str | None]:
+        found, following = read.of_experiment(context, name, kind=kind, after=after, limit=count)
+        return [_shown(one) for one in found], following
+
+    return page_in_parts(part, cursor, limit, AT_ONCE)
 
 
 @router.post(

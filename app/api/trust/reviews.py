@@ -112,6 +112,6 @@ def add_known_leak(context: Ctx, caller: Anyone, slug: Slug, body: NewKnownLeak)
     responses=ANSWERS,
     dependencies=[FOR_ADMINS],
 )
-def remove_known_leak(context: Ctx, slug: Slug, sha256: Digest) -> None:
+def remove_known_leak(context: Ctx, caller: Anyone, slug: Slug, sha256: Digest) -> None:
     """Take a file from the list. The signals that it gave stay."""
-    deciding.remove_known_leak(context, slug, sha256)
+    deciding.remove_known_leak(context, slug, sha256, by=caller.key_id)

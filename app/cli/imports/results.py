@@ -12,7 +12,7 @@ import typer
 from app.cli.context import podium
 from app.cli.options import AsJson, regular
 from app.cli.output import out, print_json, print_note
-from app.domain.wording import first_lines
+from app.domain.wording import counted, first_lines
 
 if TYPE_CHECKING:
     from app.importers.grading_report import Mismatch
@@ -102,9 +102,9 @@ def import_mlagentbench_results(
     )
     seeds = f"{imported.seeds[0]} to {imported.seeds[-1]}"
     out.print(
-        f"{experiment}: {imported.imported} runs at {competition} imported with {imported.scores} "
-        f"scores, {imported.unchanged} imported before; seeds {seeds}; failures: "
-        f"{failures or 'none'}; {len(imported.mismatches)} mismatches",
+        f"{experiment}: {counted(imported.imported, 'run')} at {competition} imported with "
+        f"{counted(imported.scores, 'score')}, {imported.unchanged} imported before; "
+        f"seeds {seeds}; failures: {failures or 'none'}; mismatches: {len(imported.mismatches)}",
         markup=False, highlight=False,
     )  # fmt: skip
     _print_mismatches(imported.mismatches)
@@ -128,8 +128,8 @@ def _group_document(one: ImportedExperiment) -> dict[str, Any]:
 def _print_summary(experiment: str, imported: ImportedReports) -> None:
     seeds = ", ".join(map(str, imported.seeds))
     out.print(
-        f"{experiment}: {imported.imported} results imported, {imported.unchanged} before; "
-        f"seeds {seeds}; {len(imported.mismatches)} mismatches",
+        f"{experiment}: {counted(imported.imported, 'result')} imported, "
+        f"{imported.unchanged} before; seeds {seeds}; mismatches: {len(imported.mismatches)}",
         markup=False, highlight=False,
     )  # fmt: skip
     _print_mismatches(imported.mismatches)

@@ -11,7 +11,7 @@ import typer
 from app.cli.context import podium
 from app.cli.options import AsJson
 from app.cli.output import print_json, print_note
-from app.domain.wording import first_lines
+from app.domain.wording import counted, first_lines
 
 if TYPE_CHECKING:
     from app.cli.progress import Progress
@@ -71,8 +71,9 @@ def import_submissions(
     else:
         counts = ", ".join(f"{count} {state}" for state, count in states.items()) or "no file"
         typer.echo(
-            f"{experiment}: {taken.imported} attempts imported, {taken.unchanged} before; "
-            f"{counts}; {document['without_file']} without a file; {len(taken.problems)} problems"
+            f"{experiment}: {counted(taken.imported, 'attempt')} imported, "
+            f"{taken.unchanged} before; {counts}; {document['without_file']} without a file; "
+            f"problems: {len(taken.problems)}"
         )
         for line in first_lines(taken.problems, SHOWN_PROBLEMS, "--json lists all"):
             print_note(line)

@@ -10,7 +10,7 @@ import typer
 from app.cli.tables import print_table
 from app.domain.wording import counted
 
-SHOWN = 50  # lines of a table; --json and the API have all
+SHOWN = 50  # lines of a table; --json has the first 1,000
 RATES = ("any_medal", "gold", "silver", "bronze", "above_median", "valid_submission")
 
 
@@ -42,7 +42,7 @@ def print_difference(document: Mapping[str, Any]) -> None:
             ],
             "",
         )  # fmt: skip
-        _more(difference["finals_changed"] - min(len(finals), SHOWN), "run")
+        _more(difference["finals_changed"], len(finals), "run")
     moved = [one for one in difference["experiments"] if one["before"] != one["after"]]
     if moved:
         typer.echo("")
@@ -58,7 +58,7 @@ def print_difference(document: Mapping[str, Any]) -> None:
         )
     same = len(difference["experiments"]) - len(moved)
     typer.echo(f"{counted(same, 'experiment')} with the same rates")
-    _print_changes(document["changes"])
+    _print_changes(document["changes"], counts["submissions"] - counts["equal"])
 
 
 def print_verification(document: Mapping[str, Any]) -> None:
@@ -73,10 +73,10 @@ def print_verification(document: Mapping[str, Any]) -> None:
             f"{counted(found['other_environment'], 'first grade')} made by another environment "
             f"than {document['podium_version']}, {document['environment']}"
         )
-    _print_changes(found["submissions"])
+    _print_changes(found["submissions"], found["different"])
 
 
-def _print_changes(changes: Sequence[Mapping[str, Any]]) -> None:
+def _print_changes(changes: Sequence[Mapping[str, Any]], total: int) -> None:
     if not changes:
         return
     typer.echo("")
@@ -90,7 +90,7 @@ def _print_changes(changes: Sequence[Mapping[str, Any]]) -> None:
         ],
         "",
     )  # fmt: skip
-    _more(len(changes) - SHOWN, "submission")
+    _more(total, len(changes), "submission")
 
 
 def _final(final: Mapping[str, Any] | None) -> list[Any]:
@@ -106,6 +106,8 @@ def _rate(side: Mapping[str, Any], rate: str) -> str | None:
     return None if side["rates"] is None else f"{side['rates'][rate]:.2f}"
 
 
-def _more(count: int, what: str) -> None:
-    if count > 0:
-        typer.echo(f"and {counted(count, f'more {what}')}; --json lists them")
+def _more(total: int, listed: int, what: str) -> None:
+    """Say how many there are beyond the table, and how many of them `--json` lists."""
+    if total > min(listed, SHOWN):
+        where = "lists them" if listed == total else f"lists the first {listed:,}"
+        typer.echo(f"and {counted(total - min(listed, SHOWN), f'more {what}')}; --json {where}")

@@ -13,6 +13,7 @@ from app.cli.output import print_json
 from app.cli.remote import remote
 from app.cli.tables import print_table
 from app.domain.states import QueueState, ReviewDecision
+from app.domain.wording import counted
 from app.errors import Invalid
 from app.review.signals import Level, Signal
 
@@ -115,7 +116,9 @@ def known_leak(
 
         with podium() as context:
             _, count = add_known_leak(context, slug, sha256, note, by=None)
-    typer.echo(f"listed; {count} submissions have these bytes")
+    typer.echo(
+        f"listed; {counted(count, 'submission')} {'has' if count == 1 else 'have'} these bytes"
+    )
 
 
 def _decide(run: str, decision: ReviewDecision, reason: str, url: str, key: str) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC
 from typing import Any
 
 from app.domain.result_choices import Excluded, Padding
-from app.domain.wording import counted, first_few
+from app.domain.wording import are, counted, first_few
 from app.reports.document.page import Marked
 from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.storage.database.records import DISCLOSURE_KINDS, HARNESS, HARNESS_KINDS
@@ -98,8 +98,15 @@ EFFECTS = {
 
 
 def missing_note(count: int, padding: Padding) -> str:
-    """How many results are missing, and how they count."""
-    return f"{count} missing results {EFFECTS[padding.value]} (padding={padding})"
+    """How many results are missing, and how they count.
+
+    >>> missing_note(2, Padding.FAIL)
+    '2 missing results count as failures (padding=fail)'
+    >>> missing_note(1, Padding.FAIL)
+    '1 missing: such results count as failures (padding=fail)'
+    """
+    noun = "missing results" if count > 1 else "missing: such results"
+    return f"{count} {noun} {EFFECTS[padding.value]} (padding={padding})"
 
 
 def marked(text: str, missing: int, padding: Padding) -> str | Marked:
@@ -158,23 +165,28 @@ def own_notes(context: ResultContext) -> list[str]:
         lines.append(f"{missing_note(len(context.missing), scope.padding)}.")
     if context.outside:
         what = "suite" if scope.suite else "competitions shown"
-        lines.append(f"{context.outside} results at competitions outside the {what} do not count.")
+        outside, do = counted(context.outside, "result"), "does" if context.outside == 1 else "do"
+        lines.append(f"{outside} at competitions outside the {what} {do} not count.")
     lines += exclusion_notes(scope, context.excluded, context.archived_competitions)
     if context.open:
-        lines.append(f"{context.open} runs are still open: their last valid submission counts.")
+        whose = "its" if context.open == 1 else "their"
+        lines.append(
+            f"{are(context.open, 'run')} still open: {whose} last valid submission counts."
+        )
     if context.policies:
         searched = totals.get("search_score", 0)
         policies = ", ".join(f"{count} {name}" for name, count in sorted(context.policies.items()))
         lines.append(
-            f"Feedback: {policies}. Told to the agents: {totals.get('validation', 0)} validations, "
-            + (f"{searched} search scores, " if searched else "")
-            + f"{totals.get('public_score', 0)} public scores, "
-            f"{totals.get('private_score', 0)} private scores{_failures(totals, '')}."
+            f"Feedback: {policies}. Told to the agents: "
+            f"{counted(totals.get('validation', 0), 'validation')}, "
+            + (f"{counted(searched, 'search score')}, " if searched else "")
+            + f"{counted(totals.get('public_score', 0), 'public score')}, "
+            f"{counted(totals.get('private_score', 0), 'private score')}{_failures(totals, '')}."
         )
     if any(totals.get(kind) for kind in HARNESS_KINDS):
         lines.append(
-            f"Told to harnesses: {totals.get(f'{HARNESS}validation', 0)} validations, "
-            f"{totals.get(f'{HARNESS}private_score', 0)} private scores"
+            f"Told to harnesses: {counted(totals.get(f'{HARNESS}validation', 0), 'validation')}, "
+            f"{counted(totals.get(f'{HARNESS}private_score', 0), 'private score')}"
             f"{_failures(totals, HARNESS)}. Whether a harness passes them on to its agent, Podium "
             "cannot see."
         )
@@ -183,12 +195,14 @@ def own_notes(context: ResultContext) -> list[str]:
         lines.append(f"Failures of runs: {counts}.")
     if context.imported:
         lines.append(
-            f"{context.imported} imported results: what those agents were told is unknown."
+            f"{counted(context.imported, 'imported result')}: what those agents were told is "
+            "unknown."
         )
     if context.withdrawn:
+        were = "was" if context.withdrawn == 1 else "were"
         lines.append(
-            f"{context.withdrawn} imported results were withdrawn by an admin: the experiment's "
-            "amendments have them and the reasons."
+            f"{counted(context.withdrawn, 'imported result')} {were} withdrawn by an admin: the "
+            "experiment's amendments have them and the reasons."
         )
     if context.freeze:
         departures = first_few([one["text"] for one in context.freeze.departures], SHOWN, "; ")

@@ -48,7 +48,7 @@ def checkpoint(context: Context, size: int | None = None) -> CheckpointRecord:
 
 
 def entries(context: Context, start: int, limit: int) -> list[LogEntryRecord]:
-    """Entries from number `start` on."""
+    """Entries from number `start` on, without their records."""
     with context.database.read() as session:
         return log.entries(session, start=start, limit=limit)
 

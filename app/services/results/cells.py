@@ -147,7 +147,7 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
     order = (*COMPLEXITIES, NO_COMPLEXITY)
     rows.sort(key=lambda row: (order.index(row.complexity), row.competition))
     here = [count for (slug, _), count in counts.items() if slug in slugs]
-    (summary,) = summarize(context, [(about, here)])
+    (summary,) = summarize(context, [(about, here, len(seeds))])
     return HeatMap(summary, seeds, tuple(rows), tuple(archived))
 
 

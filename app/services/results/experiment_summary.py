@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -32,7 +31,8 @@ class ExperimentSummary:
     mean over the results whose place is known. `seconds` is the mean and `cost_usd` the sum over
     the runs that reported them; `priced` is their number. `near_lines` is the number of final
     scores that are nearer to a medal line than their noise, where that was asked for. `seeds` is
-    the largest number of runs at one competition. `flags` are those of the current versions.
+    the number of different seeds at its competitions, as in medal rates. `flags` are those of the
+    current versions.
     """
 
     experiment: ExperimentRecord
@@ -66,13 +66,13 @@ class ExperimentSummary:
 
 
 def summarize(
-    context: Context, found: Sequence[tuple[ListedExperiment, Sequence[CompetitionCounts]]]
+    context: Context, found: Sequence[tuple[ListedExperiment, Sequence[CompetitionCounts], int]]
 ) -> list[ExperimentSummary]:
-    """The numbers of experiments from their counts."""
-    slugs = {one.competition for _, counts in found for one in counts}
+    """The numbers of experiments from their counts and the number of their different seeds."""
+    slugs = {one.competition for _, counts, _ in found for one in counts}
     with context.database.read() as session:
         current = competitions.current_ids(session, slugs)
-    graded = {one.version_id for _, counts in found for one in counts if one.valid}
+    graded = {one.version_id for _, counts, _ in found for one in counts if one.valid}
     ids = {*current.values(), *(each for each in graded if each is not None)}
     versions = {each: context.catalogue.version(each) for each in ids}
     flags_of = {
@@ -80,17 +80,14 @@ def summarize(
         for slug, each in current.items()
     }
     with_board = {each for each, version in versions.items() if version.leaderboard is not None}
-    tables = [_table(counts) for _, counts in found]
+    tables = [_table(counts) for _, counts, _ in found]
     intervals = _intervals(tables)
     summaries = []
-    for (listed, counts), table, interval in zip(found, tables, intervals, strict=True):
+    for (listed, counts, seeds), table, interval in zip(found, tables, intervals, strict=True):
         # As in medal rates: the current versions, and those that graded what counts.
         here = {one.competition for one in counts} & current.keys()
         by = {one.version_id for one in counts if one.valid and one.version_id is not None}
         has_boards = with_board.issuperset({current[slug] for slug in here} | by)
-        runs_at: Counter[str] = Counter()
-        for one in counts:
-            runs_at[one.competition] += one.runs
         totals = dict.fromkeys(SUMMED, 0)
         if counts:
             columns = list(zip(*counts, strict=True))[-len(SUMMED) :]
@@ -98,8 +95,8 @@ def summarize(
         summaries.append(
             ExperimentSummary(
                 experiment=listed.experiment,
-                competitions=len(runs_at),
-                seeds=max(runs_at.values(), default=0),
+                competitions=len({one.competition for one in counts}),
+                seeds=seeds,
                 runs=totals["runs"],
                 counted=totals["counted"],
                 open=totals["open"],

@@ -101,12 +101,20 @@ def _summaries(
         is_regraded = any(one.is_regraded for one in others)
         for each in counting.competition_counts(session, list(counts), is_regraded=is_regraded):
             counts[each.experiment].append(each)
+        seeds = counting.seed_counts(session, list(counts))
         near: Counter[str] = Counter()
         if any(one.has_noise for one in others):
             regrades = [one.id for one in in_force(session)] if is_regraded else []
             finals = uncertainties.of_finals(session, list(counts), regrades)
             near.update(name for name, medal, chances in finals if is_near(medal, chances))
-        made = summarize(context, [(one, counts[one.experiment.name]) for one in others])
+        names = [one.experiment.name for one in others]
+        made = summarize(
+            context,
+            [
+                (one, counts[name], seeds.get(name, 0))
+                for one, name in zip(others, names, strict=True)
+            ],
+        )
         for one, found_here in zip(others, made, strict=True):
             summary = replace(found_here, near_lines=near[one.experiment.name])
             kept[one.experiment.name] = summary

@@ -25,6 +25,7 @@ LOGGED_AS = {
     ReviewDecision.EXCLUDE: "exclusion",
     ReviewDecision.ANNOTATE: "annotation",
 }
+LISTED, DELISTED = "leak", "delisting"  # of files known to be leaked
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
@@ -89,6 +90,8 @@ def add_known_leak(
         new = KnownLeakRecord(competition=slug, sha256=sha256, note=note, added_by=by, at=at)
         if not known_leaks.add(session, new):
             raise Conflict(f"This file is listed for {slug} already.")
+        body = {"competition": slug, "file": sha256, "note": note, "by": by}
+        append_log_entry(context, session, LISTED, body)
         finding = leak_finding(note)
         found = [
             SignalRecord(
@@ -103,11 +106,17 @@ def add_known_leak(
     return context.database.write(record)
 
 
-def remove_known_leak(context: Context, slug: str, sha256: str) -> None:
+def remove_known_leak(context: Context, slug: str, sha256: str, *, by: str | None) -> None:
     """Take a file from the list. Signals that it gave stay.
 
     Raises:
         NotFound: it is not listed.
     """
-    if not context.database.write(lambda session: known_leaks.remove(session, slug, sha256)):
-        raise NotFound(f"No such file is listed for {slug!r}.")
+
+    def record(session: Session) -> None:
+        if not known_leaks.remove(session, slug, sha256):
+            raise NotFound(f"No such file is listed for {slug!r}.")
+        body = {"competition": slug, "file": sha256, "by": by}
+        append_log_entry(context, session, DELISTED, body)
+
+    context.database.write(record)

@@ -80,6 +80,15 @@ def count(value: int | None) -> str:
     return NONE if value is None else f"{value:,}"
 
 
+def counted(value: int, noun: str) -> str:
+    """A whole number with its noun, as a reader says it.
+
+    >>> counted(1, "seed"), counted(3242, "seed")
+    ('1 seed', '3,242 seeds')
+    """
+    return f"{count(value)} {noun}" if value == 1 else f"{count(value)} {noun}s"
+
+
 def dollars(value: float | None) -> str:
     """An amount of money.
 
@@ -156,7 +165,7 @@ def segment(value: str) -> str:
 FILTERS = {
     function.__name__: function
     for function in (
-        percent, interval, signed, improvement, logit, number, count, dollars, when, duration, size,
-        place, words, segment,
+        percent, interval, signed, improvement, logit, number, count, counted, dollars, when,
+        duration, size, place, words, segment,
     )
 }  # fmt: skip

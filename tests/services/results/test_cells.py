@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from app.domain.result_choices import Padding
 from app.domain.states import RunState
 from app.services.results.cells import heat_map
 from app.services.results.experiment_summary import ExperimentSummary
+from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.results.overview import page
 from app.services.runtime.context import Context
 from app.storage.queries import runs
@@ -53,3 +55,21 @@ def test_the_list_has_the_flags_and_boards_of_current_versions(
         lambda session: add_version(session, "bikes", number=3, leaderboard=None)
     )
     assert (listed(context, "first").flags, listed(context, "first").rates) == ((), None)
+
+
+def test_the_list_counts_missing_results_by_all_seeds_as_rates_do(
+    context: Context, here: World
+) -> None:
+    """Seeds 0 and 1 at one competition, 2 and 3 at another: each misses those of the other."""
+    graded(here)
+    other = context.database.write(lambda session: add_version(session, "boats"))
+    add_run(context.database, here.version, "first", seed=0, state="closed")
+    for seed in (2, 3):
+        add_run(context.database, other, "first", seed=seed, state="closed")
+    rates, _ = result_context(context, "first", ResultFilter(padding=Padding.AVAILABLE))
+
+    found = listed(context, "first")
+    assert len(rates.missing) == 4
+    assert (found.missing, found.seeds) == (4, len(rates.grid.seeds))
+    drawn = heat_map(context, "first").summary
+    assert (drawn.missing, drawn.seeds) == (4, 4)

@@ -91,9 +91,27 @@ def test_a_listed_leak_marks_what_was_sent_before(context: Context, here: World)
     assert [(one.signal, one.submission_id) for one in found] == [(Signal.KNOWN_LEAK, first.id)]
     with pytest.raises(Conflict, match="already"):
         add_known_leak(context, here.run.competition, SHA256, "again", by=None)
-    remove_known_leak(context, here.run.competition, SHA256)
+    remove_known_leak(context, here.run.competition, SHA256, by=None)
     with pytest.raises(NotFound):
-        remove_known_leak(context, here.run.competition, SHA256)
+        remove_known_leak(context, here.run.competition, SHA256, by=None)
+
+
+def test_listed_and_removed_leaks_are_in_the_public_log(
+    context: Context, here: World, admin: str
+) -> None:
+    slug, by = here.run.competition, admin
+    add_known_leak(context, slug, SHA256, "from a forum", by=by)
+    with pytest.raises(Conflict):
+        add_known_leak(context, slug, SHA256, "again", by=by)
+    remove_known_leak(context, slug, SHA256, by=by)
+    with pytest.raises(NotFound):
+        remove_known_leak(context, slug, SHA256, by=by)
+
+    with context.database.read() as session:
+        found = [json.loads(one.record or "") for one in log.all_entries(session)]
+    own = [(one["kind"], one["competition"], one["file"], one["by"]) for one in found[1:]]
+    assert own == [("leak", slug, SHA256, by), ("delisting", slug, SHA256, by)]
+    assert found[1]["note"] == "from a forum"
 
 
 @pytest.mark.parametrize("wrong", ["", "f" * 63, "F" * 64, "g" * 64, "f" * 65])
@@ -125,6 +143,6 @@ def test_a_decision_counts_for_signals_of_a_clock_that_was_ahead(
     add_known_leak(context, here.run.competition, "f" * 64, "another", by=None)
     assert page(context, QueueFilter(), None, None)[0] == []  # of each kind a run keeps the first
     context.database.write(lambda session: session.execute(delete(signals.TABLE)).close())
-    remove_known_leak(context, here.run.competition, SHA256)
+    remove_known_leak(context, here.run.competition, SHA256, by=None)
     add_known_leak(context, here.run.competition, SHA256, "found again", by=None)
     assert len(page(context, QueueFilter(), None, None)[0]) == 1

@@ -14,6 +14,7 @@ from app.api.http.connections.progress import Receiving, Writing
 from app.api.http.connections.refusals import Refusal
 from app.api.http.connections.single_request import READ_BYTES, Phase, SingleRequestConnection
 from app.api.http.foreign_host import foreign_host
+from app.api.http.request_log import CALLER
 
 MAX_HEAD_BYTES = 64 * 1024  # of request line and headers together, and of trailers
 HEADER_OVERHEAD = 32  # counted for each header, because each costs memory beyond its bytes
@@ -127,6 +128,22 @@ class BoundedConnection(SingleRequestConnection):
         if self.phase is Phase.RESPONSE:
             self._enter(Phase.HEAD)
         super().on_response_complete()
+
+    def pause_writing(self) -> None:
+        """Count what waits to be sent: the transport calls this when it is more than 64 KiB."""
+        super().pause_writing()
+        self.limit.count_unsent(self)
+
+    def resume_writing(self) -> None:
+        """Go on, now that the client has taken nearly all."""
+        self.limit.forget_unsent(self)
+        super().resume_writing()
+
+    @property
+    def holder(self) -> str:
+        """Whose answer it is: the id of the request's key, or the address of a stranger."""
+        known: Any = None if self.cycle is None else self.cycle.scope.get(CALLER)
+        return self.address if known is None else str(known["key"])
 
     @property
     def stalled_since(self) -> float | None:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 log = logging.getLogger("podium.api")
 CHECK_SECONDS = 1.0
-MOST_UNSENT_BYTES = 64 * 1024 * 1024  # of all connections; beyond, the longest stalled are closed
+MOST_UNSENT_BYTES = 64 * 1024 * 1024  # of all connections; beyond, some are closed
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,10 @@ class Connection(Protocol):
     address: str
     loop: asyncio.AbstractEventLoop
     since: float
+
+    @property
+    def holder(self) -> str:
+        """Whose answers it sends."""
 
     @property
     def stalled_since(self) -> float | None:
@@ -61,6 +65,7 @@ class ConnectionLimit:
         self.bounds = bounds
         self._open: set[Connection] = set()
         self._of_address: Counter[str] = Counter()
+        self._sending: dict[Connection, None] = {}  # those with many unsent bytes, oldest first
         self._timer: asyncio.TimerHandle | None = None
 
     def __len__(self) -> int:
@@ -83,9 +88,22 @@ class ConnectionLimit:
         if connection not in self._open:
             return
         self._open.discard(connection)
+        self._sending.pop(connection, None)
         self._of_address[connection.address] -= 1
         if not self._of_address[connection.address]:
             del self._of_address[connection.address]
+
+    def count_unsent(self, connection: Connection) -> None:
+        """Count a connection that has many bytes to send, and close others if they are too many.
+
+        At once: clients that read slowly could have hundreds of megabytes in a second.
+        """
+        self._sending[connection] = None
+        self._bound_unsent(connection)
+
+    def forget_unsent(self, connection: Connection) -> None:
+        """Forget a connection whose client has taken nearly all."""
+        self._sending.pop(connection, None)
 
     def _abort(self, connection: Connection) -> None:
         self.remove(connection)  # before its transport says so: others may come until then
@@ -99,16 +117,27 @@ class ConnectionLimit:
                 connection.check(now)
             except Exception:  # it must not end the checks of the others
                 log.exception("cannot check a connection")
-        self._bound_unsent()
 
-    def _bound_unsent(self) -> None:
-        unsent = sum(one.unsent() for one in self._open)
-        stalled = [one for one in self._open if one.stalled_since is not None]
-        for one in sorted(stalled, key=lambda one: one.stalled_since or 0.0):
-            if unsent <= MOST_UNSENT_BYTES:
-                return
-            unsent -= one.unsent()
-            self._abort(one)
+    def _bound_unsent(self, newest: Connection) -> None:
+        """Close the longest stalled, then the oldest of who has most unsent, never `newest`."""
+        total = sum(one.unsent() for one in self._open)
+        if total <= MOST_UNSENT_BYTES:
+            return
+        unsent = {one: one.unsent() for one in self._sending}
+        of_holder: Counter[str] = Counter()
+        for one, size in unsent.items():
+            of_holder[one.holder] += size
+        others = [one for one in unsent if one is not newest]
+        stalled = [one for one in others if one.stalled_since is not None]
+        stalled.sort(key=lambda one: one.stalled_since or 0.0)
+        while total > MOST_UNSENT_BYTES and others:
+            most = max(of_holder[one.holder] for one in others)
+            first = next(one for one in others if of_holder[one.holder] == most)
+            closed = stalled.pop(0) if stalled else first
+            others.remove(closed)
+            total -= unsent[closed]
+            of_holder[closed.holder] -= unsent[closed]
+            self._abort(closed)
 
 
 def _least_useful(candidates: Iterable[Connection], newest: Connection) -> Connection:

@@ -1,4 +1,4 @@
-"""Outcome counts of runs by competition."""
+"""Outcome counts of runs by competition, and the seeds of experiments."""
 
 from __future__ import annotations
 
@@ -76,6 +76,19 @@ def competition_counts(
     # Imported results have no version, so no row of one part belongs to a row of the other.
     query = union_all(_summed(_runs(experiments, regrades)), _summed(_imports(experiments)))
     return [CompetitionCounts._make(row) for row in session.execute(query)]
+
+
+def seed_counts(session: Session, experiments: Sequence[str]) -> dict[str, int]:
+    """The number of different seeds of each experiment, at all its competitions together."""
+    of_runs, of_imports = (
+        select(table.c.experiment, table.c.seed).where(
+            *conditions(table, experiments, None, archived=False)
+        )
+        for table in (RUN, IMPORTED)
+    )
+    each = of_runs.union(of_imports).subquery()
+    query = select(each.c.experiment, func.count()).group_by(each.c.experiment)
+    return {name: int(count) for name, count in session.execute(query)}
 
 
 def _summed(rows: Select[Any]) -> Select[Any]:
