@@ -49,6 +49,25 @@ def test_this_machine_has_every_wall_of_a_job():
     assert found["forked"] is None  # only a parent of jobs starts processes
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has core dumps of this kind")
+def test_neither_a_grader_nor_a_job_of_it_leaves_a_core_dump():
+    """A program that gets core dumps, such as Ubuntu's, gets them whatever their limit is."""
+    program = """
+import os
+from app.graders.walls import sandbox, syscalls
+sandbox.confine(os.getppid(), starts_processes=True)
+job = os.fork()
+is_dumpable = syscalls.libc().prctl(3, 0, 0, 0, 0)
+if not job:
+    os._exit(is_dumpable)
+print(is_dumpable, os.waitstatus_to_exitcode(os.waitpid(job, 0)[1]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, check=True, timeout=60
+    )
+    assert done.stdout == b"0 0\n"
+
+
 def test_a_process_with_two_threads_puts_up_no_walls():
     """Landlock would restrict one of them alone."""
     walls, go_on = JobWalls((), None), threading.Event()

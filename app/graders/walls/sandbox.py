@@ -39,6 +39,7 @@ def confine(parent: int, *, starts_processes: bool = False) -> Notes:
     attempt(notes, "network", "unshare", _leave_namespaces)
     attempt(notes, "privileges", "capset", syscalls.drop_capabilities)
     attempt(notes, "privileges", "prctl", syscalls.gain_no_privileges)
+    attempt(notes, "privileges", "prctl", syscalls.leave_no_core_dump)
     attempt(notes, "files", "landlock", lambda: landlock.restrict_files(landlock.prepare_rules()))
     attempt(notes, "orphans", "prctl", lambda: die_with(parent))
     attempt(

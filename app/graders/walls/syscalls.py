@@ -17,6 +17,7 @@ CLONE_NEWNET = 0x40000000
 CLONE_NEWIPC = 0x08000000
 
 _PR_SET_PDEATHSIG = 1
+_PR_SET_DUMPABLE = 4
 _PR_SET_NO_NEW_PRIVS = 38
 _CAPABILITIES_VERSION_3 = 0x20080522
 _CAP_DAC_READ_SEARCH = 2
@@ -30,6 +31,15 @@ def unshare(flags: int) -> None:
 def gain_no_privileges() -> None:
     """Give up the privileges of set-uid programs, permanently."""
     prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def leave_no_core_dump() -> None:
+    """Write no core dump, also not to the program in /proc/sys/kernel/core_pattern.
+
+    No limit of the size of core dumps applies to a program. Copies of this process leave none
+    either, and other processes of the same user cannot read its memory.
+    """
+    prctl(_PR_SET_DUMPABLE, 0)
 
 
 def drop_capabilities() -> None:

@@ -41,6 +41,8 @@ def archive(
 
     def record(session: Session) -> ArchivalRecord:
         log.lock(session)  # of two archivings at once, the second finds the first
+        if kind is ArchivalKind.EXPERIMENT:
+            experiments.lock(session, name)  # a run that is made meanwhile is made before, or not
         _require(session, kind, name)
         refuse_archived(session, kind, name)
         at = _log(context, session, ARCHIVING, kind, name, reason, by)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from app.domain.feedback import Feedback
 from app.domain.states import ArchivalKind
 from app.errors import Conflict, Invalid, NotFound
 from app.services.experiments.archiving import (
@@ -22,6 +23,7 @@ from app.services.experiments.archiving import (
     archived_of_run,
     restore,
 )
+from app.services.experiments.create_run import NewRun, create
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.storage.database.database import Database
@@ -118,6 +120,31 @@ def test_of_two_archivings_at_once_the_second_is_refused(database_url: str, tmp_
         one.result(30)
         with pytest.raises(Conflict):
             two.result(30)
+    context.close()
+    other.close()
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_a_run_that_waits_for_an_archiving_is_refused(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was made after the experiment was archived, by the times of both."""
+    settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
+    context, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
+    world = make_world(context.database)
+    new = NewRun(world.run.experiment, world.run.competition, 77, Feedback.NONE, {})
+    store, made = archivals.archive, []
+
+    def store_slowly(session: Session, record: ArchivalRecord) -> None:
+        made.append(threads.submit(create, other, new))
+        wait(made, 0.3)  # it has to wait for this transaction
+        store(session, record)
+
+    with ThreadPoolExecutor(1) as threads:
+        monkeypatch.setattr(archivals, "archive", store_slowly)
+        archive(context, ArchivalKind.EXPERIMENT, new.experiment, "over", by=None)
+        with pytest.raises(Conflict, match="archived"):
+            made[0].result(30)
     context.close()
     other.close()
 
