@@ -103,11 +103,13 @@ def any_caller(request: Request, context: Ctx, key: Key) -> Caller:
     return found
 
 
+# Those below wait for nothing. So they are coroutines: FastAPI runs functions in threads, and a
+# change of threads takes longer than they do.
 # A harness's key is refused by every route that does not name it.
 AlsoHarness = Annotated[Caller, Depends(any_caller)]
 
 
-def caller(found: AlsoHarness) -> Caller:
+async def caller(found: AlsoHarness) -> Caller:
     """The holder of the request's key, who is not a harness."""
     require_no_harness(found)
     return found
@@ -116,17 +118,17 @@ def caller(found: AlsoHarness) -> Caller:
 Anyone = Annotated[Caller, Depends(caller)]
 
 
-def grader(caller: AlsoHarness) -> None:
+async def grader(caller: AlsoHarness) -> None:
     """Refuse callers who are neither harness nor researcher nor admin."""
     require_grader(caller)
 
 
-def researcher(caller: Anyone) -> None:
+async def researcher(caller: Anyone) -> None:
     """Refuse callers who are neither researcher nor admin."""
     require_researcher(caller)
 
 
-def admin(caller: Anyone) -> None:
+async def admin(caller: Anyone) -> None:
     """Refuse callers who are not admin."""
     require_admin(caller)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Path, Query, Request
@@ -93,7 +94,7 @@ Experiments = Annotated[
 ]
 
 
-def scope(
+async def scope(
     suite: Annotated[
         str | None,
         Query(
@@ -112,6 +113,19 @@ def scope(
     reviews: HowReviewed = Reviews.APPLY,
 ) -> ResultFilter:
     """The attempts that count, and how."""
+    return filter_of(suite, padding, exclude_flags, excluded, archived, as_of, reviews)
+
+
+def filter_of(
+    suite: str | None,
+    padding: Padding,
+    exclude_flags: str,
+    excluded: Excluded,
+    archived: bool,
+    as_of: datetime | None = None,
+    reviews: Reviews = Reviews.APPLY,
+) -> ResultFilter:
+    """The attempts that count, of the values of a query; flags are separated by commas."""
     flags = tuple(sorted({flag.strip() for flag in exclude_flags.split(",") if flag.strip()}))
     basis = Basis(as_of=as_of)
     return ResultFilter(suite or None, padding, flags, excluded, archived, basis, reviews)
@@ -221,7 +235,7 @@ def show_items(
     reviews: HowReviewed = Reviews.APPLY,
 ) -> Any:
     """How well each competition of a suite separates the experiments with runs at it."""
-    chosen = scope(suite_name, padding, exclude_flags, excluded, archived, as_of, reviews)
+    chosen = filter_of(suite_name, padding, exclude_flags, excluded, archived, as_of, reviews)
     return answer(
         request, items_report(chosen, *board.items(context, chosen, rate, experiments), rate)
     )

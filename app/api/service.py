@@ -44,8 +44,8 @@ READINESS = {
                 "isolation": {"type": "object"},
                 "connections": {
                     "type": "object",
-                    "description": "of this server, and its open files (`descriptors`, of which "
-                    "connections are a part) of its limit",
+                    "description": "of this server, and its open files (`descriptors`: the "
+                    "connections, and others rounded up to 256) of its limit",
                     "required": ["open", "most", "descriptors", "limit"],
                     "properties": {
                         "open": {"type": "integer"},

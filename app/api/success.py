@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, ExperimentPath, Id
 from app.api.http.negotiation import answer
-from app.api.results import ANSWERS, scope
+from app.api.results import ANSWERS, filter_of
 from app.api.schemas.success import OutcomesOut, SuccessRatesOut, TrajectoryOut
 from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
 from app.reports.run_outcomes import outcomes_report, trajectory_report
@@ -40,7 +40,7 @@ Starter = Annotated[
 ]
 
 
-def lenient_scope(
+async def lenient_scope(
     suite: Annotated[
         str | None,
         Query(
@@ -70,7 +70,7 @@ def lenient_scope(
     archived: Archived = False,
 ) -> ResultFilter:
     """The runs that count, and how; by default without competitions that have no run."""
-    return scope(suite, padding, exclude_flags, excluded, archived)
+    return filter_of(suite, padding, exclude_flags, excluded, archived)
 
 
 @router.get("/experiments/{name}/success-rates", response_model=SuccessRatesOut, responses=ANSWERS)

@@ -48,7 +48,7 @@ def _named(pairs: Any) -> Fields:
     return Fields({name: value for name, value in known if name and value != ""})
 
 
-def _query(request: Request) -> Fields:
+async def _query(request: Request) -> Fields:
     # kaggle 1.6 writes an absent page token as `None`.
     given = [(name, value) for name, value in request.query_params.items() if value != "None"]
     return _named([*given, *_path(request)])

@@ -15,6 +15,8 @@ from app.metrics.registry import metric
 POINT = ("label", "x", "y")
 BOX = (*POINT, "width", "height")
 MANY_PAIRS = 2_000_000  # of boxes and points in memory at once; beyond that, row by row
+MANY_IN_ROW = 1_000_000  # pairs of a row; beyond that, each box looks at cells and not at points
+MOST_CELLS = 8_000_000  # of a row's boxes with one label
 
 
 def _needs_points(form: SubmissionForm, parameters: Mapping[str, Any]) -> list[str]:
@@ -98,7 +100,9 @@ def _found_row_by_row(y_true: Boxes, y_pred: Boxes) -> IntArray:
     for row in range(len(y_true)):
         boxes = y_true.values[y_true.offsets[row] : y_true.offsets[row + 1]]
         points = y_pred.values[y_pred.offsets[row] : y_pred.offsets[row + 1]]
-        if len(boxes) and len(points):
+        if len(boxes) * len(points) > MANY_IN_ROW:
+            found[row] = _matched_by_label(boxes, points)
+        elif len(boxes) and len(points):
             found[row] = _matched(boxes, points)
     return np.repeat(np.arange(len(y_true), dtype=np.int64), found)
 
@@ -112,3 +116,61 @@ def _matched(boxes: FloatArray, points: FloatArray) -> int:
         place = int(np.argmax(inside))
         free[place] &= not inside[place]
     return int(np.count_nonzero(~free))
+
+
+def _matched_by_label(boxes: FloatArray, points: FloatArray) -> int:
+    """The same as `_matched`, in a time that hardly grows with boxes times points."""
+    order = np.argsort(points[:, 0], kind="stable")
+    labels = points[order, 0]
+    found = 0
+    for label in np.unique(boxes[:, 0]).tolist():
+        start, end = np.searchsorted(labels, label, "left"), np.searchsorted(labels, label, "right")
+        if start < end:
+            found += _matched_in_cells(boxes[boxes[:, 0] == label], points[order[start:end]])
+    return found
+
+
+def _matched_in_cells(boxes: FloatArray, points: FloatArray) -> int:
+    """The same as `_matched`, for boxes and points of one label.
+
+    The edges of the boxes cut the plane into cells. All points of a cell are inside the same
+    boxes, so a box looks at the first free point of each of its cells.
+    """
+    across, x, width = _in_cells(boxes[:, 1], boxes[:, 1] + boxes[:, 3], points[:, 1])
+    down, y, height = _in_cells(boxes[:, 2], boxes[:, 2] + boxes[:, 4], points[:, 2])
+    if width * height > MOST_CELLS:
+        return _matched(boxes, points)
+    cells = x * height + y
+    order = np.argsort(cells, kind="stable")
+    cells = cells[order]
+    firsts = np.flatnonzero(np.diff(cells, prepend=-1))
+    free = np.full(width * height, len(points), dtype=np.int64)  # the first one of each cell
+    free[cells[firsts]] = order[firsts]
+    table = free.reshape(width, height)
+    position: dict[int, int] = {}
+    found = 0
+    for (left, right), (top, bottom) in zip(across.tolist(), down.tolist(), strict=True):
+        window = table[left:right, top:bottom]
+        if not window.size or window.min() == len(points):
+            continue
+        column, row = divmod(int(window.argmin()), window.shape[1])
+        cell = (left + column) * height + top + row
+        place = position.get(cell, int(np.searchsorted(cells, cell))) + 1
+        position[cell] = place
+        is_last = place == len(cells) or cells[place] != cell
+        free[cell] = len(points) if is_last else order[place]
+        found += 1
+    return found
+
+
+def _in_cells(
+    low: FloatArray, high: FloatArray, points: FloatArray
+) -> tuple[IntArray, IntArray, int]:
+    """Along one axis: the first cell of each box and the one after its last, and each point's.
+
+    Also the number of cells. An edge is a cell of its own, because it is not inside.
+    """
+    edges = np.unique(np.append(low, high))
+    ends = np.stack([np.searchsorted(edges, low) + 1, np.searchsorted(edges, high)], axis=1)
+    inside = np.searchsorted(edges, points, "left") + np.searchsorted(edges, points, "right")
+    return 2 * ends + [0, 1], inside, 2 * len(edges) + 1

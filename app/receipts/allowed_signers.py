@@ -16,7 +16,10 @@ from app.receipts.sshsig import RECEIPT_NAMESPACE, public_line, read_public
 KEY_TYPE = re.compile(r"(?:ssh|sk-ssh|ecdsa|sk-ecdsa)-[a-z0-9@.-]+")
 TIME = "%Y%m%d%H%M%SZ"
 OPTION = re.compile(r'([a-z-]+)="([^"]*)"')
-LINE = re.compile(r'(\S+)\s+(?:((?:[a-z-]+="[^"]*",?)+)\s+)?ssh-ed25519\s+(\S+)(?:\s.*)?')
+OPTIONS_KNOWN = frozenset({"namespaces", "valid-after", "valid-before"})
+AUTHORITY = re.compile(r"(?:^|,)cert-authority(?:,|$)", re.IGNORECASE)
+OPTIONS = r'(?:((?:[a-z-]+="[^"]*",?|cert-authority,?)+)\s+)?'
+LINE = re.compile(rf"(\S+)\s+{OPTIONS}({KEY_TYPE.pattern})\s+(\S+)(?:\s.*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,10 @@ class Signer:
     after: datetime | None = None
     before: datetime | None = None
     namespaces: tuple[str, ...] = (RECEIPT_NAMESPACE,)
+
+    def may_sign_for(self, namespace: str) -> bool:
+        """Whether the key is one of those that sign for this namespace."""
+        return not self.namespaces or namespace in self.namespaces
 
     def valid_at(self, moment: datetime) -> bool:
         """Whether the key may sign at this moment."""
@@ -41,7 +48,7 @@ def allowed_signers(signers: Iterable[Signer]) -> str:
 
 
 def read_allowed_signers(text: str) -> list[Signer]:
-    """The signers of a file. Lines with keys of other types are left out.
+    """The signers of a file. Keys of other types and authorities of certificates are left out.
 
     Raises:
         BadReceipt: a line with an Ed25519 key cannot be read.
@@ -51,11 +58,16 @@ def read_allowed_signers(text: str) -> list[Signer]:
         if "ssh-ed25519" not in line or line.lstrip().startswith("#"):
             continue
         match = LINE.fullmatch(line.strip())
-        if match is None:
+        if match is not None and (match[3] != "ssh-ed25519" or AUTHORITY.search(match[2] or "")):
+            continue
+        options = OPTION.findall(match[2] or "") if match else []
+        given = dict(options)
+        # Of two options alike it is not clear which counts, and an unknown one may forbid things.
+        if match is None or len(given) < len(options) or not given.keys() <= OPTIONS_KNOWN:
             raise BadReceipt(f"Line {number} of the allowed signers cannot be read: {line[:80]!r}.")
-        name, options, key = match.groups()
-        given = dict(OPTION.findall(options or ""))
-        names = tuple(one for one in given.get("namespaces", "").split(",") if one)
+        name, _, _, key = match.groups()
+        # An empty list allows nothing, a missing one everything.
+        names = tuple(given["namespaces"].split(",")) if "namespaces" in given else ()
         after, before = (_time(given.get(f"valid-{end}"), number) for end in ("after", "before"))
         found.append(Signer(name, read_public(key), after, before, names))
     return found
@@ -83,12 +95,15 @@ def read_revoked(text: str) -> set[bytes]:
 
 
 def _line(signer: Signer) -> str:
-    options = [f'namespaces="{",".join(signer.namespaces)}"']
+    options = []
+    if signer.namespaces:
+        options.append(f'namespaces="{",".join(signer.namespaces)}"')
     if signer.after is not None:
         options.append(f'valid-after="{signer.after:{TIME}}"')
     if signer.before is not None:
         options.append(f'valid-before="{signer.before:{TIME}}"')
-    return f"{signer.name} {','.join(options)} {public_line(signer.public)}"
+    words = (signer.name, ",".join(options), public_line(signer.public))
+    return " ".join(word for word in words if word)
 
 
 def _time(text: str | None, line: int) -> datetime | None:

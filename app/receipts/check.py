@@ -81,8 +81,7 @@ def _checked(data: bytes, public: bytes, namespace: str, trust: Trust) -> Checke
     statement = read_statement(data)
     at = time_created(statement)
     for signer in own:
-        fits = not signer.namespaces or namespace in signer.namespaces
-        if fits and signer.valid_at(at):
+        if signer.may_sign_for(namespace) and signer.valid_at(at):
             return CheckedReceipt(data, statement, signer.name)
     raise BadReceipt(
         f"The key of {own[0].name} was not valid for receipts at {at.isoformat()}, the time of "
@@ -106,7 +105,13 @@ def check_inclusion(proof: dict[str, Any], data: bytes, trust: Trust) -> Checkpo
         raise BadProof("The leaf of the proof has no sha256 or no time.") from None
     if named != hashlib.sha256(data).hexdigest():
         raise BadProof(f"The entry {number} of the log is not of this receipt.")
-    created = time_created(read_statement(data))
+    receipt = read_statement(data)
+    if (name := _name_in(receipt)) != found.origin:
+        raise BadProof(
+            f"The receipt is of {name}, and the proof of the log of {found.origin}: a Podium "
+            "enters its own receipts only."
+        )
+    created = time_created(receipt)
     if abs(entered - created) > BETWEEN:
         raise BadProof(
             f"The receipt states {created.isoformat()}, and was entered into the log at "
@@ -185,6 +190,13 @@ def check_one_log(included: Checkpoint, others: Sequence[Checkpoint]) -> None:
             "so nothing shows that they are of one log. Name with --log the answer of "
             f"/v1/log/proofs/{needed}."
         )
+
+
+def _name_in(receipt: dict[str, Any]) -> str:
+    try:
+        return str(receipt["predicate"]["verifier"]["id"])
+    except (KeyError, TypeError):
+        raise BadReceipt("The receipt does not say which Podium signed it.") from None
 
 
 def _text(proof: dict[str, Any], name: str) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from app.receipts import ed25519
 from app.receipts.allowed_signers import Signer
 from app.receipts.errors import BadProof
+from app.receipts.sshsig import RECEIPT_NAMESPACE
 
 ALGORITHM = b"\x01"  # Ed25519, in the list of the signed note
 DASH = "— "  # begins the line of a signature
@@ -36,12 +37,17 @@ def signed_checkpoint(checkpoint: Checkpoint, private: bytes) -> str:
 
 
 def read_checkpoint(note: str, signers: Iterable[Signer], revoked: Iterable[bytes]) -> Checkpoint:
-    """The checkpoint of a signed note, if one of the signers signed it.
+    """The checkpoint of a signed note, if the signer that its log is named after signed it.
+
+    Other signers of the same file do not count: those of another Podium, and people whose keys sign
+    something else than receipts.
 
     Raises:
-        BadProof: the note is not well formed, or no allowed key signed it.
+        BadProof: the note is not well formed, or no allowed key of the log signed it.
     """
-    text = signed_text(note, signers, revoked)
+    origin = note.partition("\n")[0]
+    own = [each for each in signers if each.name == origin and each.may_sign_for(RECEIPT_NAMESPACE)]
+    text = signed_text(note, own, revoked)
     try:
         origin, size, root, *_ = text.split("\n")
         found = Checkpoint(origin, int(size), base64.b64decode(root, validate=True))

@@ -43,8 +43,8 @@ def read_public(text: str) -> bytes:
         BadReceipt: it is not an Ed25519 key.
     """
     try:
-        fields = _Fields(base64.b64decode(text, validate=True))
-        if fields.next() == KEY_TYPE and len(key := fields.next()) == ed25519.KEY_BYTES:
+        key_type, key = _Fields(base64.b64decode(text, validate=True)).all(2)
+        if key_type == KEY_TYPE and len(key) == ed25519.KEY_BYTES:
             return key
     except (ValueError, struct.error):
         pass
@@ -77,12 +77,12 @@ def read(armored: str) -> SshSignature:
         if not blob.startswith(MAGIC) or blob[6:10] != struct.pack(">I", VERSION):
             raise ValueError
         fields = _Fields(blob[10:])
-        key, namespace, _reserved, algorithm, signed = (fields.next() for _ in range(5))
-        signature = _Fields(signed)
-        key_fields = _Fields(key)
-        if key_fields.next() != KEY_TYPE or signature.next() != KEY_TYPE or algorithm != HASH:
+        key, namespace, _reserved, algorithm, signed = fields.all(5)
+        key_type, public = _Fields(key).all(2)
+        signature_type, signature = _Fields(signed).all(2)
+        if (key_type, signature_type, algorithm) != (KEY_TYPE, KEY_TYPE, HASH):
             raise ValueError
-        return SshSignature(key_fields.next(), namespace.decode(), signature.next())
+        return SshSignature(public, namespace.decode(), signature)
     except (ValueError, struct.error, binascii.Error):
         raise BadReceipt(
             "The signature is not one that ssh-keygen -Y sign makes with an Ed25519 key: it begins "
@@ -116,7 +116,14 @@ class _Fields:
     def __init__(self, data: bytes) -> None:
         self._data = data
 
-    def next(self) -> bytes:
+    def all(self, number: int) -> list[bytes]:
+        """So many strings, after which the data ends."""
+        found = [self._next() for _ in range(number)]
+        if self._data:
+            raise ValueError("something follows the last string")
+        return found
+
+    def _next(self) -> bytes:
         (length,) = struct.unpack(">I", self._data[:4])
         value, self._data = self._data[4 : 4 + length], self._data[4 + length :]
         if len(value) != length:

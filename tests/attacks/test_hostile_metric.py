@@ -81,9 +81,9 @@ def test_a_forged_result_fails_its_own_job_alone(attack, data):
 FAULT = '{"message":{"type":"fault","kind":"%s","place":"here"}}'
 
 
-def test_a_metric_cannot_blame_podium_or_the_store(pool, attack, competition):
-    """Those kinds count for no run, and are tried again on other machines. Its own kind counts."""
-    for kind in ("internal", "storage"):
+def test_a_metric_cannot_blame_podium_the_store_or_the_folder(pool, attack, competition):
+    """Those kinds count for no run, and some are tried again. Its own kind counts."""
+    for kind in ("internal", "storage", "competition"):
         forged = (FAULT % kind).encode()
         assert attack(f"send({forged!r}); time.sleep(60)", SEND) == GraderFault("metric", "here")
     for forged, fault in (

@@ -9,6 +9,7 @@ import time
 from datetime import datetime
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -189,3 +190,18 @@ def test_a_change_that_is_not_shown_does_not_move_the_heartbeat(podium: Podium) 
 def passed(shown: dict[str, str]) -> float:
     settled, received = (datetime.fromisoformat(shown[n]) for n in ("settled_at", "received_at"))
     return (settled - received).total_seconds()
+
+
+def test_readyz_does_not_show_when_a_grading_ends(podium: Podium) -> None:
+    folder = podium.competition(metric_py=SLOW.format(0.5), leaderboard=None, usage=None)
+    run = podium.run(folder, feedback="none")
+    seen = set()
+    with httpx.Client(base_url=podium.server.url) as stranger:
+        for _ in range(2):
+            run.submit(good_submission(folder), Prefer="wait=0")
+            ended = time.monotonic() + 3
+            while time.monotonic() < ended:
+                use = stranger.get("/readyz").json()["connections"]
+                seen.add(use["descriptors"] - use["open"])
+
+    assert len(seen) == 1

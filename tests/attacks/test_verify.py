@@ -19,6 +19,7 @@ from tests.factories import good_submission
 from tests.forkserver import run_podium
 from tests.s3 import S3Server
 from tests.server import PodiumServer
+from tests.storage.disks import small_disk
 
 
 @pytest.fixture
@@ -194,3 +195,23 @@ def test_objects_of_a_bucket_are_compared(s3: S3Server, tmp_path: Path) -> None:
     assert status == 1
     assert [one["path"] for one in found["damaged"]] == [f"s3://{bucket}/{key}"]
     assert "remove that object" in found["damaged"][0]["remedy"]
+
+
+def test_objects_are_compared_although_the_directory_for_temporary_files_is_small(
+    s3: S3Server, tmp_path: Path
+) -> None:
+    bucket = s3.bucket()
+    server = PodiumServer(tmp_path / "data", graders=1, blobs_url=f"s3://{bucket}")
+    server.environment |= s3.environment
+    server.start()
+    with contextlib.ExitStack() as clients:
+        clients.callback(server.kill)
+        podium = Podium(server, tmp_path / "folders", clients)
+        podium.run(podium.competition()).submit(b"id,target\n" + b"1,2\n" * 100_000)
+        small = clients.enter_context(small_disk(tmp_path / "small", 64))
+        server.environment["TMPDIR"] = str(small)
+        status, found = run_verify(server)
+        assert (status, found["damaged"]) == (0, [])
+        assert found["bytes"] > 400_000
+
+    assert list((server.data_dir / "tmp").iterdir()) == []

@@ -20,7 +20,7 @@ from tests.api.conftest import WAIT
 from tests.distributed.cluster import await_that
 from tests.factories import good_submission, write_competition
 from tests.postgres import WITHOUT, NoPostgresError, _account, _programs
-from tests.server import KEY, free_port
+from tests.server import KEY, free_ports
 
 PAGE = (Path(__file__).parents[2] / "docs" / "cluster.md").read_text()
 BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -50,7 +50,8 @@ class Home:
         # Not below pytest's directories: a socket's path has at most 107 bytes.
         self.path = Path(tempfile.mkdtemp(prefix="podium-home-"))
         self._user = user
-        self.ports = {port: str(free_port()) for port in ("5432", "7777", "7778")}
+        told = ("5432", "7777", "7778")
+        self.ports = dict(zip(told, map(str, free_ports(len(told))), strict=True))
         self._groups: list[int] = []
         source = self.path / "podium-src"
         source.mkdir()

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from html import unescape
+
+from markdown_it import MarkdownIt
+
 from app.reports.document.page import Marked, ReportPage, Table, to_markdown
 
 
@@ -13,3 +18,22 @@ def test_a_page_has_a_letter_for_each_of_a_thousand_footnotes() -> None:
     text = to_markdown(page)
     lines = ("| 701 [zz] |", "- [zz] 701 missing", "| 702 [aaa] |", "- [aaa] 702 missing")
     assert [line for line in lines if line not in text.splitlines()] == []
+
+
+def test_names_of_users_are_no_markup() -> None:
+    names = ["<img src=x onerror=alert(1)>", "![x](http://evil.example/x.png)", "a\\|b", "<!-- x"]
+    table = Table(["experiment", "rate"], [[name, Marked("1", (name,))] for name in names])
+    html = rendered(to_markdown(ReportPage([table], names)))
+
+    assert "<img" not in html
+    assert "href" not in html
+    assert "<!--" not in html
+    cells = re.findall(r"<td>(.*?)</td>", html)
+    assert [unescape(cell) for cell in cells[::2]] == names
+    notes = re.findall(r"<li>(.*?)</li>", html)
+    assert [unescape(note) for note in notes[-len(names) :]] == names
+
+
+def rendered(markdown: str) -> str:
+    """HTML as programs make it that let HTML in Markdown through."""
+    return MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown)

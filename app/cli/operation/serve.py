@@ -14,6 +14,9 @@ def serve(
     ] = None,
 ) -> None:
     """Serve HTTP. In a new data directory, migrate, import the competitions and print a key."""
+    from app.cli.operation.first_process import leave_first_process
+
+    leave_first_process()  # before the modules of the server take memory in both
     from app.cli.operation.run_server import run_server
 
     run_server(host, port)

@@ -46,6 +46,9 @@ def worker(
     it can within PODIUM_DRAIN_SECONDS, and returns the others to the queue. A second signal ends
     it at once; its missing heartbeats then return its submissions.
     """
+    from app.cli.operation.first_process import leave_first_process
+
+    leave_first_process()  # before the modules of the worker take memory in both
     from app.logs import configure_logs
     from app.read_settings import make_data_directory, read_settings, warn_of_open_directory
     from app.worker.remote import WorkerConfig, run_worker

@@ -59,7 +59,7 @@ def check(asked: Asked) -> dict[str, Any]:
         text = _text(signature) if asked.signature or signature.exists() else None
         checked = check_receipt(_bytes(asked.receipt), text, trust)
         found |= _told(checked)
-    return found | _check_logs(asked, checked, trust)
+    return found | _check_logs(asked, checked, trust) | {"not checked": _left_out(asked)}
 
 
 def print_checked(found: dict[str, Any]) -> None:
@@ -67,6 +67,16 @@ def print_checked(found: dict[str, Any]) -> None:
     for name, value in found.items():
         if value is not None:
             out.print(f"{name}: {value}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _left_out(asked: Asked) -> str | None:
+    """What was not checked, because its file was not named."""
+    missing = {
+        "whether the key was revoked (--revoked FILE)": asked.revoked is None,
+        "whether the public log has the receipt (--log FILE)": not asked.log,
+        "whether others see the same log (--checkpoint FILE)": asked.checkpoint is None,
+    }
+    return "; ".join(what for what, is_missing in missing.items() if is_missing) or None
 
 
 def _told(checked: CheckedReceipt) -> dict[str, Any]:

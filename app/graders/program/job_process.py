@@ -113,8 +113,9 @@ def score_in_process(
         except (EOFError, OSError):
             return GraderFault("crashed", starter.ending())
     result = message.result() if isinstance(message, FaultModel) else message
-    if isinstance(result, GraderFault) and result.kind in ("internal", "storage"):
-        # Only the metric.py can be the cause of what fails here, and it may state any kind.
+    if isinstance(result, GraderFault) and result.kind in ("competition", "internal", "storage"):
+        # Only the metric.py can be the cause of what fails here, and it may state any kind. Those
+        # kinds are no failures of the run, so a metric.py could answer questions with them.
         return GraderFault("metric", result.place)
     if isinstance(result, CheckModel):
         return GraderFault("crashed", "a check, where scores were asked for")

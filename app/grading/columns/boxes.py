@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from app.domain.columns import BoxesColumn
 from app.domain.verdict import ViolationCode
 from app.grading.columns.numbers import NUMBER
+from app.grading.ids.distinct_texts import distinct_texts
 from app.grading.reading.text_table import Cells
 from app.grading.reading.tokens import split_cell, split_cells
 from app.grading.reading.violations import FoundViolations, ViolationKind
@@ -104,12 +105,12 @@ def _labels_as_numbers(column: BoxesColumn, tokens: pa.StringArray) -> pa.String
     width = len(column.fields)
     indexes = np.arange(len(tokens)) % width == column.fields.index(str(column.label))
     labels = tokens.filter(pa.array(indexes))
-    unique = pc.unique(labels)
-    codes = [_code(column, label) for label in unique.to_pylist()]
+    places, distinct = distinct_texts(labels)
+    codes = [_code(column, label) for label in distinct.to_pylist()]
     if None in codes:
         return None
     written = pa.array([str(code) for code in codes], pa.string())
-    plain = written.take(pc.index_in(labels, value_set=unique))
+    plain = written.take(pa.array(places))
     replaced: pa.StringArray = pc.replace_with_mask(tokens, pa.array(indexes), plain)
     return replaced
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.domain.columns import LabelColumn
 from app.domain.verdict import ViolationCode
 from app.grading.columns.numbers import MISSING, NUMBER
-from app.grading.ids.fixed_width_index import KnownTexts, factorize, indexes_in, short_keys
+from app.grading.ids.distinct_texts import distinct_keys, distinct_texts
+from app.grading.ids.fixed_width_index import KnownTexts, indexes_in, short_keys
 from app.grading.ids.public_ids import IntArray
 from app.grading.reading.text_table import Cells
 from app.grading.reading.violations import FoundViolations, ViolationKind, shorten
@@ -86,18 +86,8 @@ def code(
         indexes = known.indexes(cells)
         if indexes is not None:
             return Encoded(indexes, known.texts)
-    if isinstance(cells, pa.StringArray) and len(cells) >= _MANY:
-        keys = short_keys(cells)
-        if keys is not None:
-            codes, first = factorize(keys)
-            # The key of the empty text is 0.
-            return Encoded(codes, cells.take(pa.array(first))) if keys.all() else None
-    coded = cells.dictionary_encode()
-    if isinstance(coded, pa.ChunkedArray):
-        coded = coded.combine_chunks()
-    if pc.index(coded.dictionary, "").as_py() >= 0:
-        return None
-    return Encoded(coded.indices.to_numpy().astype(np.int64), coded.dictionary)
+    codes, names = distinct_texts(cells)
+    return None if pc.index(names, "").as_py() >= 0 else Encoded(codes, names)
 
 
 def code_numbers(numbers: pa.Int64Array, labels: pa.StringArray | None) -> Encoded | None:
@@ -106,7 +96,8 @@ def code_numbers(numbers: pa.Int64Array, labels: pa.StringArray | None) -> Encod
         return code(numbers.cast(pa.string()), labels)
     values = numbers.to_numpy()
     if int(values.max()) > _SPREAD * len(values) + _MANY:
-        codes, distinct = pd.factorize(values)
+        codes, first = distinct_keys(values.view(np.uint64))
+        distinct = values[first]
     else:  # a table of all possible numbers is faster than a hash table
         is_there = np.zeros(int(values.max()) + 1, dtype=bool)
         is_there[values] = True

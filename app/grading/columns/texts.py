@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from app.domain.columns import TextColumn
 from app.domain.verdict import ViolationCode
+from app.grading.ids.distinct_texts import distinct_texts
 from app.grading.reading.text_table import Cells
 from app.grading.reading.tokens import all_match, each_matches
 from app.grading.reading.violations import FoundViolations, ViolationKind
@@ -30,7 +31,7 @@ def texts_from_arrow(column: TextColumn, cells: pa.ChunkedArray) -> TextArray | 
         return None
     if column.max_length is not None and pc.max(pc.utf8_length(cells)).as_py() > column.max_length:
         return None
-    if column.pattern is not None and not all_match(pc.unique(cells), column.pattern):
+    if column.pattern is not None and not all_match(distinct_texts(cells)[1], column.pattern):
         return None
     if column.same_as_empty:
         is_empty = pc.is_in(cells, value_set=pa.array(column.same_as_empty, pa.string()))

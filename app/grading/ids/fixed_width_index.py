@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from app.grading.ids.public_ids import IntArray
+from app.metrics.arrays import IntArray
 
 _WIDTH = 8
 _MASKS = np.array([(1 << (8 * size)) - 1 for size in range(_WIDTH + 1)], dtype=np.uint64)
@@ -24,22 +25,32 @@ def short_keys(texts: pa.StringArray) -> KeyArray | None:
     >>> bool(keys[0] == keys[2] != keys[1]), short_keys(pa.array(["nine bytes"])) is None
     (True, True)
     """
-    if texts.null_count:
+    if texts.null_count or (pc.max(pc.binary_length(texts)).as_py() or 0) > _WIDTH:
         return None
+    return words_of(texts, 1)[0]
+
+
+def words_of(texts: pa.StringArray, words: int) -> list[KeyArray]:
+    """The first bytes of each text as so many numbers of eight bytes, padded with NUL bytes.
+
+    >>> [word.tolist() for word in words_of(pa.array(["b", "12345678c"]), 2)]
+    [[98, 4050765991979987505], [0, 99]]
+    """
     _, ends, data = texts.buffers()
     if ends is None or data is None:
-        return np.zeros(len(texts), dtype=np.uint64)
+        return [np.zeros(len(texts), dtype=np.uint64) for _ in range(words)]
     offsets = np.frombuffer(ends, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
     sizes = np.diff(offsets)
-    if sizes.max(initial=0) > _WIDTH:
-        return None
     first = int(offsets[0])
-    padded = np.zeros(int(offsets[-1]) - first + _WIDTH, dtype=np.uint8)
-    padded[:-_WIDTH] = np.frombuffer(data, dtype=np.uint8)[first : int(offsets[-1])]
+    padded = np.zeros(int(offsets[-1]) - first + words * _WIDTH, dtype=np.uint8)
+    padded[: -words * _WIDTH] = np.frombuffer(data, dtype=np.uint8)[first : int(offsets[-1])]
     windows = np.ndarray((len(padded) - _WIDTH + 1,), dtype="<u8", buffer=padded, strides=(1,))
-    keys: KeyArray = windows[offsets[:-1] - first]
-    keys &= _MASKS[sizes]
-    return keys
+    found = []
+    for start in range(0, words * _WIDTH, _WIDTH):
+        keys: KeyArray = windows[offsets[:-1] + (start - first)]
+        keys &= _MASKS[np.clip(sizes - start, 0, _WIDTH)]
+        found.append(keys)
+    return found
 
 
 class KnownTexts:
@@ -72,15 +83,6 @@ class KnownTexts:
             return None
         found = _indexes(self._index, keys)
         return None if found.min(initial=0) < 0 else found
-
-
-def factorize(keys: KeyArray) -> tuple[IntArray, IntArray]:
-    """Codes in the order of appearance, and where each code appears first."""
-    codes, distinct = pd.factorize(keys)
-    codes = codes.astype(np.int64, copy=False)
-    first = np.empty(len(distinct), dtype=np.int64)
-    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1, dtype=np.int64)
-    return codes, first
 
 
 def indexes_in(keys: KeyArray, known: KeyArray) -> IntArray:

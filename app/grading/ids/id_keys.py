@@ -11,6 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from app.grading.ids.distinct_texts import distinct_texts
+
 IntArray = NDArray[np.int64]
 
 # Files with NUL bytes are rejected, so no two composite ids join to the same text.
@@ -63,11 +65,8 @@ def first_row_of(key: str) -> str:
 
 def _with_row_numbers(keys: pa.Array | pa.ChunkedArray) -> pa.Array:
     """The keys; the second and later rows of an id are marked with their number."""
-    codes = pc.dictionary_encode(keys)
-    if isinstance(codes, pa.ChunkedArray):
-        codes = codes.combine_chunks()
-    indices = pd.Series(codes.indices.to_numpy(zero_copy_only=False))
-    numbers = indices.groupby(indices).cumcount()
+    codes = pd.Series(distinct_texts(keys)[0])
+    numbers = codes.groupby(codes).cumcount()
     marks = np.where(numbers == 0, "", _ROW_MARK + (numbers + 1).astype(str) + " of this id")
     texts = keys.combine_chunks() if isinstance(keys, pa.ChunkedArray) else keys
     return pc.binary_join_element_wise(texts, pa.array(marks, pa.string()), "")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count, product
 from typing import Any
+
+TAG = re.compile(r"<(?=[A-Za-z/!?])")  # the start of a tag, a comment or an address in brackets
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,8 @@ def marks(cell: Any, letters: dict[str, str]) -> tuple[str, str]:
 def to_markdown(page: ReportPage, origin: str = "") -> str:
     """The page as Markdown: tables, then a list of footnotes and notes, the origin last."""
     letters = page.letters()
-    lines = [*(f"[{letter}] {note}" for note, letter in letters.items()), *page.notes]
+    lines = [f"[{letter}] {as_written(note)}" for note, letter in letters.items()]
+    lines += map(as_written, page.notes)
     tables = [_markdown_table(one, letters) for one in page.tables]
     return (
         "\n".join(tables)
@@ -71,8 +75,18 @@ def _markdown_table(table: Table, letters: dict[str, str]) -> str:
 
 def _markdown_cell(cell: Any, letters: dict[str, str]) -> str:
     text, letter = marks(cell, letters)
-    text = text.replace("|", "\\|").replace("\n", " ")
+    text = as_written(text).replace("|", "\\|")
     return f"{text} [{letter}]" if letter else text
+
+
+def as_written(text: str) -> str:
+    r"""A text as Markdown on one line that shows its tags, links and backslashes as they are.
+
+    >>> as_written("<b>, p < 0.05, [0, 1], [a](b)")
+    '\\<b>, p < 0.05, [0, 1], [a]\\(b)'
+    """
+    text = text.replace("\\", "\\\\").replace("](", "]\\(").replace("\n", " ")
+    return TAG.sub(r"\\<", text)
 
 
 def _list(lines: Sequence[str]) -> str:

@@ -48,6 +48,7 @@ def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
     )
 
     def record(session: Session) -> RunRecord:
+        experiments.lock(session, new.experiment, shared=True)  # against a freeze at the same time
         if experiments.get(session, new.experiment) is None:
             raise NotFound(
                 f"There is no experiment {new.experiment!r}; create it first (podium experiments "

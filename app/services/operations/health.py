@@ -24,6 +24,7 @@ DAMAGED = (
     "a query met a damaged page: stop this server, and restore a backup (`podium restore`) into a "
     "new PODIUM_DATA_DIR"
 )
+ROUNDED_TO = 256  # open files besides connections: gradings and requests have some dozens
 NO_WORKER = "none is alive: submissions wait until a `podium worker` starts"
 
 
@@ -62,15 +63,19 @@ class ConnectionUse:
 
     open: int
     most: int
-    descriptors: int  # open files, connections among them
+    descriptors: int  # open files, connections among them; the others rounded up
     limit: int  # of descriptors
 
 
 def connection_use(connections: int, most: int) -> ConnectionUse:
-    """The use by so many connections, with the descriptors of this process."""
+    """The use by so many connections, with the descriptors of this process.
+
+    A grading opens files and closes them when it ends. Its agent must not see when that is.
+    """
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    descriptors = sum(1 for _ in Path("/proc/self/fd").iterdir())
-    return ConnectionUse(connections, most, descriptors, soft)
+    others = sum(1 for _ in Path("/proc/self/fd").iterdir()) - connections
+    told = connections + -(-others // ROUNDED_TO) * ROUNDED_TO
+    return ConnectionUse(connections, most, min(told, soft), soft)
 
 
 def _database(context: Context) -> str:

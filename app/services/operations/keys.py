@@ -16,7 +16,7 @@ from app.services.runtime.context import Context
 from app.services.runtime.pages import one_more, page_of
 from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import KeyRecord
-from app.storage.queries import experiments, keys
+from app.storage.queries import experiments, keys, runs
 
 LIFETIME = re.compile(r"([1-9][0-9]{0,4})([hd])")
 
@@ -86,10 +86,12 @@ def create_for_run(context: Context, run_id: str, *, revoke_others: bool) -> New
     key, record = new_key(Role.RUN, f"{run.experiment}/{run.competition}/{run.seed}", run_id=run_id)
 
     def write(session: Session) -> tuple[str, ...]:
+        if not revoke_others:
+            keys.add_key(session, record)
+            return ()
+        runs.lock_run(session, run_id)  # of two at once, the second revokes the key of the first
         old = [each.id for each in keys.list_keys(session, run=run_id) if each.revoked_at is None]
         keys.add_key(session, record)
-        if not revoke_others:
-            return ()
         for each in old:
             keys.revoke_key(session, each, datetime.now(UTC))
         return tuple(old)

@@ -19,6 +19,7 @@ from app.storage.database.engine import database_url, sqlite_file
 from app.storage.queries.operation import secrets
 
 STORE_FILE = "store"  # below the store's root: its identity
+IDENTITY_BYTES = 16
 FIRST_PROBLEMS = 3  # of quick_check; it may find thousands
 OWNER_FILE = "database"  # below the store's root: the identity of the database
 
@@ -90,7 +91,10 @@ def refuse_other_store(settings: Settings) -> None:
 def _identity_of(store: BlobStore) -> bytes:
     text = store.keep_first(STORE_FILE, uuid.uuid4().hex)
     try:
-        return bytes.fromhex(text)
+        found = bytes.fromhex(text)
+        if len(found) != IDENTITY_BYTES:  # an empty one would be that of each store that lost its
+            raise ValueError
+        return found
     except ValueError:
         raise OtherStore(
             f"The file {STORE_FILE!r} in {store.name} (PODIUM_BLOBS_URL) is not the identity that "

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
-import tempfile
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from app.services.operations.start_checks import DamagedDatabase, refuse_damaged
 from app.services.operations.verify_progress import Damage, VerifyProgress
 from app.services.receipts.check_database import check_trust
 from app.services.runtime.blob_store import open_store
+from app.services.runtime.scratch import FOLDER, ScratchDirectories
 from app.services.runtime.version_files import directory_of
 from app.settings import Settings
 from app.storage.blobs.concurrency import map_concurrently
@@ -70,14 +72,14 @@ def verify(
     )
     saved_at = time.monotonic()
     try:
-        with database.read() as session:
+        with database.read() as session, _scratch(settings) as scratch:
             targets = _targets(session, settings.data_dir / "competitions", progress.after)
             if sample is not None:
                 targets = iter(_sample(targets, sample))
                 total = sample
             else:
                 total = dump.count_referenced_files(session.connection()) - progress.checked
-            compare = _comparison(store)
+            compare = _comparison(store, scratch)
             for target, problem in map_concurrently(compare, targets, concurrency=PARALLEL_READS):
                 if problem is not None:
                     progress.damaged.append(_damage(session, store, target, problem))
@@ -144,7 +146,19 @@ def _sample(targets: Iterator[_Target], size: int) -> list[_Target]:
     return chosen
 
 
-def _comparison(store: BlobStore) -> Callable[[_Target], tuple[_Target, str | None]]:
+@contextlib.contextmanager
+def _scratch(settings: Settings) -> Iterator[Path]:
+    """A directory for copies, on the disk of the data: a TMPDIR in memory has no room for them."""
+    directories = ScratchDirectories(settings.data_dir / FOLDER)
+    directory = directories.new()
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+        directories.close()
+
+
+def _comparison(store: BlobStore, scratch: Path) -> Callable[[_Target], tuple[_Target, str | None]]:
     def compare(target: _Target) -> tuple[_Target, str | None]:
         try:
             path_of(target.sha256)
@@ -153,8 +167,11 @@ def _comparison(store: BlobStore) -> Callable[[_Target], tuple[_Target, str | No
             elif isinstance(store, DiskBlobs):
                 verify_file(store.path(target.sha256), target.sha256)
             else:
-                with tempfile.TemporaryDirectory() as directory:
-                    store.fetch(target.sha256, Path(directory) / "blob")
+                copy = scratch / target.sha256
+                try:
+                    store.fetch(target.sha256, copy)
+                finally:
+                    copy.unlink(missing_ok=True)
         except DamagedFile as error:
             return target, str(error)
         except ValueError:  # of path_of

@@ -17,6 +17,7 @@ from app.services.public_log.freezes import Freeze, freeze_of
 from app.services.public_log.issue import Subject, issue, last_freeze
 from app.services.runtime.context import Context
 from app.storage.queries import competitions, results, runs
+from app.storage.queries import experiments as experiments_table
 from app.storage.queries.trust import log
 from app.storage.queries.trust.receipts import ReceiptRecord
 
@@ -75,6 +76,7 @@ def freeze(context: Context, name: str, new: NewFreeze) -> tuple[ReceiptRecord, 
 
     def record(session: Session) -> tuple[ReceiptRecord, bool]:
         log.lock(session)  # of two freezes at the same time, one is first
+        experiments_table.lock(session, name)  # so that runs that are being made are found
         known = last_freeze(session, name)
         if known is not None and known.facts != facts.digest:
             raise AlreadyFrozen(

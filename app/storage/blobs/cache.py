@@ -33,9 +33,7 @@ class FileCache:
     def __init__(self, root: Path, max_bytes: int) -> None:
         self.root = root
         self.max_bytes = max_bytes
-        self._partial = root / PARTIAL / uuid.uuid4().hex
-        self._partial.mkdir(parents=True)
-        self._alive = _lock(self._partial, fcntl.LOCK_SH)  # until this process ends
+        self._partial, self._alive = _new_partial(root / PARTIAL)
         self._lock = threading.Lock()
         self._turns = KeyTurns()
         self._unmeasured = max_bytes  # bytes added since the sizes were measured
@@ -160,10 +158,12 @@ class FileCache:
                 total -= size
 
     def _entries(self) -> Iterator[tuple[int, Path, int]]:
-        for path in self.root.glob("*/*/*"):
-            if path.parent.parent.name != PARTIAL:
-                with contextlib.suppress(FileNotFoundError):
-                    yield path.stat().st_atime_ns, path, _size(path)
+        # Not by one pattern: below PARTIAL directories vanish while it is matched.
+        for kind in self.root.iterdir():
+            if kind.name != PARTIAL:
+                for path in kind.glob("*/*"):
+                    with contextlib.suppress(FileNotFoundError):
+                        yield path.stat().st_atime_ns, path, _size(path)
 
     def _remove(self, path: Path) -> bool:
         try:
@@ -182,6 +182,18 @@ class FileCache:
             os.close(descriptor)
         _delete(removed)
         return True
+
+
+def _new_partial(root: Path) -> tuple[Path, int]:
+    """A new directory, and the descriptor that has its lock until this process ends."""
+    while True:
+        directory = root / uuid.uuid4().hex
+        directory.mkdir(parents=True)
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = _lock(directory, fcntl.LOCK_SH)
+            if directory.exists():
+                return directory, descriptor
+            os.close(descriptor)  # another process swept it before it was locked
 
 
 def _lock(path: Path, mode: int) -> int:

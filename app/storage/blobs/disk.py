@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import uuid
 from pathlib import Path
@@ -74,15 +75,8 @@ class DiskBlobs:
         with translate_disk_full():
             if not renew_blob(blob_path, blob):
                 self.reserve.require(blob.bytes)
-                temporary = self._spool.directory / uuid.uuid4().hex
-                try:
-                    link_or_copy(file, temporary)
-                    temporary.chmod(0o440)
-                    os.utime(temporary)
-                    temporary.rename(blob_path)
-                except BaseException:
-                    temporary.unlink(missing_ok=True)  # a part of a copy, on a disk that is full
-                    raise
+                if not self._link(file, blob_path):
+                    self._copy(file, blob)
             sync_directory(blob_path.parent)
 
     def lease(self, sha256: str) -> Lease:
@@ -143,7 +137,7 @@ class DiskBlobs:
         probe = self._spool.directory / f"probe-{uuid.uuid4().hex}"
         try:
             probe.write_bytes(b"podium")
-            probe.unlink()
+            probe.unlink(missing_ok=True)  # a server that starts sweeps it too
         except OSError as error:
             raise _unusable(self.root, error) from None
 
@@ -167,6 +161,35 @@ class DiskBlobs:
         """
         blob_path = path_of(sha256)
         return self.root / blob_path.directory / blob_path.file
+
+    def _link(self, file: Path, blob_path: Path) -> bool:
+        """Make the blob a hard link to the file. Returns whether the file system allows it."""
+        temporary = self._spool.directory / uuid.uuid4().hex
+        with file.open("rb") as source:
+            # Both names are of one file, so no server that starts sweeps the new one.
+            fcntl.flock(source, fcntl.LOCK_SH)
+            try:
+                os.link(file, temporary)
+            except OSError as error:
+                if error.errno not in NO_LINK:
+                    raise
+                return False
+            try:
+                temporary.chmod(0o440)
+                os.utime(temporary)
+                temporary.rename(blob_path)
+            except BaseException:
+                temporary.unlink(missing_ok=True)
+                raise
+        return True
+
+    def _copy(self, file: Path, blob: Blob) -> None:
+        with file.open("rb") as source, self.new_upload() as upload:
+            while chunk := source.read(CHUNK_BYTES):
+                upload.write(chunk)
+            if upload.received() != blob:
+                raise DamagedFile(f"The file {file} changed while it was stored.")
+            upload.finish()
 
     def _keep(self, path: Path, descriptor: int, blob: Blob) -> bool:
         blob_path = self.path(blob.sha256)

@@ -16,8 +16,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from app.errors import StoreAway
 from app.storage.blobs.concurrency import map_concurrently
 from app.storage.blobs.disk import DiskBlobs, sync_directory
+from app.system_limits import is_used_up
 
 JOURNALS = "journals"  # the directory of journals below the store's
 MAX_BODY_BYTES = 1024 * 1024
@@ -106,7 +108,8 @@ def records(file: BinaryIO) -> Iterator[tuple[str, bytes]]:
 def recover_abandoned(store: DiskBlobs) -> int:
     """Recover the journals that dead processes left. Returns the number of rewritten files.
 
-    After that every stored file is at its path in the store.
+    After that every stored file is at its path in the store, but for those that cannot be written
+    there now.
     """
     rewritten = 0
     for path in sorted(store.root.glob(f"{JOURNALS}/*")):
@@ -125,10 +128,12 @@ def recover_abandoned(store: DiskBlobs) -> int:
 def recover(store: DiskBlobs, path: Path) -> int:
     """Recover a journal that this process has locked. Returns the number of rewritten files.
 
+    A journal of a file that cannot be written again now stays for the next start.
+
     Most of the files are on disk already. Yet each sync waits for the disk to flush its cache, and
     concurrent syncs share one flush.
     """
-    rewritten = 0
+    rewritten, is_recovered = 0, True
     directories = set()
     with path.open("rb") as journal:
         records_by_path = ((store.path(sha256), body) for sha256, body in records(journal))
@@ -137,12 +142,19 @@ def recover(store: DiskBlobs, path: Path) -> int:
         ):
             directories.add(blob_path.parent)
             if missing is not None:
-                blob_path.unlink(missing_ok=True)
-                store.put(missing)
-                rewritten += 1
+                try:
+                    blob_path.unlink(missing_ok=True)
+                    store.put(missing)
+                    rewritten += 1
+                except (OSError, StoreAway) as error:
+                    if is_used_up(error):
+                        raise
+                    is_recovered = False  # the others do not wait for this one
+                    log.exception("cannot write a file again", extra={"path": str(blob_path)})
     for _ in map_concurrently(sync_directory, directories, concurrency=CONCURRENT_SYNCS):
         pass
-    path.unlink()
+    if is_recovered:
+        path.unlink()
     return rewritten
 
 
@@ -154,6 +166,8 @@ def _sync(record: tuple[Path, bytes]) -> tuple[Path, bytes | None]:
             if file.read(len(body) + 1) != body:
                 return blob_path, body
             os.fsync(file.fileno())
-    except FileNotFoundError:
+    except OSError as error:  # missing, or where the disk is damaged: the journal has its bytes
+        if is_used_up(error):
+            raise
         return blob_path, body
     return blob_path, None

@@ -169,7 +169,11 @@ class S3Blobs:
     def _keep(self, path: Path, _: int, blob: Blob) -> bool:
         self.put_file(path, blob)
         # Grading or showing the blob on this machine then needs no fetch.
-        self._cache.add(f"{CACHE_KIND}/{path_of(blob.sha256)}", path)
+        try:
+            self._cache.add(f"{CACHE_KIND}/{path_of(blob.sha256)}", path)
+        except OSError as error:  # its disk is full, or another one: the store has the blob
+            log.warning("no copy in the cache", extra={"blob": blob.sha256, "why": error.strerror})
+            return False
         return True
 
     def _put_parts(self, key: str, file: Path) -> None:
@@ -198,7 +202,8 @@ class S3Blobs:
 
     def _download(self, key: str, sha256: str, target: Path) -> int:
         digest, size = hashlib.sha256(), 0
-        with self._patience.translated_errors(), target.open("xb") as out:
+        # Opened first: a directory of this machine that is gone says nothing about the store.
+        with target.open("xb") as out, self._patience.translated_errors():
             for chunk in obstore.get(self._store, key).stream(CHUNK_BYTES):
                 digest.update(chunk)
                 out.write(chunk)

@@ -9,6 +9,7 @@ a crash, recovery writes again each file of a journal that is missing.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import threading
@@ -102,7 +103,7 @@ class SmallFiles:
         try:
             _write_all(descriptor, body)
         except OSError:
-            os.unlink(path)  # noqa: PTH108
+            _remove_own(path, descriptor)
             raise
         finally:
             os.close(descriptor)
@@ -115,6 +116,13 @@ class SmallFiles:
             log.exception("cannot recover a journal of small files")
         finally:
             journal.close()
+
+
+def _remove_own(path: str, descriptor: int) -> None:
+    """Remove a file that is incomplete, unless another process has put a whole one at its path."""
+    with contextlib.suppress(FileNotFoundError):
+        if os.path.samestat(os.fstat(descriptor), os.stat(path)):  # noqa: PTH116
+            os.unlink(path)  # noqa: PTH108
 
 
 def _write_all(descriptor: int, body: bytes) -> None:

@@ -84,6 +84,7 @@ class Upload:
 
         Raises:
             StorageFull: the disk is full, or nearly. The upload has been discarded.
+            StoreAway: its disk fails or is gone. The upload has been discarded.
             ValueError: the upload was finished or discarded.
         """
         descriptor = self._open_descriptor()
@@ -93,7 +94,7 @@ class Upload:
             if self._bytes - self._checked >= CHECKED_BYTES:
                 self._reserve.require(len(view))
                 self._checked = self._bytes
-            with translate_disk_full():
+            with translate_disk_full(), translate_store_away():
                 written = 0
                 while written < len(view):
                     written += os.write(descriptor, view[written:])
@@ -125,7 +126,7 @@ class Upload:
         descriptor = self._open_descriptor()
         blob = Blob(self._sha256.hexdigest(), self._bytes)
         try:
-            with translate_disk_full():
+            with translate_disk_full(), translate_store_away():
                 self._is_moved = (keep or self._keep)(self._path, descriptor, blob)
         finally:
             self.discard()

@@ -18,7 +18,7 @@ from sqlalchemy import (
 )
 
 from app.domain.states import SubmissionState
-from app.storage.database.jsonl import ROWS_PER_INSERT
+from app.storage.database.jsonl import IN_PARTS
 from app.storage.database.models import Base, Submission, VersionFile
 from app.storage.database.tables.operation import Secret
 
@@ -77,7 +77,7 @@ def left_out(source: Table, *, signing_keys: bool) -> ColumnElement[bool] | None
 
 def referenced_files(connection: Connection) -> Iterator[tuple[str, int]]:
     """Digest and size in bytes of every file that a row refers to, sorted by digest."""
-    for row in connection.execute(REFERENCED_FILES.execution_options(yield_per=ROWS_PER_INSERT)):
+    for row in connection.execute(REFERENCED_FILES, execution_options=IN_PARTS):
         yield row.sha256, row.bytes
 
 

@@ -38,6 +38,8 @@ from app.file_digest import file_digest
 from app.storage.database.tables.column_types import DOCUMENT, UtcDateTime
 
 ROWS_PER_INSERT = 500  # rows in memory
+# Of a query: PostgreSQL's driver reads all rows at once otherwise.
+IN_PARTS = {"yield_per": ROWS_PER_INSERT}
 COMPRESSION_LEVEL = 4
 # A row that lists many files has a line of gigabytes, of which digests take a half packed, too.
 LONGEST_LINE, MOST_PACKED = 16 << 20, 32  # bytes; bytes for each packed one
@@ -78,7 +80,7 @@ def rows_of(
     query = select(source).order_by(*(source.c[name] for name in columns))
     if without is not None:
         query = query.where(~without)
-    for row in connection.execute(query.execution_options(yield_per=ROWS_PER_INSERT)):
+    for row in connection.execute(query, execution_options=IN_PARTS):
         yield [_json_value(value) for value in row]
 
 

@@ -32,6 +32,16 @@ def get(session: Session, name: str) -> ExperimentRecord | None:
     return one(ExperimentRecord, row)
 
 
+def lock(session: Session, name: str, *, shared: bool = False) -> None:
+    """Lock an experiment until this transaction ends: with `shared`, against others without it.
+
+    In SQLite there is one writing transaction at a time, so no lock is needed. Others may store
+    rows that refer to the experiment.
+    """
+    query = select(TABLE.c.name).where(TABLE.c.name == name)
+    session.execute(query.with_for_update(read=shared, key_share=not shared))
+
+
 def list_page(
     session: Session,
     *,

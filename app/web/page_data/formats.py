@@ -23,7 +23,7 @@ Rows = Callable[[], Sequence[Row]]
 Facts = Callable[[], Mapping[str, Any]]
 
 
-def page_format(format: Annotated[Literal["", "csv", "json"], Query()] = "") -> None:  # noqa: A002
+async def page_format(format: Annotated[Literal["", "csv", "json"], Query()] = "") -> None:  # noqa: A002
     """Declare the parameter, which `fill_templates.page` reads."""
 
 

@@ -85,7 +85,7 @@ def form_caller(request: Request, context: Ctx, token: Token = "") -> Caller:
 FormCaller = Annotated[Caller, Depends(form_caller)]
 
 
-def form_admin(caller: FormCaller) -> None:
+async def form_admin(caller: FormCaller) -> None:
     """Refuse a form of somebody who is not admin."""
     require_admin(caller)
 

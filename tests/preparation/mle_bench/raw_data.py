@@ -33,6 +33,11 @@ TARGETS = [
     "answer_type_reason_explanation", "answer_well_written",
 ]  # fmt: skip
 
+# A table, since the last bit of a power by NumPy depends on the processor. Where the reference
+# was made, 10.0 ** -5 is the number below 1e-5.
+SIZES = np.array([float(f"1e{exponent}") for exponent in range(-8, 9)])
+SIZES[3] = np.nextafter(1e-5, 0.0)
+
 
 class Draw:
     """Columns of random cells, of one seed."""
@@ -52,9 +57,8 @@ class Draw:
 
     def numbers(self, missing: float = 0.0) -> np.ndarray[Any, Any]:
         """Numbers with all their digits, some very small or large; a share of them is missing."""
-        made = self.random.standard_normal(self.rows) * 10.0 ** self.random.randint(
-            -8, 9, self.rows
-        )
+        made = self.random.standard_normal(self.rows)
+        made *= SIZES[self.random.randint(0, len(SIZES), self.rows)]
         return np.where(self.random.rand(self.rows) < missing, np.nan, made)
 
     def shares(self) -> np.ndarray[Any, Any]:

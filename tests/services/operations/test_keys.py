@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,8 +13,11 @@ from app.domain.states import ArchivalKind, Role
 from app.errors import Conflict, Invalid, NotFound
 from app.services.experiments.archiving import archive
 from app.services.operations import keys
-from app.services.runtime.context import Context
-from tests.storage.make import World
+from app.services.runtime.context import Context, open_context
+from app.settings import Settings
+from app.storage.database.records import KeyRecord
+from app.storage.queries import keys as keys_table
+from tests.storage.make import World, make_world
 
 
 @pytest.mark.parametrize(
@@ -45,6 +51,35 @@ def test_a_harness_needs_an_experiment_that_is_there(context: Context, here: Wor
     archive(context, ArchivalKind.EXPERIMENT, "first", "old", by=None)
     with pytest.raises(Conflict, match="archived"):
         keys.create(context, Role.HARNESS, "x", "", "first")
+
+
+def test_of_two_who_revoke_the_others_at_once_one_key_is_left(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
+    one, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
+    run = make_world(one.database).run.id
+    keys.create_for_run(one, run, revoke_others=False)
+    revoke_key = keys_table.revoke_key
+    others: list[Future[keys.NewKey]] = []
+
+    def revoke_slowly(*given: Any) -> KeyRecord | None:
+        if not others:
+            others.append(threads.submit(keys.create_for_run, other, run, revoke_others=True))
+            wait(others, 0.3)  # it has to wait for this transaction
+        return revoke_key(*given)
+
+    with ThreadPoolExecutor(1) as threads:
+        monkeypatch.setattr(keys_table, "revoke_key", revoke_slowly)
+        first = keys.create_for_run(one, run, revoke_others=True)
+        second = others[0].result()
+
+    with one.database.read() as session:
+        found = keys_table.list_keys(session, run=run)
+    assert [each.id for each in found if each.revoked_at is None] == [second.record.id]
+    assert first.record.id in second.revoked
+    one.close()
+    other.close()
 
 
 @pytest.mark.parametrize(

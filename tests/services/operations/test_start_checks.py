@@ -66,3 +66,15 @@ def test_a_database_knows_its_store(settings: Settings) -> None:
         refuse_other_store(settings)
     identity.write_text(kept)
     refuse_other_store(settings)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "00", "00" * 17])
+def test_a_store_whose_identity_a_crash_emptied_is_not_that_of_every_database(
+    settings: Settings, text: str
+) -> None:
+    store = settings.data_dir / "blobs"
+    store.mkdir()
+    (store / STORE_FILE).write_text(text)
+
+    with pytest.raises(OtherStore, match="expected 32 hex digits"):
+        refuse_other_store(settings)

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, func, insert, null, select
 from sqlalchemy.orm import Session
 
 from app.receipts import merkle
-from app.storage.database.jsonl import ROWS_PER_INSERT
+from app.storage.database.jsonl import IN_PARTS
 from app.storage.database.rows import one, record, values
 from app.storage.database.tables.receipts import LogCheckpoint, LogEntry, LogNode
 
@@ -123,14 +123,14 @@ def entry(session: Session, number: int) -> LogEntryRecord | None:
 def all_entries(session: Session) -> Iterator[LogEntryRecord]:
     """All entries in their order; only some are in memory at a time."""
     query = select(ENTRY).order_by(ENTRY.c.number)
-    for rows in session.execute(query).partitions(ROWS_PER_INSERT):
+    for rows in session.execute(query, execution_options=IN_PARTS).partitions():
         yield from (record(LogEntryRecord, row) for row in rows)
 
 
 def numbers_of(session: Session, kind: str) -> Iterator[int]:
     """The numbers of the entries of a kind."""
     query = select(ENTRY.c.number).where(ENTRY.c.kind == kind).order_by(ENTRY.c.number)
-    for rows in session.execute(query).partitions(ROWS_PER_INSERT):
+    for rows in session.execute(query, execution_options=IN_PARTS).partitions():
         yield from (number for (number,) in rows)
 
 
@@ -143,5 +143,5 @@ def has_others(session: Session, kind: str, *, start: int) -> bool:
 def all_checkpoints(session: Session) -> Iterator[CheckpointRecord]:
     """All checkpoints by size; only some are in memory at a time."""
     query = select(CHECKPOINT).order_by(CHECKPOINT.c.size)
-    for rows in session.execute(query).partitions(ROWS_PER_INSERT):
+    for rows in session.execute(query, execution_options=IN_PARTS).partitions():
         yield from (record(CheckpointRecord, row) for row in rows)

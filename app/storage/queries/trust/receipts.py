@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RegradeState, RunState, SubmissionState
 from app.receipts.statements import ReceiptKind
-from app.storage.database.jsonl import ROWS_PER_INSERT
+from app.storage.database.jsonl import IN_PARTS
 from app.storage.database.models import Run, Submission
 from app.storage.database.rows import one, record, values
 from app.storage.database.tables.receipts import Receipt
@@ -83,18 +83,24 @@ def last_of_experiment(
 
 def of_run(session: Session, run_id: str) -> list[ReceiptRecord]:
     """The receipts of a run, oldest first."""
-    query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id)
+    query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.number)
     return [record(ReceiptRecord, row) for row in session.execute(query)]
 
 
 def of_experiment(
     session: Session, experiment: str, *, kind: ReceiptKind | None, after: str, limit: int | None
 ) -> list[ReceiptRecord]:
-    """Receipts of an experiment and its runs, oldest first, after the one with this id."""
-    query = select(TABLE).where(TABLE.c.experiment == experiment, TABLE.c.id > after)
+    """Receipts of an experiment and its runs, oldest first, after the one with this id.
+
+    The log has their order: ids have the time of the server that made them, by its own clock.
+    """
+    query = select(TABLE).where(TABLE.c.experiment == experiment)
+    if after:
+        before = select(TABLE.c.number).where(TABLE.c.id == after).scalar_subquery()
+        query = query.where(TABLE.c.number > before)
     if kind is not None:
         query = query.where(TABLE.c.kind == kind)
-    rows = session.execute(query.order_by(TABLE.c.id).limit(limit))
+    rows = session.execute(query.order_by(TABLE.c.number).limit(limit))
     return [record(ReceiptRecord, row) for row in rows]
 
 
@@ -123,7 +129,7 @@ def latest_by_run(session: Session, experiment: str) -> dict[str, str]:
 def all_receipts(session: Session) -> Iterator[ReceiptRecord]:
     """All receipts, oldest first; only some are in memory at a time."""
     query = select(TABLE).order_by(TABLE.c.id)
-    for rows in session.execute(query).partitions(ROWS_PER_INSERT):
+    for rows in session.execute(query, execution_options=IN_PARTS).partitions():
         yield from (record(ReceiptRecord, row) for row in rows)
 
 
