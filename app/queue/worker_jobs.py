@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime as dt
+import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -11,6 +13,8 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Notification, Status
 from procrastinate.manager import JobManager, NotificationCallback
 
+log = logging.getLogger("podium.queue")
+PAUSE_SECONDS = 1.0  # after an error that nobody foresaw, so that its cause is not asked on and on
 # In the past by every machine's clock, so it means "at once" even if a clock is wrong.
 FIRST_POSSIBLE_TIME = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
 # Locks the row first, so that the function sees it after other transactions have ended.
@@ -49,7 +53,19 @@ class WorkerJobManager(JobManager):
         self._notifications = 0
 
     async def fetch_job(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
-        """Fetch the next job. Query again if a job was notified during the query."""
+        """Fetch the next job. Query again if a job was notified during the query.
+
+        An unforeseen error is logged, and the next poll queries again: it must not end the worker,
+        whose gradings go on.
+        """
+        try:
+            return await self._fetch(queues, worker_id)
+        except Exception:
+            log.exception("cannot fetch a job")
+            await asyncio.sleep(PAUSE_SECONDS)
+            return None
+
+    async def _fetch(self, queues: Iterable[str] | None, worker_id: int) -> Job | None:
         while True:
             seen = self._notifications
             try:
@@ -95,13 +111,18 @@ class WorkerJobManager(JobManager):
     async def listen_for_jobs(
         self, *, on_notification: NotificationCallback, queues: Iterable[str] | None = None
     ) -> None:
-        """Listen for jobs, and count the notifications."""
+        """Listen for jobs, and count the notifications. After an error, listen again."""
 
         async def count(*, channel: str, notification: Notification) -> None:
             self._notifications += 1
             await on_notification(channel=channel, notification=notification)
 
-        await super().listen_for_jobs(on_notification=count, queues=queues)
+        while True:
+            try:
+                await super().listen_for_jobs(on_notification=count, queues=queues)
+            except Exception:
+                log.exception("cannot listen for jobs; they are polled for meanwhile")
+            await asyncio.sleep(PAUSE_SECONDS)
 
     async def _end(self, job: Job, query: str, **arguments: Any) -> None:
         try:

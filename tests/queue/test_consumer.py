@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 
 from app.queue import consumer as consumers
-from app.queue import jobs
+from app.queue import jobs, worker_jobs
 from app.queue.connector import PatientConnector
 from app.queue.consumer import Consumer, ConsumerConfig
 from app.storage.database.database import Database
@@ -124,6 +124,49 @@ def test_an_error_of_a_heartbeat_ends_no_worker(queue: Queue) -> None:
         await until(lambda: queue.graded == ["sub_1"])
 
     queue.run(rename)
+
+
+def test_an_error_of_a_fetch_ends_no_worker_and_is_not_asked_on_and_on(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker_jobs, "PAUSE_SECONDS", 0.2)
+
+    async def refuse_for_a_while() -> None:
+        await until(lambda: queue.calls > 0)
+        await asyncio.to_thread(
+            queue.execute,
+            REFUSE.format(code="P0001", what="UPDATE").replace("jobs E", "jobs FOR EACH ROW E"),
+        )
+        await asyncio.to_thread(queue.submit, "sub_1")
+        await until(lambda: "cannot fetch a job" in caplog.text)
+        for _ in range(50):  # each wakes the worker
+            await asyncio.to_thread(queue.submit, "sub_2")
+        await asyncio.sleep(0.5)
+        await asyncio.to_thread(queue.execute, "DROP FUNCTION refuse CASCADE")
+        await until(lambda: "sub_1" in queue.graded)
+
+    queue.run(refuse_for_a_while)
+    assert caplog.text.count("cannot fetch a job") < 20
+
+
+def test_a_notification_that_cannot_be_read_ends_no_worker(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(worker_jobs, "PAUSE_SECONDS", 0.05)
+
+    async def notify() -> None:
+        await until(lambda: queue.calls > 0)
+        for count in (1, 2):
+            await asyncio.sleep(0.3)
+            await asyncio.to_thread(
+                queue.execute, "SELECT pg_notify('procrastinate_any_queue_v1', 'no JSON'), "
+                "pg_notify('procrastinate_queue_v1#small', 'no JSON')",
+            )  # fmt: skip
+            await until(lambda count=count: caplog.text.count("cannot listen for jobs") >= count)
+        await asyncio.to_thread(queue.submit, "sub_1")
+        await until(lambda: queue.graded == ["sub_1"])
+
+    queue.run(notify)
 
 
 def test_a_job_whose_end_cannot_be_written_is_delivered_again(queue: Queue) -> None:

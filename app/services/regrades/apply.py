@@ -71,6 +71,11 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
                 f"{own.id} graded more submissions meanwhile: look at what it changes now, and "
                 "apply it again."
             )
+        if outcomes.count_missing(session, own):  # the difference says nothing about these
+            raise RegradeNotReady(
+                f"Submissions to {own.competition} were settled meanwhile: apply {own.id} again, "
+                "and they are graded first."
+            )
         last = regrades.in_force_at(session, own.competition, locks=True)
         if (last.id if last else None) != (before.id if before else None):
             raise Conflict(

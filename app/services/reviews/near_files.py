@@ -19,6 +19,7 @@ MOST_VERSIONS = 32  # kept in memory, 10 MB each at most
 FILES_PER_QUERY = 2_000
 # A file's number is given when its row is inserted, and its row is seen when it is committed: of
 # two processes that grade, the one that commits first may have the larger number.
+MOST_LATER = 500  # near files with larger numbers that are asked for
 LATE_NUMBERS, LATE_SECONDS = 10_000, 2.0  # how far back late files are looked for, and how often
 
 
@@ -55,15 +56,23 @@ class NearFiles:
         self._versions: LRUCache[int, _Version] = LRUCache(MOST_VERSIONS)
 
     def nearest(self, session: Session, one: GradedFile, cells: Cells) -> NearFile | None:
-        """The file of another experiment, graded before, that is most like this one, if near."""
+        """The file of another experiment, graded before, that is most like this one, if near.
+
+        A file with a larger number that was reviewed before counts too: this one was committed
+        later, and that one was not compared with it.
+        """
         version = self._read(session, one.version_id)
         shares = near_shares(cells, version.cells)
-        for at in np.argsort(-shares, kind="stable").tolist():
-            if shares[at] < NEAR_SHARE:
-                break
-            file = version.files[at]
-            if file.experiment != one.experiment and file.number < one.number:
-                return NearFile(file, float(shares[at]))
+        near = [
+            NearFile(version.files[at], float(shares[at]))
+            for at in np.argsort(-shares, kind="stable").tolist()
+            if shares[at] >= NEAR_SHARE and version.files[at].experiment != one.experiment
+        ]
+        later = [each.file.submission for each in near if each.file.number > one.number]
+        before = sketches.reviewed_among(session, later[:MOST_LATER])
+        for each in near:
+            if each.file.number < one.number or each.file.submission in before:
+                return each
         return None
 
     def _read(self, session: Session, version_id: int) -> _Version:

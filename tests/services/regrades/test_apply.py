@@ -138,6 +138,32 @@ def test_what_was_graded_while_the_difference_was_computed_is_looked_at_first(
         apply(context, one.id, reason="mended", by=None)
 
 
+def test_what_is_settled_while_the_difference_is_computed_is_graded_first(
+    context: Context, here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graded(here)
+    one = regraded(context)
+    compute = summary
+
+    def slow_summary(*given: Any) -> dict[str, Any]:
+        difference = compute(*given)
+        monkeypatch.setattr(apply_module, "summary", compute)
+        graded(here)  # a live submission
+        return difference
+
+    monkeypatch.setattr(apply_module, "summary", slow_summary)
+    with pytest.raises(RegradeNotReady, match="settled meanwhile: apply"):
+        apply(context, one.id, reason="mended", by=None)
+    assert stored(context, one.id).state is RegradeState.READY
+    with pytest.raises(RegradeNotReady, match="settled since"):
+        apply(context, one.id, reason="mended", by=None)
+    settle_all(context, 0.75, fails=False)
+
+    applied = apply(context, one.id, reason="mended", by=None)
+    assert applied.summary is not None
+    assert applied.summary["submissions"]["submissions"] == 2
+
+
 def test_of_two_that_are_applied_at_once_one_is_in_force(
     database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

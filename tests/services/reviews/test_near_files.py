@@ -120,6 +120,19 @@ def test_a_file_that_is_committed_late_is_compared_with_those_reviewed_before(
     assert same(late) == [early]
 
 
+def test_a_nearly_equal_file_that_is_committed_late_is_compared_with_those_reviewed_before(
+    world: World,
+) -> None:
+    (late,) = graded(world, "late", sketch(1e-4))
+    (early,) = graded(world, "early", sketch())
+    near = NearFiles()
+
+    assert nearest(world, near, late) is None  # `early`, with a larger number, finds this one
+    assert nearest(world, near, early) == late
+    world.database.write(lambda s: sketches.set_reviewed(s, [early], NOON))
+    assert nearest(world, near, late) == early
+
+
 def set_version(world: World, submission: str, version_id: int) -> None:
     table = sketches.TABLE
     change = update(table).where(table.c.submission_id == submission)

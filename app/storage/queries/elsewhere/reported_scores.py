@@ -17,6 +17,9 @@ from app.storage.database.tables.results_elsewhere import ReportedScore
 
 TABLE = ReportedScore.__table__
 RUN = Run.__table__
+# Results need no evidence, of which a run may have hundreds of megabytes.
+EVIDENCE = list(TABLE.c).index(TABLE.c.evidence)
+WITHOUT_EVIDENCE = [each for each in TABLE.c if each is not TABLE.c.evidence]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +63,9 @@ def add_all(session: Session, records: Sequence[ReportedScoreRecord]) -> None:
 
 
 def of_run(session: Session, run_id: str) -> list[ReportedScoreRecord]:
-    """All scores reported for a run, in the order of their reports."""
-    query = select(TABLE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id)
-    return [record(ReportedScoreRecord, row) for row in session.execute(query)]
+    """All scores reported for a run, in the order of their reports, without their evidence."""
+    query = select(*WITHOUT_EVIDENCE).where(TABLE.c.run_id == run_id).order_by(TABLE.c.id)
+    return [_brief(row) for row in session.execute(query)]
 
 
 def like(session: Session, new: ReportedScoreRecord) -> ReportedScoreRecord | None:
@@ -97,15 +100,18 @@ def counts(session: Session, run_ids: Sequence[str]) -> dict[str, int]:
 def of_runs_in(
     session: Session, *, experiment: str | None = None, competition: str | None = None
 ) -> dict[str, list[ReportedScoreRecord]]:
-    """The scores reported for the runs of an experiment or competition, by run; oldest first."""
-    query = select(TABLE).join(RUN, RUN.c.id == TABLE.c.run_id).order_by(TABLE.c.id)
+    """The scores reported for the runs of an experiment or competition, by run; oldest first.
+
+    They are without their evidence.
+    """
+    query = select(*WITHOUT_EVIDENCE).join(RUN, RUN.c.id == TABLE.c.run_id).order_by(TABLE.c.id)
     if experiment is not None:
         query = query.where(RUN.c.experiment == experiment)
     if competition is not None:
         query = query.where(RUN.c.competition == competition)
     found: dict[str, list[ReportedScoreRecord]] = {}
     for row in session.execute(query):
-        one = record(ReportedScoreRecord, row)
+        one = _brief(row)
         found.setdefault(one.run_id, []).append(one)
     return found
 
@@ -113,6 +119,10 @@ def of_runs_in(
 def final_of(reported: Sequence[ReportedScoreRecord]) -> ReportedScoreRecord | None:
     """The final score of a run: the last reported score that is marked final."""
     return next((each for each in reversed(reported) if each.final), None)
+
+
+def _brief(row: Sequence[Any]) -> ReportedScoreRecord:
+    return record(ReportedScoreRecord, (*row[:EVIDENCE], {}, *row[EVIDENCE:]))
 
 
 def _row(new: ReportedScoreRecord) -> dict[str, object]:

@@ -194,6 +194,16 @@ def set_reviewed(session: Session, submissions: Sequence[str], at: datetime) -> 
         connection.execute(REVIEWED, [{"one": one, "moment": at} for one in submissions])
 
 
+def reviewed_among(session: Session, submissions: Sequence[str]) -> set[str]:
+    """Those of these submissions whose signals were computed."""
+    if not submissions:
+        return set()
+    query = select(TABLE.c.submission_id).where(
+        TABLE.c.submission_id.in_(submissions), TABLE.c.reviewed_at.is_not(None)
+    )
+    return set(session.execute(query).scalars())
+
+
 def with_same_predictions(session: Session, one: GradedFile, limit: int) -> list[SimilarFile]:
     """Files of other experiments with the same digest that were graded before, in that order."""
     given = {
