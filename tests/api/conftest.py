@@ -7,6 +7,7 @@ import functools
 import itertools
 import os
 import tarfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -116,6 +117,14 @@ class Podium:
         assert response.status_code == 201, response.text
         document = response.json()
         return Run(document["id"], document, self.client(document["key"]))
+
+    def settled(self, submission: str) -> None:
+        """Wait until a submission is settled, which its agent may not be told."""
+        deadline = time.monotonic() + 30
+        path = f"/v1/submissions/{submission}"
+        while self.admin.get(path).json()["state"] in ("queued", "grading"):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
 
 
 @functools.cache

@@ -25,19 +25,9 @@ def closed(podium: Podium, folder: Path, feedback: str = "none", **more) -> tupl
     """A run with one graded submission that was closed, and that submission as an admin sees it."""
     run = podium.run(folder, feedback=feedback, **more)
     sent = run.submit(good_submission(folder, shift=0.12)).json()["id"]
-    settled(podium, sent)
+    podium.settled(sent)
     assert close(podium, run.id) == 200
     return run, podium.admin.get(f"/v1/submissions/{sent}").json()
-
-
-def settled(podium: Podium, submission: str) -> None:
-    """Wait until a submission is settled."""
-    deadline = time.monotonic() + 30
-    while podium.admin.get(f"/v1/submissions/{submission}").json()["state"] in (
-        "queued", "grading",
-    ):  # fmt: skip
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def close(podium: Podium, run: str) -> int:
@@ -152,7 +142,7 @@ def test_an_open_run_has_no_receipt(podium: Podium, tiny: Path) -> None:
 def test_runs_without_a_grade_have_receipts_that_say_so(podium: Podium, tiny: Path) -> None:
     nothing, rejected = podium.run(tiny), podium.run(tiny)
     sent = rejected.submit(b"id,target\nr1,abc\n").json()["id"]
-    settled(podium, sent)
+    podium.settled(sent)
     for run, outcome in ((nothing, "missing"), (rejected, "rejected")):
         assert close(podium, run.id) == 200
         [receipt] = receipts_of(podium, run.id)
@@ -183,7 +173,7 @@ def test_a_runs_key_reads_its_receipt_under_full_only_and_after_the_close(
 ) -> None:
     other, _ = closed(podium, tiny, feedback="full")
     run = podium.run(tiny, feedback=policy)
-    settled(podium, run.submit(good_submission(tiny, shift=0.12)).json()["id"])
+    podium.settled(run.submit(good_submission(tiny, shift=0.12)).json()["id"])
     assert run.client.get(f"/v1/runs/{run.id}/receipts").json()["items"] == []
     assert close(podium, run.id) == 200
 
@@ -312,8 +302,8 @@ def test_bad_questions_about_the_log_are_refused(
 def test_an_experiments_receipt_has_all_attempts(podium: Podium, tiny: Path) -> None:
     name = podium.experiment()
     runs = [podium.run(tiny, experiment=name, seed=seed, feedback="none") for seed in range(4)]
-    settled(podium, runs[0].submit(good_submission(tiny, shift=0.12)).json()["id"])
-    settled(podium, runs[1].submit(b"id,target\nr1,abc\n").json()["id"])
+    podium.settled(runs[0].submit(good_submission(tiny, shift=0.12)).json()["id"])
+    podium.settled(runs[1].submit(b"id,target\nr1,abc\n").json()["id"])
     for run in runs[:3]:
         assert close(podium, run.id) == 200
     podium.admin.patch(f"/v1/runs/{runs[2].id}", json={"failure": "out_of_memory"})

@@ -461,6 +461,7 @@ def test_a_rejected_file_that_was_selected_counts_alike_in_rates_and_choices(
     bad = run.submit(b"not,a,submission\n").json()["id"]
     chosen = run.client.put(f"/v1/runs/{run.id}/selected", json={"submission": bad})
     assert chosen.status_code == 200, chosen.text
+    podium.settled(bad)
     close(podium, run)
     path = f"/v1/experiments/{name}"
 
