@@ -68,6 +68,24 @@ print(is_dumpable, os.waitstatus_to_exitcode(os.waitpid(job, 0)[1]))
     assert done.stdout == b"0 0\n"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has these walls")
+@pytest.mark.parametrize("killed", [2, 3])
+def test_a_self_test_that_is_killed_is_tried_again(killed: int):
+    """It may be killed for want of memory, and what it finds holds until the server ends."""
+    found = confined(
+        before=f"""
+        import signal
+        forks = []
+        os.register_at_fork(
+            before=lambda: forks.append(1),
+            after_in_child=lambda: len(forks) <= {killed} and os.kill(os.getpid(), signal.SIGKILL),
+        )
+        """
+    )
+    assert found["network"] is (killed == 2)
+    assert ("self-test: it ended without a result" in found["notes"]) is (killed == 3)
+
+
 def test_a_process_with_two_threads_puts_up_no_walls():
     """Landlock would restrict one of them alone."""
     walls, go_on = JobWalls((), None), threading.Event()
