@@ -74,7 +74,8 @@ def run_results(
     `as_of` which runs and submissions there were. Without `is_regraded` the caller knows that no
     regrade was ever applied.
 
-    The rows are read in parts while the session is open, so that memory use stays small.
+    Objects are made of a part of the rows at a time, while the session is open. SQLite's rows are
+    read in parts too; PostgreSQL's driver has them all in memory at once.
     """
     run_conditions = conditions(
         RUN, experiments, competition, archived=archived or bool(run), as_of=basis.as_of
