@@ -19,6 +19,7 @@ def test_requests_of_a_run_are_answered_while_many_of_its_submissions_wait(tmp_p
     # The first moment at which an outcome is shown: each submission waits as long as it can.
     server = PodiumServer(tmp_path / "data", graders=1, outcome_step_seconds=60).start()
     with contextlib.ExitStack() as clients:
+        clients.callback(server.stop)
         podium = Podium(server, tmp_path / "folders", clients)
         folder = podium.competition()
         run = podium.run(folder)
@@ -34,4 +35,3 @@ def test_requests_of_a_run_are_answered_while_many_of_its_submissions_wait(tmp_p
             assert run.client.get(f"/v1/runs/{run.id}").status_code == 200
             assert not any(one.done() for one in waiting)
             assert [one.result().status_code for one in waiting] == [200] * OF_RUN
-    assert server.stop() == 0
