@@ -70,6 +70,26 @@ def test_who_has_stalled_is_closed_before_and_who_begins_is_not() -> None:
     assert closed_of([("one", 90 * MEGABYTES)]) == []
 
 
+def test_many_connections_with_few_bytes_each_are_closed_like_few_with_many() -> None:
+    """A transport tells of more than 64 KiB only, and an address may have a thousand."""
+
+    async def send() -> tuple[int, list[bool]]:
+        limit = ConnectionLimit(ConnectionBounds(9999, 9999, 1.0, 1.0))
+        small = [Sending("many", 60 * 1024) for _ in range(1200)]
+        usual = [Sending(f"one {number}", MEGABYTES) for number in range(3)]
+        for one in (*small, *usual):
+            limit.add(one)
+        for one in usual:
+            limit.count_unsent(one)
+        for one in (*small, *usual):
+            limit.remove(one)
+        return sum(one.unsent() for one in small), [one.is_closed for one in usual]
+
+    unsent, closed = asyncio.run(send())
+    assert closed == [False, False, False]
+    assert 60 * MEGABYTES < unsent <= 61 * MEGABYTES
+
+
 class Broken:
     """A connection whose check fails."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
@@ -47,10 +48,12 @@ class Requests:
         self.application = Application()
         self.turns = RequestTurns(self.application, holder_of)
         self.tasks: dict[str, asyncio.Task[None]] = {}
+        self.gone: set[str] = set()
 
     async def begin(self, *names: str, holder: str = "a", **more: Any) -> None:
         for name in names:
-            scope = {"type": "http", "name": name, "holder": holder, **more}
+            scope = {"type": "http", "method": "GET", "name": name, "holder": holder, **more}
+            receive = partial(receive_message, name in self.gone)
             self.tasks[name] = asyncio.create_task(self.turns(scope, receive, send))
         await settle()
 
@@ -59,8 +62,8 @@ class Requests:
         await settle()
 
 
-async def receive() -> Message:
-    raise AssertionError("nothing is read")
+async def receive_message(is_gone: bool) -> Message:
+    return {"type": "http.disconnect" if is_gone else "http.request"}
 
 
 async def send(message: Message) -> None:
@@ -113,3 +116,38 @@ def test_who_gives_up_waiting_takes_no_turn_and_nothing_is_kept_of_a_holder() ->
         assert requests.turns._turns == {}
 
     asyncio.run(run())
+
+
+def test_a_request_whose_client_went_while_it_waited_is_not_worked_on() -> None:
+    async def run() -> None:
+        requests = Requests()
+        requests.gone = {f"gone{number}" for number in range(100)}
+        await requests.begin("first", "second", *sorted(requests.gone), "last")
+        await requests.go_on("first")
+        for _ in requests.gone:
+            await settle()
+        assert requests.application.begun == ["first", "second", "last"]
+
+    asyncio.run(run())
+
+
+def test_what_was_received_is_received_by_the_application() -> None:
+    messages: list[Message | Exception] = [ValueError("the body"), {"type": "http.disconnect"}]
+    seen: list[object] = []
+
+    async def receive() -> Message:
+        one = messages.pop(0)
+        if isinstance(one, Exception):
+            raise one
+        return one
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await receive()
+        except ValueError as error:
+            seen.append(str(error))
+        seen.append((await receive())["type"])
+
+    scope = {"type": "http", "method": "GET", "holder": "a"}
+    asyncio.run(RequestTurns(application, holder_of)(scope, receive, send))
+    assert seen == ["the body", "http.disconnect"]

@@ -6,7 +6,7 @@ import asyncio
 import ipaddress
 import logging
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
@@ -119,24 +119,33 @@ class ConnectionLimit:
                 log.exception("cannot check a connection")
 
     def _bound_unsent(self, newest: Connection) -> None:
-        """Close the longest stalled, then the oldest of who has most unsent, never `newest`."""
+        """Close the longest stalled, then the oldest of who has most unsent, never `newest`.
+
+        Of all: those that are not counted have less than 64 KiB each, and may be thousands.
+        """
         total = sum(one.unsent() for one in self._open)
         if total <= MOST_UNSENT_BYTES:
             return
-        unsent = {one: one.unsent() for one in self._sending}
-        of_holder: Counter[str] = Counter()
+        others = dict.fromkeys((*self._sending, *self._open))
+        unsent = {one: one.unsent() for one in others if one is not newest and one.unsent()}
+        stalled = [one for one in unsent if one.stalled_since is not None]
+        for one in sorted(stalled, key=lambda one: one.stalled_since or 0.0):
+            if total <= MOST_UNSENT_BYTES:
+                return
+            total -= unsent.pop(one)
+            self._abort(one)
+        of_holder = Counter({newest.holder: newest.unsent()})
+        waiting: dict[str, deque[Connection]] = {}
         for one, size in unsent.items():
             of_holder[one.holder] += size
-        others = [one for one in unsent if one is not newest]
-        stalled = [one for one in others if one.stalled_since is not None]
-        stalled.sort(key=lambda one: one.stalled_since or 0.0)
-        while total > MOST_UNSENT_BYTES and others:
-            most = max(of_holder[one.holder] for one in others)
-            first = next(one for one in others if of_holder[one.holder] == most)
-            closed = stalled.pop(0) if stalled else first
-            others.remove(closed)
+            waiting.setdefault(one.holder, deque()).append(one)
+        while total > MOST_UNSENT_BYTES and waiting:
+            holder = max(waiting, key=of_holder.__getitem__)
+            closed = waiting[holder].popleft()
+            if not waiting[holder]:
+                del waiting[holder]
             total -= unsent[closed]
-            of_holder[closed.holder] -= unsent[closed]
+            of_holder[holder] -= unsent[closed]
             self._abort(closed)
 
 

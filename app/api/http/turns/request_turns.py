@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 OF_KEY = 16  # requests of a key or a login that are worked on at once
 OF_RUN = 4  # of a run's key
+BODILESS = frozenset({"GET", "HEAD"})
 TURN = "podium.request_turn"  # key in the scope
 
 
@@ -73,7 +74,9 @@ class RequestTurns:
                 await send(message)
 
             try:
-                await self._app(scope, receive, send_after_turn)
+                first = await _first_message(receive) if scope["method"] in BODILESS else receive
+                if first is not None:
+                    await self._app(scope, first, send_after_turn)
             finally:
                 turn.give_back()
 
@@ -87,6 +90,31 @@ class RequestTurns:
             turns.requests -= 1
             if not turns.requests:
                 del self._turns[holder.name]
+
+
+async def _first_message(receive: Receive) -> Receive | None:
+    """`receive`, whose first message has come; None if the client has gone.
+
+    It may have gone while its request waited, which nobody ended then. So a client that closes its
+    connections could have tens of thousands of requests wait, and each would be worked on.
+    """
+    try:
+        first: Message | BaseException = await receive()
+    except Exception as error:  # the application answers it, when it reads
+        first = error
+    if isinstance(first, dict) and first["type"] == "http.disconnect":
+        return None
+    kept = [first]
+
+    async def receive_again() -> Message:
+        if not kept:
+            return await receive()
+        message = kept.pop()
+        if isinstance(message, BaseException):
+            raise message
+        return message
+
+    return receive_again
 
 
 def give_turn_back(scope: Scope) -> None:
