@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -151,6 +153,25 @@ def test_an_upload_address_takes_one_file(podium, tiny, good):
     assert "Retry-After" not in second.headers
     assert made.json() == again.json()
     assert len(run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]) == 1
+
+
+def test_a_call_that_is_sent_several_times_at_once_has_one_answer(podium, tiny, good):
+    """The second was told that nothing is left of a quota, or that its file is not there."""
+    for _ in range(30):
+        run = podium.run(tiny, feedback="none", limits={"submissions_total": 1})
+        started = start(run, tiny.name, good)
+        assert put(started["createUrl"], good).status_code == 200
+        together = threading.Barrier(8)
+
+        def call(run=run, token=started["token"], together=together):
+            together.wait()
+            return create(run, tiny.name, token)
+
+        with ThreadPoolExecutor(8) as pool:
+            answers = [one.result() for one in [pool.submit(call) for _ in range(8)]]
+
+        assert [answer.text for answer in answers] == [answers[0].text] * 8
+        assert answers[0].status_code == 200
 
 
 def test_an_address_takes_no_other_file_after_its_file_was_submitted(podium, tiny, good):
