@@ -9,9 +9,11 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
+from pydantic_core import to_json
 
 from app.api.dependencies import Anyone, Ctx
 from app.api.http.body_limit import upload_slot
+from app.api.http.next_page import MOST_PAGE_BYTES
 from app.api.http.origin import origin
 from app.api.http.upload import bounded
 from app.domain.feedback import Feedback
@@ -142,16 +144,17 @@ def get_submission(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]
 
 @rpc(router, COMPETITIONS, "ListSubmissions")
 def list_submissions(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
-    """The run's own submissions, newest first, as its policy allows."""
+    """The run's own submissions, newest first, as its policy allows; a page ends at 1.5 MB."""
     run, _ = run_at(context, caller, fields.slug())
     before, start, size = fields.page_before(USUAL_PAGE)
     shown: list[dict[str, Any]] = []
-    more = True
-    while more and len(shown) < size:
+    more, length = True, 0
+    while more and len(shown) < size and length < MOST_PAGE_BYTES:
         found, more = disclose.latest(
             context, caller, run, before=before, offset=start, limit=min(AT_ONCE, size - len(shown))
         )
         shown += [submission(one, name_of(caller)) for one in found]
+        length += sum(len(to_json(one)) for one in shown[-len(found) :])
         before, start = found[-1].submission.id if found else before, 0
     return {"submissions": shown, "nextPageToken": before if more else ""}
 
