@@ -6,6 +6,7 @@ import base64
 import json
 import socket
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -295,6 +296,23 @@ def test_submissions_are_found_by_their_number_and_page_by_page(podium, tiny, go
 
     assert (found.json()["ref"], found.json()["status"]) == (refs[1], "COMPLETE")
     assert listed == refs[::-1]
+
+
+@pytest.mark.parametrize("limits", [{}, {"submissions_per_day": 5}, {"hours": 1e-6}], ids=str)
+def test_a_run_that_is_over_may_send_nothing_more(podium, tiny, limits):
+    run = podium.run(tiny, limits=limits)
+    run.client.post(f"{SERVICE}/ListCompetitions", json={})  # it starts the clock
+    if "hours" in limits:
+        time.sleep(0.05)
+    else:
+        closed = podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"})
+        assert closed.status_code == 200
+
+    told = run.client.post(f"{SERVICE}/GetSubmissionLimits", json={"competitionName": tiny.name})
+    guide = run.client.get("/SKILL.md").text
+
+    assert (told.json()["numAllowedNow"], told.json()["limitedByTotal"]) == (0, True)
+    assert "Submissions that you may send now: 0." in guide
 
 
 def test_of_files_that_are_never_submitted_only_the_latest_are_kept(podium, tiny, good):
