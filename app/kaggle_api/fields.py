@@ -38,6 +38,10 @@ class Fields:
             raise BadRequest(f"{name} has characters that are not text.")
         return value
 
+    def line(self, name: str) -> str:
+        """A text without the control characters that no header can have either."""
+        return "".join(one if one.isprintable() else " " for one in self.text(name))
+
     def required(self, name: str) -> str:
         """A text that must not be empty."""
         value = self.text(name)

@@ -9,15 +9,24 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
+from pydantic_core import to_json
 
 from app.api.dependencies import Anyone, Ctx
 from app.api.http.body_limit import upload_slot
+from app.api.http.next_page import MOST_PAGE_BYTES
 from app.api.http.origin import origin
 from app.api.http.turns.request_turns import give_turn_back
 from app.api.http.upload import bounded
 from app.domain.feedback import Feedback
 from app.domain.states import SubmissionState
-from app.errors import BadRequest, Invalid, NotFound, TooLarge, TooManyFailures
+from app.errors import (
+    BadRequest,
+    Invalid,
+    NotFound,
+    QuotaExceeded,
+    TooLarge,
+    TooManyFailures,
+)
 from app.kaggle_api.deps import KaggleState, State, name_of, run_at, run_of
 from app.kaggle_api.fields import Body, Fields
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
@@ -51,7 +60,7 @@ def start_upload(
 ) -> dict[str, Any]:
     """Give an address for the file; refuse at once a file that could not be stored."""
     run, _ = run_at(context, caller, fields.slug())
-    size, name = fields.integer("contentLength"), _one_line(fields.text("fileName"))
+    size, name = fields.integer("contentLength"), fields.line("fileName")
     if name.lower().endswith(COMPRESSED):
         raise BadRequest(f"{name!r} cannot be read here: submit the plain CSV file.")
     if size > context.settings.max_upload_bytes:
@@ -103,12 +112,8 @@ async def create_submission(
     """Submit an uploaded file. An invalid file is answered with its mistakes, and stored."""
     run, entry = await run_in_threadpool(run_at, context, caller, fields.slug())
     meta, nonce = _submission_meta(state, run, fields)
-    known = await run_in_threadpool(_sent_before, context, run, meta)
     try:
-        if known is None:
-            shown = await _store(request, context, caller, run, meta, nonce)
-        else:
-            shown = await run_in_threadpool(disclose.show, context, caller, known)
+        shown = await _store_once(request, context, caller, run, meta, nonce)
     except TooManyFailures:
         await run_in_threadpool(record_counted_failures, context, caller, run)
         raise
@@ -140,16 +145,17 @@ def get_submission(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]
 
 @rpc(router, COMPETITIONS, "ListSubmissions")
 def list_submissions(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
-    """The run's own submissions, newest first, as its policy allows."""
+    """The run's own submissions, newest first, as its policy allows; a page ends at 1.5 MB."""
     run, _ = run_at(context, caller, fields.slug())
     before, start, size = fields.page_before(USUAL_PAGE)
     shown: list[dict[str, Any]] = []
-    more = True
-    while more and len(shown) < size:
+    more, length = True, 0
+    while more and len(shown) < size and length < MOST_PAGE_BYTES:
         found, more = disclose.latest(
             context, caller, run, before=before, offset=start, limit=min(AT_ONCE, size - len(shown))
         )
         shown += [submission(one, name_of(caller)) for one in found]
+        length += sum(len(to_json(one)) for one in shown[-len(found) :])
         before, start = found[-1].submission.id if found else before, 0
     return {"submissions": shown, "nextPageToken": before if more else ""}
 
@@ -189,20 +195,32 @@ def _submission_meta(
     content = state.tokens.open(UPLOAD, fields.required("blobFileTokens"))
     if content["run"] != run.id:
         raise NotFound("This file was uploaded for another run.")
-    message = _one_line(fields.text("submissionDescription"))
+    message = fields.line("submissionDescription")
     nonce = str(content["nonce"])
     key = pending_uploads.submission_key(nonce)
     return SubmissionMeta(message, key, content["name"] or None), nonce
 
 
-def _one_line(text: str) -> str:
-    """A text that an agent wrote, without the control characters that no header can have either."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
-def _sent_before(context: Context, run: RunRecord, meta: SubmissionMeta) -> str | None:
-    """The submission of this upload, if any: a client may repeat a call whose answer it lost."""
-    return submit.sent_before(context, run, meta.idempotency_key or "")
+async def _store_once(
+    request: Request,
+    context: Context,
+    caller: Caller,
+    run: RunRecord,
+    meta: SubmissionMeta,
+    nonce: str,
+) -> Disclosed:
+    """The submission of an upload. A client may send a call again while the first is served."""
+    key = meta.idempotency_key or ""
+    known = await run_in_threadpool(submit.sent_before, context, run, key)
+    if known is None:
+        try:
+            return await _store(request, context, caller, run, meta, nonce)
+        except (BadRequest, QuotaExceeded, TooManyFailures):
+            # The first call may have used up the file, or the last submission that was left.
+            known = await run_in_threadpool(submit.sent_before, context, run, key)
+            if known is None:
+                raise
+    return await run_in_threadpool(disclose.show, context, caller, known)
 
 
 async def _store(

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-from app.reports.document.tables import to_csv
+from app.reports.document.tables import to_spreadsheet_csv
 
 LINE = 100  # characters of a caption's line
 LONGEST_TITLE = 120
@@ -32,6 +32,8 @@ class Picture:
     def csv(self) -> bytes:
         r"""The drawn numbers as CSV. The column `part` distinguishes the board from attempts.
 
+        A text that would be a formula begins with `'`, as in the CSV of pages.
+
         >>> Picture("cost", "", "", {"rows": [{"experiment": "a", "cost": 1.5}]}).csv()
         b'experiment,cost\na,1.5\n'
         """
@@ -49,4 +51,4 @@ class Picture:
             ]  # fmt: skip
         else:
             rows = self.values["rows"]
-        return to_csv(rows).encode()
+        return to_spreadsheet_csv(rows).encode()

@@ -132,6 +132,31 @@ def has_answer(one: socket.socket) -> bool:
         return False
 
 
+def test_kaggles_pages_of_long_notes_end_early_and_lead_to_all(
+    server: PodiumServer, podium: Podium
+) -> None:
+    """A thousand with notes of 4,000 characters were one answer of 16 MB."""
+    run = podium.run(podium.competition())
+    with contextlib.closing(Database(f"sqlite:///{server.data_dir}/podium.db")) as database:
+        with database.read() as session:
+            record = runs.get_run(session, run.id)
+        assert record is not None
+        made = [make_submission(record, message="\N{ROBOT FACE}" * 4000) for _ in range(200)]
+        database.write(lambda session: [add_submission(session, one) for one in made] and None)
+    call = {"competitionName": run.document["competition"], "pageSize": 1000}
+    service = "/v1/competitions.CompetitionApiService/ListSubmissions"
+
+    found: list[str] = []
+    token: str | None = None
+    while token != "":
+        answer = run.client.post(service, json={**call, "pageToken": token})
+        assert len(answer.content) < 2_500_000
+        found += [one["url"].rpartition("/")[2] for one in answer.json()["submissions"]]
+        token = answer.json()["nextPageToken"]
+
+    assert found == sorted((one.id for one in made), reverse=True)
+
+
 @pytest.mark.parametrize("client", ["podium's", "kaggle's"])
 def test_many_who_list_long_submissions_take_little_memory(
     server: PodiumServer, rejected: Run, client: str

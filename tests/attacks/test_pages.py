@@ -43,6 +43,25 @@ def test_an_unknown_id_is_no_formula_in_the_csv_of_a_page(podium: Podium) -> Non
     assert not any(cell.startswith("=") for cell in cells)
 
 
+def test_the_name_of_an_experiment_is_no_formula_in_the_csv_of_a_picture(podium: Podium) -> None:
+    """Pages link it below the picture, as they link their table."""
+    folder = podium.competition()
+    name = f"{FORMULA.replace('/', ' ')} {folder.name}"
+    about = {"name": name, "agent": "an-agent", "model": "a-model"}
+    assert podium.admin.post("/v1/experiments", json=about).status_code == 201
+    cell = {"experiment": name, "competition": folder.name, "seed": 0, "feedback": "full"}
+    made = podium.admin.post("/v1/runs", json=cell).json()
+    sent = podium.client(made["key"]).post(
+        f"/v1/runs/{made['id']}/submissions", content=good_submission(folder), headers=WAIT
+    )
+    assert sent.json()["state"] == "graded"
+
+    drawn = podium.admin.get(f"/competitions/{folder.name}/leaderboard.csv")
+
+    rows = list(csv.DictReader(io.StringIO(drawn.text)))
+    assert [row["experiment"] for row in rows if row["part"] == "attempts"] == [f"'{name}"]
+
+
 def test_texts_of_a_metric_or_an_archive_are_no_formulas_in_the_csv_of_a_page() -> None:
     """A fault's place is what the process of a metric.py says; a file's name is the archive's."""
     rows = [

@@ -83,6 +83,23 @@ def test_a_nul_in_a_reason_or_note_is_refused(podium: Podium) -> None:
         assert "NUL" in answers[0].text
 
 
+def test_a_nul_in_the_reason_of_a_form_is_refused(podium: Podium) -> None:
+    run = podium.run(podium.competition())
+    browser = podium.client()
+    browser.headers["Accept"] = "text/html"
+    assert browser.post("/login", data={"key": podium.server.key}).status_code == 303
+    address = f"/operations/reviews/{run.id}"
+    token = browser.get(address).text.split('name="token" value="')[1].split('"')[0]
+
+    review = {"token": token, "decision": "annotate", "reason": "a\0b"}
+    answer = browser.post(address, data=review)
+
+    assert (answer.status_code, "NUL" in answer.text) == (422, True)
+    assert browser.post(address, data={**review, "reason": "ab"}).status_code == 303
+    decisions = podium.admin.get(f"/v1/runs/{run.id}/review").json()["decisions"]
+    assert [one["reason"] for one in decisions] == ["ab"]
+
+
 def test_an_experiment_to_compare_with_is_one(podium: Podium) -> None:
     """Where several may be named, commas stand between them; here one is."""
     folder = podium.competition()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -153,6 +156,25 @@ def test_an_upload_address_takes_one_file(podium, tiny, good):
     assert len(run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]) == 1
 
 
+def test_a_call_that_is_sent_several_times_at_once_has_one_answer(podium, tiny, good):
+    """The second was told that nothing is left of a quota, or that its file is not there."""
+    for _ in range(30):
+        run = podium.run(tiny, feedback="none", limits={"submissions_total": 1})
+        started = start(run, tiny.name, good)
+        assert put(started["createUrl"], good).status_code == 200
+        together = threading.Barrier(8)
+
+        def call(run=run, token=started["token"], together=together):
+            together.wait()
+            return create(run, tiny.name, token)
+
+        with ThreadPoolExecutor(8) as pool:
+            answers = [one.result() for one in [pool.submit(call) for _ in range(8)]]
+
+        assert [answer.text for answer in answers] == [answers[0].text] * 8
+        assert answers[0].status_code == 200
+
+
 def test_an_address_takes_no_other_file_after_its_file_was_submitted(podium, tiny, good):
     run = podium.run(tiny)
     started = start(run, tiny.name, good)
@@ -274,6 +296,23 @@ def test_submissions_are_found_by_their_number_and_page_by_page(podium, tiny, go
 
     assert (found.json()["ref"], found.json()["status"]) == (refs[1], "COMPLETE")
     assert listed == refs[::-1]
+
+
+@pytest.mark.parametrize("limits", [{}, {"submissions_per_day": 5}, {"hours": 1e-6}], ids=str)
+def test_a_run_that_is_over_may_send_nothing_more(podium, tiny, limits):
+    run = podium.run(tiny, limits=limits)
+    run.client.post(f"{SERVICE}/ListCompetitions", json={})  # it starts the clock
+    if "hours" in limits:
+        time.sleep(0.05)
+    else:
+        closed = podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"})
+        assert closed.status_code == 200
+
+    told = run.client.post(f"{SERVICE}/GetSubmissionLimits", json={"competitionName": tiny.name})
+    guide = run.client.get("/SKILL.md").text
+
+    assert (told.json()["numAllowedNow"], told.json()["limitedByTotal"]) == (0, True)
+    assert "Submissions that you may send now: 0." in guide
 
 
 def test_of_files_that_are_never_submitted_only_the_latest_are_kept(podium, tiny, good):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
+from app.errors import RunClosed
 from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import DAY, refuse_closed, refuse_measured, refuse_over_quota
@@ -49,7 +50,7 @@ def _quota(context: Context, run: RunRecord) -> Quota:
     today += sum(received > now - DAY for received in hidden)
     left_today = _left(run.limits.get("submissions_per_day"), today)
     left = _left(run.limits.get("submissions_total"), total)
-    if not has_failures_left:
+    if not has_failures_left or _is_over(run, now):
         return Quota(today, total, 0, is_limited_by_total=True)
     known = [count for count in (left_today, left) if count is not None]
     by_total = left is not None and (left_today is None or left <= left_today)
@@ -70,6 +71,14 @@ def refuse_unstorable(context: Context, run: RunRecord, size: int = 0) -> None:
         refuse_over_quota(session, run, now, step=context.settings.outcome_step_seconds)
         context.reservations.failures.refuse(session, run, now)
     context.reservations.stored.require(context.database, run.id, size)
+
+
+def _is_over(run: RunRecord, now: datetime) -> bool:
+    try:
+        refuse_closed(run, now)
+    except RunClosed:
+        return True
+    return False
 
 
 def _has_failures_left(context: Context, session: Session, run: RunRecord, now: datetime) -> bool:

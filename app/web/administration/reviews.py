@@ -70,7 +70,7 @@ def decide_review(
     caller: FormCaller,
     run_id: Id,
     decision: Annotated[ReviewDecision, Form()],
-    reason: Annotated[str, Form(max_length=LONGEST_REASON)] = "",
+    reason: Annotated[str, Form(max_length=LONGEST_REASON, pattern=r"^[^\x00]*$")] = "",
 ) -> Response:
     """Accept the run, exclude it from rates, or annotate it."""
     if not reason.strip():

@@ -11,13 +11,10 @@ from fastapi.responses import JSONResponse
 
 from app.errors import Invalid
 from app.reports.document.report import Row
-from app.reports.document.tables import to_csv
+from app.reports.document.tables import to_spreadsheet_csv
 
 FORMAT = "format"
 CSV, JSON = "csv", "json"
-# A spreadsheet reads a text that begins so as a formula. Agents, authors of competitions and
-# holders of other keys wrote most texts of tables; numbers are no texts here.
-BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 NOT_KEPT = {"Cache-Control": "no-store"}
 Rows = Callable[[], Sequence[Row]]
 Facts = Callable[[], Mapping[str, Any]]
@@ -39,8 +36,7 @@ def as_csv(table: Rows | None) -> Response:
     if table is None:
         raise Invalid("This page has no table here that could be given as CSV.")
     headers = {"Content-Disposition": 'attachment; filename="podium.csv"', **NOT_KEPT}
-    rows = [_without_formulas(row) for row in table()]
-    return Response(to_csv(rows), media_type="text/csv", headers=headers)
+    return Response(to_spreadsheet_csv(table()), media_type="text/csv", headers=headers)
 
 
 def as_json(title: str, api: str, table: Rows | None, facts: Facts | None) -> Response:
@@ -57,12 +53,3 @@ def as_json(title: str, api: str, table: Rows | None, facts: Facts | None) -> Re
     if table is not None:
         document["rows"] = [dict(row) for row in table()]
     return JSONResponse(jsonable_encoder(document), headers=NOT_KEPT)
-
-
-def _without_formulas(row: Row) -> Row:
-    odd = {
-        name: f"'{value}"
-        for name, value in row.items()
-        if isinstance(value, str) and value.startswith(BEGIN_FORMULAS)
-    }
-    return {**row, **odd}
