@@ -16,7 +16,7 @@ from app.api.http.body_limit import FORM_LIMITS
 from app.api.http.request_log import note_caller
 from app.api.http.upload import bounded
 from app.errors import BadRequest
-from app.kaggle_api import competitions, files, leaderboard, submissions
+from app.kaggle_api import competitions, files, leaderboard, submissions, uploads
 from app.kaggle_api.deps import State
 from app.kaggle_api.fields import MAX_BODY_BYTES, Fields
 from app.kaggle_api.route import kaggle_router
@@ -110,7 +110,7 @@ def start_upload(
     request: Request, context: Ctx, caller: Client, state: State, fields: Form
 ) -> dict[str, Any]:
     """Give an address for the file: kaggle 1.7 asks at the first path, 1.6 at the second."""
-    return submissions.start_upload(request, context, caller, state, fields)
+    return uploads.start_upload(request, context, caller, state, fields)
 
 
 @router.post(BASE + "/submissions/submit/{competitionName}", response_model=None)

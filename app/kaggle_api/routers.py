@@ -11,9 +11,17 @@ from app.kaggle_api import (
     leaderboard,
     rest,
     submissions,
+    uploads,
 )
 
-ROUTERS = tuple(
-    room.router
-    for room in (account, competitions, files, submissions, leaderboard, rest, checker, fallback)
+ROUTERS = (
+    account.router,
+    competitions.router,
+    files.router,
+    uploads.router,
+    submissions.router,
+    leaderboard.router,
+    rest.router,
+    checker.router,
+    fallback.router,
 )

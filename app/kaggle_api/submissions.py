@@ -1,10 +1,8 @@
-"""The calls of `kaggle competitions submit`, and the submissions' states."""
+"""The calls that submit an uploaded file, and those that show submissions."""
 
 from __future__ import annotations
 
 import functools
-import secrets
-from datetime import UTC, datetime
 from typing import Any
 
 from fastapi import Request
@@ -12,11 +10,8 @@ from fastapi.concurrency import run_in_threadpool
 from pydantic_core import to_json
 
 from app.api.dependencies import Anyone, Ctx
-from app.api.http.body_limit import upload_slot
 from app.api.http.next_page import MOST_PAGE_BYTES
-from app.api.http.origin import origin
 from app.api.http.turns.request_turns import give_turn_back
-from app.api.http.upload import bounded
 from app.domain.feedback import Feedback
 from app.domain.states import SubmissionState
 from app.errors import (
@@ -24,13 +19,13 @@ from app.errors import (
     Invalid,
     NotFound,
     QuotaExceeded,
-    TooLarge,
     TooManyFailures,
 )
 from app.kaggle_api.deps import KaggleState, State, name_of, run_at, run_of
 from app.kaggle_api.fields import Body, Fields
 from app.kaggle_api.route import COMPETITIONS, kaggle_router, rpc
 from app.kaggle_api.serializers import reference, refusal, submission
+from app.kaggle_api.uploads import UPLOAD
 from app.prometheus_metrics import RECEIVED
 from app.services.auth import Caller
 from app.services.runtime.context import Context
@@ -38,71 +33,16 @@ from app.services.submissions import disclose, pending_uploads, quotas, submit
 from app.services.submissions.disclose import Disclosed
 from app.services.submissions.record_disclosures import record_counted_failures
 from app.services.submissions.run_submissions import first_from
-from app.services.submissions.storing_threads import store_in_thread
 from app.services.submissions.submit import SubmissionMeta
 from app.services.submissions.wait_for_outcome import show_after_wait, wait_until_shown
-from app.storage.blobs.store import Blob, Upload
+from app.storage.blobs.store import Blob
 from app.storage.database.records import RunRecord
 
 router = kaggle_router()
-UPLOAD = "upload"
-UPLOAD_SECONDS = 3600
 GRADING_WAIT_SECONDS = 20.0  # so that the answer to an invalid file has its mistakes
 USUAL_PAGE = 100  # the clients do not ask for a second page
 AT_ONCE = 50  # read together: each may have twenty long violations
 UNLIMITED = 1_000_000
-COMPRESSED = (".zip", ".gz", ".7z", ".tar", ".parquet", ".xlsx")
-
-
-@rpc(router, COMPETITIONS, "StartSubmissionUpload")
-def start_upload(
-    request: Request, context: Ctx, caller: Anyone, state: State, fields: Body
-) -> dict[str, Any]:
-    """Give an address for the file; refuse at once a file that could not be stored."""
-    run, _ = run_at(context, caller, fields.slug())
-    size, name = fields.integer("contentLength"), fields.line("fileName")
-    if name.lower().endswith(COMPRESSED):
-        raise BadRequest(f"{name!r} cannot be read here: submit the plain CSV file.")
-    if size > context.settings.max_upload_bytes:
-        raise TooLarge(
-            f"The file has {size} bytes; this service accepts {context.settings.max_upload_mb} MB."
-        )
-    try:
-        quotas.refuse_unstorable(context, run, size)
-    except TooManyFailures:
-        record_counted_failures(context, caller, run)
-        raise
-    token = state.tokens.sign(
-        UPLOAD, UPLOAD_SECONDS,
-        key=caller.key_id, run=run.id, bytes=size, name=name[-200:], nonce=secrets.token_hex(12),
-    )  # fmt: skip
-    return {"token": token, "createUrl": f"{origin(request)}/api/v1/uploads/{token}"}
-
-
-@router.put("/api/v1/uploads/{token}")
-async def receive(request: Request, context: Ctx, state: State, token: str) -> dict[str, Any]:
-    """Receive the announced bytes. The signed address permits this once, without a key."""
-    content = await run_in_threadpool(state.open, context, UPLOAD, token)
-    await run_in_threadpool(
-        pending_uploads.refuse_second, context, content["nonce"], content["run"]
-    )
-    async with upload_slot(request.scope, content["key"], is_run=True):
-        stored = context.reservations.stored
-        incoming = await run_in_threadpool(stored.begin, context.database, content["run"])
-        upload = await run_in_threadpool(context.blobs.new_upload)
-        try:
-            incoming.add(content["bytes"])
-            await _receive_exactly(request, upload, content["bytes"])
-            until = datetime.fromtimestamp(content["until"], UTC)
-            await run_in_threadpool(state.open, context, UPLOAD, token)  # it may have ended since
-            keep = functools.partial(
-                pending_uploads.add, context, upload, content["nonce"], content["run"], until
-            )
-            await store_in_thread(content["bytes"], keep)
-        finally:
-            incoming.end()
-            upload.discard()
-    return {}
 
 
 @rpc(router, COMPETITIONS, "CreateSubmission")
@@ -171,22 +111,6 @@ def get_limits(context: Ctx, caller: Anyone, fields: Body) -> dict[str, Any]:
         "numAllowedNow": UNLIMITED if used.allowed_now is None else used.allowed_now,
         "limitedByTotal": used.is_limited_by_total,
     }
-
-
-async def _receive_exactly(request: Request, upload: Upload, announced: int) -> None:
-    length = request.headers.get("Content-Length", "")
-    if length.isdigit() and int(length) != announced:
-        raise BadRequest(f"{announced} bytes were announced, but {length} are sent.")
-    count = 0
-    try:
-        async for chunk in bounded(request, announced):
-            upload.write(chunk)
-            count += len(chunk)
-    except TooLarge:
-        raise BadRequest(f"{announced} bytes were announced, but more were sent.") from None
-    if count != announced:
-        raise BadRequest(f"{announced} bytes were announced, but {count} were sent.")
-    upload.close()
 
 
 def _submission_meta(
