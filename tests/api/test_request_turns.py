@@ -52,7 +52,14 @@ class Requests:
 
     async def begin(self, *names: str, holder: str = "a", **more: Any) -> None:
         for name in names:
-            scope = {"type": "http", "method": "GET", "name": name, "holder": holder, **more}
+            scope = {
+                "type": "http",
+                "method": "GET",
+                "headers": [],
+                "name": name,
+                "holder": holder,
+                **more,
+            }
             receive = partial(receive_message, name in self.gone)
             self.tasks[name] = asyncio.create_task(self.turns(scope, receive, send))
         await settle()
@@ -148,6 +155,6 @@ def test_what_was_received_is_received_by_the_application() -> None:
             seen.append(str(error))
         seen.append((await receive())["type"])
 
-    scope = {"type": "http", "method": "GET", "holder": "a"}
+    scope = {"type": "http", "method": "GET", "headers": [], "holder": "a"}
     asyncio.run(RequestTurns(application, holder_of)(scope, receive, send))
     assert seen == ["the body", "http.disconnect"]

@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 OF_KEY = 16  # requests of a key or a login that are worked on at once
 OF_RUN = 4  # of a run's key
-BODILESS = frozenset({"GET", "HEAD"})
+BODY_HEADERS = frozenset({b"content-length", b"transfer-encoding"})
 TURN = "podium.request_turn"  # key in the scope
 
 
@@ -74,7 +74,7 @@ class RequestTurns:
                 await send(message)
 
             try:
-                first = await _first_message(receive) if scope["method"] in BODILESS else receive
+                first = receive if _has_body(scope) else await _first_message(receive)
                 if first is not None:
                     await self._app(scope, first, send_after_turn)
             finally:
@@ -90,6 +90,11 @@ class RequestTurns:
             turns.requests -= 1
             if not turns.requests:
                 del self._turns[holder.name]
+
+
+def _has_body(scope: Scope) -> bool:
+    """Whether a body was announced, for which the application waits, or which it throws away."""
+    return any(name in BODY_HEADERS for name, _ in scope["headers"])
 
 
 async def _first_message(receive: Receive) -> Receive | None:
