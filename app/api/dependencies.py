@@ -103,12 +103,12 @@ def any_caller(request: Request, context: Ctx, key: Key) -> Caller:
     return found
 
 
-# Those below wait for nothing. So they are coroutines: FastAPI runs functions in threads, and a
-# change of threads takes longer than they do.
 # A harness's key is refused by every route that does not name it.
 AlsoHarness = Annotated[Caller, Depends(any_caller)]
 
 
+# These wait for nothing. So they are coroutines: FastAPI runs functions in threads, and a change of
+# threads takes longer than they do.
 async def caller(found: AlsoHarness) -> Caller:
     """The holder of the request's key, who is not a harness."""
     require_no_harness(found)

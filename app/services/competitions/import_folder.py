@@ -22,9 +22,9 @@ from app.importers.names import problem
 from app.preparation.manifest import LARGEST, require_as_listed
 from app.services.competitions.check_competition import inspect
 from app.services.runtime.context import Context
-from app.storage.blobs.disk import sync_directory
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.removal import renew
+from app.storage.blobs.sync import sync_directory
 from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import competitions, version_files
 from app.units import MEGABYTE

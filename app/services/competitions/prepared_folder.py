@@ -30,7 +30,7 @@ from app.preparation.manifest import (
 from app.preparation.shared_bytes import share
 from app.services.competitions.check_competition import inspect
 from app.services.competitions.run_prepare import PREPARE
-from app.storage.blobs.disk import sync_directory
+from app.storage.blobs.sync import sync_directory
 
 PARTIAL, OLD = ".partial", ".old"
 FOLDER = "prepared"  # of the data directory

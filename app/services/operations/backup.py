@@ -30,8 +30,8 @@ from app.services.operations.backup_format import (
 from app.services.runtime.blob_store import open_store
 from app.settings import Settings
 from app.storage.blobs.concurrency import map_concurrently
-from app.storage.blobs.disk import sync_directory
 from app.storage.blobs.store import BlobStore, path_of
+from app.storage.blobs.sync import sync_directory
 from app.storage.database import dump
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits, sqlite_file

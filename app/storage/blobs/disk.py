@@ -16,6 +16,7 @@ from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.removal import DiskOldFiles, renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
+from app.storage.blobs.sync import sync_directory
 from app.storage.blobs.upload import Spool, translate_disk_full
 from app.system_limits import is_used_up
 from app.units import CHUNK_BYTES
@@ -201,15 +202,6 @@ class DiskBlobs:
         # Also for an existing file: the process that stored it may not have synced it yet.
         sync_directory(blob_path.parent)
         return is_new
-
-
-def sync_directory(path: Path) -> None:
-    """Sync a directory, so that its names survive a crash of the machine."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def link_or_copy(file: Path, target: Path) -> None:

@@ -6,6 +6,8 @@ import os
 import uuid
 from pathlib import Path
 
+from app.storage.blobs.sync import sync_directory
+
 
 def keep_first_text(file: Path, text: str) -> str:
     """The text of a file. If there is no such file, it is made with `text`, durably.
@@ -26,13 +28,5 @@ def keep_first_text(file: Path, text: str) -> str:
             pass
         finally:
             partial.unlink(missing_ok=True)
-        _sync_names(file.parent)
+        sync_directory(file.parent)
         return file.read_text(errors="replace").strip()
-
-
-def _sync_names(directory: Path) -> None:
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -18,7 +18,8 @@ from typing import BinaryIO
 
 from app.errors import StoreAway
 from app.storage.blobs.concurrency import map_concurrently
-from app.storage.blobs.disk import DiskBlobs, sync_directory
+from app.storage.blobs.disk import DiskBlobs
+from app.storage.blobs.sync import sync_directory
 from app.system_limits import is_used_up
 
 JOURNALS = "journals"  # the directory of journals below the store's

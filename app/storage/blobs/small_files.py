@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.errors import StorageFull
-from app.storage.blobs.disk import DiskBlobs, renew_blob, sync_directory
+from app.storage.blobs.disk import DiskBlobs, renew_blob
 from app.storage.blobs.journal import JOURNALS, Journal, recover
 from app.storage.blobs.store import Blob, path_of
+from app.storage.blobs.sync import sync_directory
 from app.storage.blobs.upload import translate_disk_full, translate_store_away
 
 JOURNAL_BYTES = 32 * 1024 * 1024  # size after which a new journal is begun
