@@ -41,4 +41,4 @@ def in_words(error: Mapping[str, Any]) -> str:
             return f"expected {words}"
     if error["type"] == "model_attributes_type":  # as curl sends JSON without the header
         return "expected a JSON object, with the header 'Content-Type: application/json'"
-    return str(error["msg"])
+    return str(error["msg"]).removeprefix("Value error, ")  # Pydantic's, before a text of ours
