@@ -22,9 +22,9 @@ from app.storage.database.jsonl import IN_PARTS
 from app.storage.database.models import Base, Submission, VersionFile
 from app.storage.database.tables.operation import Secret
 
-# Tables without lasting data: commit marks of processes, and uploads that are not submitted,
-# which an agent's client sends again.
-EXCLUDED_TABLES = frozenset({"write_receipt", "held_upload"})
+# Tables without lasting data: commit marks of processes, uploads that are not submitted, which an
+# agent's client sends again, and ended logins: of a backup's logins none goes on.
+EXCLUDED_TABLES = frozenset({"write_receipt", "held_upload", "ended_login"})
 NOT_OURS = EXCLUDED_TABLES | {"alembic_version"}
 QUEUE = "procrastinate_"  # begins the names of tables of the queue's library
 SIGNING_KEY = "signing-key "  # begins the names of secrets that are private parts of signing keys

@@ -14,13 +14,16 @@ from typing import Any
 
 import pytest
 
-from app.errors import DamagedFile, NotFound, PodiumError
+from app.domain.states import Role
+from app.errors import DamagedFile, NotFound, PodiumError, Unauthorized
+from app.services.auth import new_key
+from app.services.login import open_logins
 from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
 from app.services.operations.backup_format import BadBackup, verified
 from app.services.operations.restore import NotEmpty, restore
 from app.services.runtime.context import lock_data_directory, open_context
 from app.storage.database import migrations
-from app.storage.queries import competitions
+from app.storage.queries import competitions, keys
 from tests.forkserver import PodiumProcess
 from tests.server import PodiumServer
 from tests.services.operations.conftest import change_manifest, settings, silent
@@ -164,6 +167,26 @@ def test_a_restored_podium_backs_up_to_the_same_bytes(complete: Path, tmp_path: 
 
     assert (first.tables, first.blobs) == (second.tables, second.blobs)
     assert verified(tmp_path / "again", silent) == second
+
+
+def test_no_login_of_a_backup_goes_on_in_a_restored_podium(complete: Path, tmp_path: Path) -> None:
+    """It may have been ended since, and its copy would open pages again."""
+    for name, backup in (("origin", complete), ("twin", tmp_path / "backup")):
+        restore(settings(tmp_path / name), backup, silent)
+        with contextlib.closing(
+            open_context(settings(tmp_path / name), grades=False, validates=False)
+        ) as context:
+            logins = open_logins(context)
+            if name == "origin":
+                key, record = new_key(Role.ADMIN, "an admin")
+                context.database.write(lambda session: keys.add_key(session, record))  # noqa: B023
+                _, cookie = logins.log_in(context, key)
+                back_up(settings(tmp_path / name), tmp_path / "backup", silent)
+                logins.log_out(context, cookie)
+            else:
+                assert logins.log_in(context, key)
+                with pytest.raises(Unauthorized, match="not made here"):
+                    logins.read(context, cookie)
 
 
 def test_a_server_in_its_data_directory_is_not_restored_over(

@@ -11,7 +11,8 @@ from app.storage.database.tables.operation import Secret
 TABLE = Secret.__table__
 STORE_IDENTITY = "store-identity"  # not a secret: which store has the files of this database
 DATABASE_IDENTITY = "database-identity"  # not a secret: the owner of a store
-FORGET_STORE = delete(TABLE).where(TABLE.c.name == STORE_IDENTITY)
+LOGINS = "login-secret"
+FORGET = delete(TABLE).where(TABLE.c.name.in_((STORE_IDENTITY, LOGINS)))  # in a restored Podium
 
 
 def find(session: Session, name: str) -> bytes | None:
