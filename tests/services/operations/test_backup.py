@@ -21,10 +21,14 @@ from app.services.login import open_logins
 from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
 from app.services.operations.backup_format import BadBackup, verified
 from app.services.operations.restore import NotEmpty, restore
+from app.services.operations.verify import CHANGED_RECORD, verify
+from app.services.operations.verify_progress import VerifyProgress
 from app.services.runtime.context import lock_data_directory, open_context
+from app.settings import Settings
 from app.storage.database import migrations
 from app.storage.queries import competitions, keys
 from tests.forkserver import PodiumProcess
+from tests.s3 import S3Server
 from tests.server import PodiumServer
 from tests.services.operations.conftest import change_manifest, settings, silent
 
@@ -266,6 +270,35 @@ def test_changed_rows_are_named_and_make_no_backup(
 
     with pytest.raises(BadBackup, match="is unfinished"):
         verified(tmp_path / "backup", silent)
+
+
+@pytest.mark.parametrize("change", ["UPDATE version_file SET bytes = 'many'", TWO_SIZES])
+@pytest.mark.parametrize("store", ["disk", "s3"])
+def test_rows_with_another_size_are_named_by_verify(
+    complete: Path,
+    tmp_path: Path,
+    store: str,
+    change: str,
+    s3: S3Server,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in s3.environment.items():
+        monkeypatch.setenv(name, value)
+    origin = Settings(
+        data_dir=tmp_path / "origin", database_url="",
+        blobs_url="" if store == "disk" else f"s3://{s3.bucket()}",
+    )  # fmt: skip
+    restore(origin, complete, silent)
+    with contextlib.closing(sqlite3.connect(tmp_path / "origin/podium.db")) as database, database:
+        database.execute("PRAGMA ignore_check_constraints = ON")
+        database.execute(change)
+
+    progress = VerifyProgress(tmp_path / "progress")
+    verify(origin, silent, sample=None, progress=progress)
+
+    found = {one.problem for one in progress.damaged if "a row says that the file" in one.problem}
+    assert found
+    assert {one.remedy for one in progress.damaged if one.problem in found} == {CHANGED_RECORD}
 
 
 def test_a_restore_that_is_killed_leaves_no_rows_and_can_be_done_again(
