@@ -243,6 +243,22 @@ def test_a_lost_file_makes_no_backup(complete: Path, tmp_path: Path) -> None:
         verified(tmp_path / "again", silent)
 
 
+def test_a_copy_that_is_not_what_was_copied_makes_no_backup(
+    complete: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk may write other bytes than it was given."""
+    origin = settings(tmp_path / "new")
+    restore(origin, complete, silent)
+    copyfile = shutil.copyfile
+    monkeypatch.setattr(shutil, "copyfile", lambda *paths: damage(Path(copyfile(*paths))))
+
+    with pytest.raises(DamagedFile, match="has other bytes than the store"):
+        back_up(origin, tmp_path / "again", silent)
+
+    with pytest.raises(BadBackup, match="is unfinished"):
+        verified(tmp_path / "again", silent)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
