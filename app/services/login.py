@@ -18,8 +18,8 @@ from app.errors import RunArchived, Unauthorized
 from app.services.auth import Caller, authenticate_login, identify, require_researcher
 from app.services.runtime.context import Context
 from app.services.runtime.shared_secret import shared_secret
+from app.storage.database.tables.operation import LOGINS
 from app.storage.queries.operation import ended_logins
-from app.storage.queries.operation.secrets import LOGINS
 from app.units import HOUR
 
 COOKIE = "podium_login"

@@ -3,30 +3,34 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.domain.states import Role
-from app.errors import DamagedFile, NotFound, PodiumError, Unauthorized
-from app.services.auth import new_key
+from app.errors import DamagedFile, NotFound, PodiumError
+from app.kaggle_api.signed_urls import secret_of
 from app.services.login import open_logins
 from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
-from app.services.operations.backup_format import BadBackup, verified
+from app.services.operations.backup_format import BadBackup, table_file, verified
 from app.services.operations.restore import NotEmpty, restore
 from app.services.operations.verify import CHANGED_RECORD, verify
 from app.services.operations.verify_progress import VerifyProgress
+from app.services.public_log.competition_facts import SALT
 from app.services.runtime.context import lock_data_directory, open_context
+from app.services.runtime.shared_secret import shared_secret
 from app.settings import Settings
 from app.storage.database import migrations
-from app.storage.queries import competitions, keys
+from app.storage.database.jsonl import read_lines, write_lines
+from app.storage.queries import competitions
 from tests.forkserver import PodiumProcess
 from tests.s3 import S3Server
 from tests.server import PodiumServer
@@ -173,24 +177,41 @@ def test_a_restored_podium_backs_up_to_the_same_bytes(complete: Path, tmp_path: 
     assert verified(tmp_path / "again", silent) == second
 
 
-def test_no_login_of_a_backup_goes_on_in_a_restored_podium(complete: Path, tmp_path: Path) -> None:
-    """It may have been ended since, and its copy would open pages again."""
-    for name, backup in (("origin", complete), ("twin", tmp_path / "backup")):
-        restore(settings(tmp_path / name), backup, silent)
-        with contextlib.closing(
-            open_context(settings(tmp_path / name), grades=False, validates=False)
-        ) as context:
-            logins = open_logins(context)
-            if name == "origin":
-                key, record = new_key(Role.ADMIN, "an admin")
-                context.database.write(lambda session: keys.add_key(session, record))  # noqa: B023
-                _, cookie = logins.log_in(context, key)
-                back_up(settings(tmp_path / name), tmp_path / "backup", silent)
-                logins.log_out(context, cookie)
-            else:
-                assert logins.log_in(context, key)
-                with pytest.raises(Unauthorized, match="not made here"):
-                    logins.read(context, cookie)
+@pytest.mark.parametrize("signing_keys", [False, True])
+def test_no_login_and_no_signed_address_can_be_made_with_a_backup(
+    complete: Path, tmp_path: Path, signing_keys: bool
+) -> None:
+    origin = settings(tmp_path / "origin")
+    restore(origin, complete, silent)
+    with contextlib.closing(open_context(origin, grades=False, validates=False)) as context:
+        open_logins(context)
+        secret_of(context)
+        shared_secret(context, SALT)
+    back_up(origin, tmp_path / "backup", silent, signing_keys=signing_keys)
+
+    secrets = {row[0] for row in read_lines(table_file(tmp_path / "backup", "secret"))}
+    assert secrets == {SALT}
+
+
+@pytest.mark.parametrize("name", ["login-secret", "url-secret"])
+def test_secrets_of_logins_in_an_older_backup_are_not_restored(
+    copy: Path, tmp_path: Path, name: str
+) -> None:
+    """A login of then may have been ended since, and its copy would open pages again."""
+    file = table_file(copy, "secret")
+    rows = [*read_lines(file), [name, "00" * 32]]
+    file.unlink()
+    written = write_lines(file, rows)
+    tables = json.loads((copy / "manifest.json").read_text())["tables"]
+    (entry,) = (table for table in tables if table["name"] == "secret")
+    entry["file"] = asdict(written)
+    change_manifest(copy, tables=tables)
+
+    restore(settings(tmp_path / "new"), copy, silent)
+
+    with contextlib.closing(sqlite3.connect(tmp_path / "new/podium.db")) as database:
+        left = {one for (one,) in database.execute("SELECT name FROM secret")}
+    assert name not in left
 
 
 def test_a_server_in_its_data_directory_is_not_restored_over(

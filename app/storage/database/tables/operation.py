@@ -10,6 +10,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.storage.database.tables.column_types import KEY, NUMBER, UtcDateTime
 from app.storage.database.tables.declarative import Base
 
+# The names of the secrets with which cookies of logins, and addresses without a key, are signed.
+LOGINS, SIGNED_URLS = "login-secret", "url-secret"
+
 
 class Fault(Base):
     """A failed attempt at grading."""
