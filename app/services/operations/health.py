@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import time
 import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -52,7 +53,7 @@ def readiness(context: Context) -> Readiness:
     """Test each part: run a query, write to the disk, check the grader processes."""
     return Readiness(
         database=_database(context),
-        storage=_storage(context),
+        storage=_kept_storage(context),
         graders="ok" if context.graders.is_ready(GRACE) else "the grader processes are starting",
         listener="ok" if context.database.is_listening else LISTENER_LOST,
         workers=_workers(context),
@@ -112,6 +113,19 @@ def _workers(context: Context) -> str:
     except PodiumError:
         return "not known while the database is away"
     return f"{count} consumers of the queue are alive" if count else NO_WORKER
+
+
+def _kept_storage(context: Context) -> str:
+    """The state of the storage in this second.
+
+    A probe writes to the disk and to the store of files, and strangers ask as often as they like.
+    """
+    second = int(time.monotonic())
+    found: str | None = context.kept.get("storage", second)
+    if found is None:
+        found = _storage(context)
+        context.kept.put("storage", second, found, len(found))
+    return found
 
 
 def _storage(context: Context) -> str:
