@@ -120,8 +120,7 @@ class GraderSlot:
         """
         if self.on_demand or self._is_warm():
             return True
-        is_unnoticed = self.process is not None
-        was_here = is_unnoticed or time.monotonic() - self._lost_at < grace
+        was_here = self.process is not None or time.monotonic() - self._lost_at < grace
         return grace > 0 and was_here and not self.start_error
 
     def stop(self) -> None:
