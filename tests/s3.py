@@ -61,11 +61,12 @@ class S3Server:
         """The files behind the objects of a bucket."""
         return sorted(path for path in (self.root / bucket).rglob("*") if path.is_file())
 
-    def start(self, *, read_only: bool = False) -> Self:
+    def start(self, *, read_only: bool = False, bandwidth: str = "off") -> Self:
+        """Start it; `bandwidth` bounds what it sends in a second, as rclone writes sizes."""
         command = [
             str(RCLONE), "serve", "s3", str(self.root), "--config", "/dev/null",
             "--addr", f"127.0.0.1:{self.port}", "--auth-key", f"{KEY},{SECRET}",
-            "--dir-cache-time", f"{LISTING_SECONDS}s",
+            "--dir-cache-time", f"{LISTING_SECONDS}s", "--bwlimit", bandwidth,
         ]  # fmt: skip
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(

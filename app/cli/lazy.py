@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 from typer.main import get_command, get_group
+
+NUMBERS = {int, float}
 
 
 class Group(TyperGroup):
@@ -62,7 +65,29 @@ class LazyCommand(TyperCommand):
             command = get_command(single)
         command.name = self.name
         loaded: TyperCommand | TyperGroup = command
+        _refuse_underscores(loaded)
         return loaded
+
+
+def _refuse_underscores(command: Any) -> None:
+    """Let no number of a command or its commands have an underscore, as over HTTP: 1_0 would be 10.
+
+    Its words are looked at before Typer reads numbers in them.
+    """
+    for each in getattr(command, "commands", {}).values():
+        _refuse_underscores(each)
+    for parameter in command.params:
+        annotation = parameter.type_descriptor.annotation
+        if annotation in NUMBERS or set(get_args(annotation)) & NUMBERS:
+            parameter.process_value = partial(_plain_number, parameter, parameter.process_value)
+
+
+def _plain_number(parameter: Any, read: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    words = value if isinstance(value, (list, tuple)) else (value,)
+    if any(isinstance(word, str) and "_" in word for word in words):
+        plain = "expected a number in decimal digits, without underscores"
+        raise typer.BadParameter(plain, ctx=ctx, param=parameter)
+    return read(ctx, value)
 
 
 class Program(TyperCommand):

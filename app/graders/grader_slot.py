@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import queue
 import threading
@@ -108,12 +109,19 @@ class GraderSlot:
         self._is_limited = False  # whether the last start failed at a limit of the system
         self._idle_seconds = idle_seconds or 0.0
         self._last_job = 0.0
+        self._lost_at = -math.inf
         # A daemon thread, so that a server that did not close the pool can still end.
         self.thread = threading.Thread(target=self._run, name=f"grader-{role}", daemon=True)
 
-    def is_ready(self) -> bool:
-        """Whether a warm process is alive, or none is needed now."""
-        return self.on_demand or self._is_warm()
+    def is_ready(self, grace: float = 0.0) -> bool:
+        """Whether a warm process is alive, or none is needed now.
+
+        One that ended less than `grace` seconds ago counts, unless another could not be started.
+        """
+        if self.on_demand or self._is_warm():
+            return True
+        was_here = self.process is not None or time.monotonic() - self._lost_at < grace
+        return grace > 0 and was_here and not self.start_error
 
     def stop(self) -> None:
         """Kill the process, so that the thread ends, and wait for it."""
@@ -237,5 +245,6 @@ class GraderSlot:
         process, self.process = self.process, None
         if process is None:
             return ""
+        self._lost_at = time.monotonic()
         status = process.kill()
         return f"signal {-status}" if status < 0 else f"exit status {status}"

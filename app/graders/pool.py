@@ -149,9 +149,12 @@ class GraderPool:
                 raise GradingFault(f"graders do not start: {start_error or 'too slow'}")
             time.sleep(0.01)
 
-    def is_ready(self) -> bool:
-        """Whether every process is warm and alive."""
-        return not self._closed.is_set() and all(slot.is_ready() for slot in self._slots)
+    def is_ready(self, grace: float = 0.0) -> bool:
+        """Whether every process is warm and alive, or is replaced since less than `grace` seconds.
+
+        Before its first process a slot is not ready.
+        """
+        return not self._closed.is_set() and all(slot.is_ready(grace) for slot in self._slots)
 
     def pids(self, role: Role | None = None) -> tuple[int, ...]:
         """The process ids of the running graders, of one role or of all."""

@@ -11,8 +11,8 @@ from itsdangerous import BadData, URLSafeSerializer
 from app.errors import Forbidden
 from app.services.runtime.context import Context
 from app.services.runtime.shared_secret import shared_secret
+from app.storage.database.tables.operation import SIGNED_URLS
 
-NAME = "url-secret"
 MAX_TOKEN_LENGTH = 4096
 REFUSAL = "This address was not made by this service. Run your command again for a new one."
 
@@ -55,4 +55,4 @@ class SignedUrls:
 
 def secret_of(context: Context) -> bytes:
     """The secret that all servers of this database share, made at its first use."""
-    return shared_secret(context, NAME)
+    return shared_secret(context, SIGNED_URLS)

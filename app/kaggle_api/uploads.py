@@ -58,9 +58,10 @@ def start_upload(
 async def receive(request: Request, context: Ctx, state: State, token: str) -> dict[str, Any]:
     """Receive the announced bytes. The signed address permits this once, without a key."""
     content = await run_in_threadpool(state.open, context, UPLOAD, token)
-    await run_in_threadpool(
-        pending_uploads.refuse_second, context, content["nonce"], content["run"]
+    refuse_useless = functools.partial(
+        pending_uploads.refuse_useless, context, content["nonce"], content["run"]
     )
+    await run_in_threadpool(refuse_useless)
     async with upload_slot(request.scope, content["key"], is_run=True):
         stored = context.reservations.stored
         incoming = await run_in_threadpool(stored.begin, context.database, content["run"])
@@ -70,6 +71,7 @@ async def receive(request: Request, context: Ctx, state: State, token: str) -> d
             await _receive_exactly(request, upload, content["bytes"])
             until = datetime.fromtimestamp(content["until"], UTC)
             await run_in_threadpool(state.open, context, UPLOAD, token)  # it may have ended since
+            await run_in_threadpool(refuse_useless)
             keep = functools.partial(
                 pending_uploads.add, context, upload, content["nonce"], content["run"], until
             )

@@ -55,7 +55,7 @@ def check_receipt(data: bytes, signature: str | None, trust: Trust) -> CheckedRe
             raise BadReceipt(
                 "No allowed key signed this envelope: it was changed, or it is of another Podium."
             )
-        return _checked(payload, keys[0], sshsig.RECEIPT_NAMESPACE, trust)
+        return _checked_by_any(payload, keys, trust)
     if signature is None:
         raise BadReceipt("There is no signature: expected the file of the same name with .sig.")
     signed = sshsig.read(signature)
@@ -64,6 +64,17 @@ def check_receipt(data: bytes, signature: str | None, trust: Trust) -> CheckedRe
             "The signature is not of this file: the receipt or its signature was changed."
         )
     return _checked(data, signed.public, signed.namespace, trust)
+
+
+def _checked_by_any(data: bytes, keys: Sequence[bytes], trust: Trust) -> CheckedReceipt:
+    """The receipt by the first of these signers who may sign it; else why the first may not."""
+    refusals = []
+    for public in keys:
+        try:
+            return _checked(data, public, sshsig.RECEIPT_NAMESPACE, trust)
+        except BadReceipt as refusal:
+            refusals.append(refusal)
+    raise refusals[0]
 
 
 def _checked(data: bytes, public: bytes, namespace: str, trust: Trust) -> CheckedReceipt:

@@ -46,6 +46,8 @@ async def log_in(
         why = refusal.detail.replace(HOW_TO, "Check that you copied all of it.")
         why = why if key.strip() else "Type the key of an admin or a researcher."
         return login_page(request, target, why, refusal.status)
+    # The browser forgets its login before this one, so nobody could end that by a log-out.
+    await run_in_threadpool(logins.log_out, context, request.cookies.get(COOKIE, ""))
     note_caller(request.scope, caller.key_id, caller.role.value)
     answer = RedirectResponse(target, 303)
     answer.set_cookie(
@@ -60,9 +62,10 @@ async def log_in(
 
 
 @router.post("/logout")
-def log_out(request: Request) -> Response:
-    """Forget the cookie."""
+def log_out(request: Request, context: Ctx) -> Response:
+    """End the login, and let the browser forget its cookie."""
     refuse_other_sites(request)
+    logins_of(request).log_out(context, request.cookies.get(COOKIE, ""))
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(
         COOKIE, httponly=True, samesite="strict", secure=request.url.scheme == "https"

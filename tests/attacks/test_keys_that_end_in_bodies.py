@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.api.conftest import CSV, Podium, packed
+from tests.api.conftest import CSV, Podium, Run, packed
 from tests.attacks.test_keys_that_end import ENDS, INVALID, End, archive, revoke
 from tests.factories import good_submission
 
@@ -24,6 +24,11 @@ def body_during_which(data: bytes, end: Callable[[], object]) -> Iterator[bytes]
     time.sleep(0.2)
     end()
     yield data[7:]
+
+
+def close(podium: Podium, run: Run) -> None:
+    """Close the run: its key goes on."""
+    assert podium.admin.patch(f"/v1/runs/{run.id}", json={"state": "closed"}).status_code == 200
 
 
 def form(name: str, file: str, data: bytes) -> bytes:
@@ -65,16 +70,24 @@ def test_kaggles_client_learns_no_score(podium: Podium) -> None:
     assert (answer.status_code, "0.12" in answer.text) == (401, False)
 
 
-def test_an_upload_address_takes_no_file(podium: Podium) -> None:
+@pytest.mark.parametrize(
+    ("end", "status", "why"),
+    [(revoke, 403, "no longer valid"), (close, 409, "is closed and accepts nothing more")],
+)
+@pytest.mark.parametrize("is_before", [True, False])
+def test_an_upload_address_takes_no_file(
+    podium: Podium, end: End, status: int, why: str, is_before: bool
+) -> None:
     run = podium.run(folder := podium.competition())
     announced = {"competitionName": folder.name, "contentLength": len(INVALID), "fileName": "a.csv"}
     started = run.client.post(f"{RPC}/StartSubmissionUpload", json=announced).json()
+    if is_before:
+        end(podium, run)
 
-    answer = podium.client().put(
-        started["createUrl"], content=body_during_which(INVALID, lambda: revoke(podium, run))
-    )
+    body = INVALID if is_before else body_during_which(INVALID, lambda: end(podium, run))
+    answer = podium.client().put(started["createUrl"], content=body)
 
-    assert (answer.status_code, "no longer valid" in answer.text) == (403, True)
+    assert (answer.status_code, why in answer.text) == (status, True)
 
 
 def test_a_revoked_admin_makes_no_key_and_imports_nothing(podium: Podium) -> None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import httpx
 import pytest
 
+from app.reports.document.tables import to_spreadsheet_csv
 from app.web.page_data.formats import as_csv
 from tests.api.conftest import WAIT, Podium
 from tests.factories import good_submission
 
 FORMULA = "=cmd|'/C calc'!A0"
+ADDED = re.compile(r"""\A'(?='*[\t\r\n])|(\A|[;\t\r\n]"*)'(?='*[=+\-@])""")  # the `'` of a text
 
 
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "＝"])
@@ -75,6 +78,21 @@ def test_texts_of_a_metric_or_an_archive_are_no_formulas_in_the_csv_of_a_page() 
     odd = [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
     assert sorted(odd) == ["-0.5", "-1"]
     assert {f"'{FORMULA}", f"'{FORMULA}.csv", "'@SUM", "'+1", "'-1+1"} < set(cells)
+
+
+def test_a_text_is_no_formula_for_a_spreadsheet_that_divides_cells_elsewhere() -> None:
+    """Many languages divide cells at semicolons, and then quotes within a line mean nothing."""
+    texts = [
+        f"a;{FORMULA};b", f'a;"{FORMULA};b', f"a\t{FORMULA}", f"a,\n{FORMULA}\n", ";;@SUM(A1)",
+        f"a;'{FORMULA}", "a; b; -1 is no formula", "'=1", "\t=1",
+    ]  # fmt: skip
+    text = to_spreadsheet_csv([{"first": one, "message": one} for one in texts])
+
+    for ends in (";", ";\t", ",;\t"):
+        cells = [cell.lstrip('"') for cell in re.split(f"[\r\n{ends}]", text)]
+        assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))], ends
+    read = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [ADDED.sub(r"\1", row["first"]) for row in read] == texts
 
 
 def page(podium: Podium, path: str, form: str) -> httpx.Response:

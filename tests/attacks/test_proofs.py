@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from app.receipts import ed25519, merkle, sshsig
+from app.receipts import dsse, ed25519, merkle, sshsig
 from app.receipts.allowed_signers import Signer, allowed_signers, read_allowed_signers, read_revoked
 from app.receipts.check import Trust, check_consistency, check_inclusion
 from app.receipts.checkpoints import Checkpoint, signed_checkpoint
@@ -140,6 +140,8 @@ def files(tmp_path: Path) -> Path:
     (tmp_path / "kept-7").write_text(WITH.checkpoint(7))
     (tmp_path / "kept-fork").write_text(WITHOUT.checkpoint(5))
     (tmp_path / "kept-fork-7").write_text(WITHOUT.checkpoint(7))
+    envelope = dsse.envelope(RECEIPT, dsse.sign(PRIVATE, RECEIPT), "sig_1")
+    (tmp_path / "envelope.json").write_bytes(envelope)
     (tmp_path / "receipt.pub").write_text('an-admin namespaces="x" ssh-ed25519 AAAA\n')
     return tmp_path
 
@@ -160,6 +162,7 @@ def verify(files: Path, words: str) -> subprocess.CompletedProcess[str]:
     ("words", "said"),
     [
         ("receipt.json --log inclusion.json", "in the log: entry 3 of 8"),
+        ("envelope.json --log inclusion.json", "in the log: entry 3 of 8"),
         ("receipt.json --log inclusion.json --log consistency.json --checkpoint kept",
          "begins with those of"),
         ("receipt.json --log inclusion-7.json --checkpoint kept-7", "log: that of"),
@@ -232,3 +235,11 @@ def test_a_backdated_receipt_is_not_taken_with_the_time_of_its_entry(off: timede
     backdated = Log([leaf_text("receipt", RECEIPT, AT + off)])
     with pytest.raises(BadProof, match="entered into the log at"):
         check_inclusion(backdated.inclusion(0, 1), RECEIPT, TRUST)
+
+
+@pytest.mark.parametrize("words", ["envelope.json", "--log consistency.json --checkpoint kept"])
+def test_a_signature_that_would_not_be_read_is_refused(files: Path, words: str) -> None:
+    done = verify(files, f"{words} --signature receipt.json.sig")
+
+    assert done.returncode == 2
+    assert "Leave out --signature" in " ".join(done.stderr.replace("│", " ").split())

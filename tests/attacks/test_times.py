@@ -5,12 +5,16 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import random
+import threading
 import time
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import httpx
 import numpy as np
+import psutil
 import pytest
 from sklearn.metrics import roc_auc_score
 
@@ -195,13 +199,44 @@ def passed(shown: dict[str, str]) -> float:
 def test_readyz_does_not_show_when_a_grading_ends(podium: Podium) -> None:
     folder = podium.competition(metric_py=SLOW.format(0.5), leaderboard=None, usage=None)
     run = podium.run(folder, feedback="none")
-    seen = set()
-    with httpx.Client(base_url=podium.server.url) as stranger:
+    with polled(podium) as seen:
         for _ in range(2):
             run.submit(good_submission(folder), Prefer="wait=0")
-            ended = time.monotonic() + 3
-            while time.monotonic() < ended:
-                use = stranger.get("/readyz").json()["connections"]
-                seen.add(use["descriptors"] - use["open"])
+            time.sleep(1.5)
+            assert httpx.get(f"{podium.server.url}/healthz").status_code == 200  # a connection more
 
     assert len(seen) == 1
+
+
+def test_readyz_does_not_show_that_a_grader_died(podium: Podium) -> None:
+    """A file that ends its grader is failed, and the policy may hide that from the agent."""
+    server = psutil.Process(podium.server.process.pid)
+    for _ in range(3):
+        graders = [one for one in server.children(recursive=True) if one.name() == "podium-grade"]
+        with polled(podium) as seen:
+            graders[0].kill()
+            time.sleep(1.5)  # another one is started within a second
+
+        assert {(status, graders) for status, graders, *_ in seen} == {(200, "ok")}
+
+
+@contextlib.contextmanager
+def polled(podium: Podium) -> Iterator[set[tuple[Any, ...]]]:
+    """What a stranger sees who asks /readyz again and again meanwhile."""
+    seen: set[tuple[Any, ...]] = set()
+    ended = threading.Event()
+
+    def poll() -> None:
+        with httpx.Client(base_url=podium.server.url) as stranger:
+            while not ended.is_set():
+                answer = stranger.get("/readyz")
+                found = answer.json()
+                seen.add((answer.status_code, found["graders"], *found["connections"].values()))
+
+    thread = threading.Thread(target=poll)
+    thread.start()
+    try:
+        yield seen
+    finally:
+        ended.set()
+        thread.join()

@@ -71,6 +71,19 @@ def test_keys_that_cannot_be_made_are_refused(podium: Command, arguments: list[s
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["verify --sample 1_0", "runs create tiny --experiment e --seeds 1_0",
+     "runs create tiny --experiment e --hours 1_0.5"],
+)  # fmt: skip
+def test_a_number_has_no_underscore(podium: Command, words: str) -> None:
+    """Python reads 1_0 as 10; over HTTP it is 422."""
+    done = podium(*words.split())
+
+    assert done.returncode == 2
+    assert "without underscores" in " ".join(done.stderr.replace("│", " ").split())
+
+
 def test_runs_need_their_experiment_first(podium: Command, tiny: Path) -> None:
     suites = '[suites.mine]\ntitle = "Mine"\ncompetitions = ["tiny"]\n'
     (tiny.parent / "suites.toml").write_text(suites)

@@ -166,6 +166,22 @@ def test_openssl_verifies_the_envelope(tmp_path):
     assert check_receipt(envelope, None, Trust([signer()])).data == DATA
 
 
+def test_an_envelope_is_good_if_any_of_its_signers_may_sign():
+    another = bytes(32)
+    signers = [Signer("other.example", ed25519.public_key(another)), signer()]
+    document = json.loads(dsse.envelope(DATA, dsse.sign(another, DATA), "other"))
+    document["signatures"] += json.loads(dsse.envelope(DATA, dsse.sign(PRIVATE, DATA), "own"))[
+        "signatures"
+    ]
+    envelope = json.dumps(document).encode()
+    late = Signer("other.example", signers[0].public, after=AT + HOUR)
+
+    for trust in (Trust(signers, {signers[0].public}), Trust([late, signer()])):
+        assert check_receipt(envelope, None, trust).signer == NAME
+    with pytest.raises(BadReceipt, match="revoked"):
+        check_receipt(envelope, None, Trust(signers, {each.public for each in signers}))
+
+
 def test_each_changed_byte_of_an_envelopes_payload_is_found():
     signature = dsse.sign(PRIVATE, DATA)
     for place in range(len(DATA)):

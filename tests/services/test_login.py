@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import contextlib
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from sqlalchemy import func, select
 
 from app.domain.states import Role
 from app.errors import Forbidden, Unauthorized
 from app.services.auth import new_key
 from app.services.login import LONGEST_COOKIE, Logins, open_logins
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, open_context
+from app.settings import Settings
 from app.storage.queries import keys
+from app.storage.queries.operation import ended_logins
 from tests.storage.make import World
 
 
@@ -62,3 +67,58 @@ def test_every_login_has_a_form_token_of_its_own(context: Context) -> None:
 
     assert logins.form_token("a") == logins.form_token("a") != logins.form_token("b")
     assert logins.form_token("a") != Logins(b"another secret", 1).form_token("a")
+
+
+def test_a_log_out_ends_one_login_and_its_copies_on_every_server(
+    database_url: str, tmp_path: Path
+) -> None:
+    with contextlib.ExitStack() as stack:
+        first, second = (
+            stack.enter_context(
+                contextlib.closing(
+                    open_context(
+                        Settings(data_dir=tmp_path / name, database_url=database_url),
+                        grades=False, validates=False,
+                    )
+                )
+            )
+            for name in ("first", "second")
+        )  # fmt: skip
+        key, _ = stored(first, Role.RESEARCHER)
+        here, there = open_logins(first), open_logins(second)
+        (_, cookie), (_, other) = (here.log_in(first, key) for _ in range(2))
+        assert there.read(second, cookie) == there.read(second, other)
+
+        for _ in range(2):  # a second log-out changes nothing
+            here.log_out(first, cookie)
+        here.log_out(first, cookie[:-1])
+
+        for logins, server in ((here, first), (there, second)):
+            with pytest.raises(Unauthorized, match="ended by a log-out"):
+                logins.read(server, cookie)
+            assert logins.read(server, other)
+
+
+def test_ended_logins_are_forgotten_when_they_have_expired(context: Context) -> None:
+    now = datetime.now(UTC)
+    for days in range(4):
+        at = now + timedelta(days=days)
+        context.database.write(
+            lambda s, at=at, days=days: ended_logins.add(s, f"{days}", at + timedelta(days=1.5), at)
+        )
+    with context.database.read() as session:
+        count = session.execute(select(func.count()).select_from(ended_logins.TABLE)).scalar_one()
+        assert (count, ended_logins.has(session, "1"), ended_logins.has(session, "2")) == (
+            2, False, True,
+        )  # fmt: skip
+
+
+def test_a_login_does_not_last_longer_when_the_next_server_lets_logins_last_longer(
+    context: Context,
+) -> None:
+    """Else a login that was ended, and forgotten after that, would open pages again."""
+    key, _ = stored(context, Role.ADMIN)
+    cookie = Logins(b"secret", 0).log_in(context, key)[1]
+
+    with pytest.raises(Unauthorized, match="has expired"):
+        Logins(b"secret", 3600).read(context, cookie)

@@ -5,15 +5,21 @@ To make it takes 6 seconds of processor time, and a copy and a second start of t
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import fcntl
 import json
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
+from app.services.public_log.run_receipts import issue_late
+from app.services.reviews.compute import Reviewer
+from app.services.runtime.context import open_context
+from app.settings import Settings
 from tests.server import PodiumServer
 from tests.web.dataset import Filled, fill, write_competitions
 
@@ -37,17 +43,33 @@ def start_filled(paths: pytest.TempPathFactory) -> Filled:
 
 
 def prepare(home: Path) -> None:
-    """Fill a server, stop it, and write down what the tests must know of its data."""
+    """Fill a server, stop it, and write down what the tests must know of its data.
+
+    What servers sign and review by themselves some seconds later is done now, for it would change
+    pages between two requests of a test.
+    """
     folders = write_competitions(home / "folders")
     server = server_of(home).start()
     filled = fill(server, folders)
     assert server.stop() == 0
+    with contextlib.closing(open_context(settings_of(home), grades=False, validates=False)) as made:
+        assert issue_late(made, looks_at_all=True) > 0
+        assert issue_late(made, looks_at_all=True) == 0
+        reviewer = Reviewer(made, threading.Event())
+        while reviewer.turn():
+            pass
     known = {
         each.name: getattr(filled, each.name)
         for each in dataclasses.fields(filled)
         if each.name not in ("server", "folders")
     }
     (home / "filled.json").write_text(json.dumps(known))
+
+
+def settings_of(home: Path) -> Settings:
+    return Settings(
+        data_dir=home / "data", database_url="", blobs_url="", competitions_dir=home / "folders"
+    )
 
 
 def server_of(home: Path) -> PodiumServer:

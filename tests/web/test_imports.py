@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import time
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -170,3 +171,29 @@ def test_a_body_beyond_the_bound_is_refused(tmp_path: Path) -> None:
         assert not list((tmp_path / "data" / "tmp").iterdir())
     finally:
         assert server.stop() == 0
+
+
+def test_an_archive_whose_login_ends_while_it_comes_is_not_imported(
+    empty: PodiumServer, tmp_path: Path
+) -> None:
+    browser = visitor(empty, empty.key)
+    folder = write_competition(tmp_path / "late")
+    fields = {"token": form_token(browser, HERE), "confirm": "yes"}
+    files = {"archive": ("x.zip", archive(folder))}
+    whole = browser.build_request("POST", HERE, data=fields, files=files)
+    data = whole.read()
+    other = visitor(empty)
+    other.cookies.update(browser.cookies)
+
+    def parts() -> Iterator[bytes]:
+        yield data[:-100]
+        time.sleep(0.3)  # the server finds the login, and receives
+        assert other.post("/logout").status_code == 303
+        yield data[-100:]
+
+    headers = {"Content-Type": whole.headers["Content-Type"], "Content-Length": f"{len(data)}"}
+    answer = browser.post(HERE, content=parts(), headers=headers)
+
+    assert answer.status_code == 401
+    assert "ended by a log-out" in answer.text
+    assert "late" not in visitor(empty, empty.key).get(HERE).text

@@ -152,8 +152,9 @@ def test_only_pages_that_change_have_scripts(filled: Filled) -> None:
         assert answer.text.count("<script") == answer.text.count('<script src="/static/')
 
 
-def test_a_stream_carries_no_data_and_ends_with_the_key(filled: Filled) -> None:
-    run = new_run(filled, "streamed")
+@pytest.mark.parametrize("end", ["key", "log-out"])
+def test_a_stream_carries_no_data_and_ends_with_the_key(filled: Filled, end: str) -> None:
+    run = new_run(filled, f"streamed-{end}")
     admin = caller(filled.server)
     guest = admin.post("/v1/keys", json={"role": "researcher", "name": "guest"}).json()
     browser = visitor(filled.server, guest["key"])
@@ -162,7 +163,10 @@ def test_a_stream_carries_no_data_and_ends_with_the_key(filled: Filled) -> None:
         lines = answer.iter_lines()
         assert next(lines) == "event: changed"
         submit(filled, run)
-        admin.delete(f"/v1/keys/{guest['id']}")
+        if end == "key":
+            admin.delete(f"/v1/keys/{guest['id']}")
+        else:
+            browser.post("/logout")
         submit(filled, run)
         rest = list(lines)  # the server ends it
 

@@ -121,16 +121,33 @@ def test_a_login_ends_with_its_key_and_with_the_log_out(filled: Filled) -> None:
     admin = caller(filled.server)
     made = admin.post("/v1/keys", json={"role": "researcher", "name": "soon gone"}).json()
     first, second = (visitor(filled.server, made["key"]) for _ in range(2))
+    copied = first.cookies["podium_login"]
 
     first.post("/logout")
     assert first.get("/").status_code == 401
     assert second.get("/").status_code == 200
+    first.cookies.set("podium_login", copied)
+    assert "ended by a log-out" in first.get("/").text
+    assert first.get("/v1/experiments").status_code == 401
     assert admin.delete(f"/v1/keys/{made['id']}").status_code == 200
     refused = second.get("/")
 
     assert refused.status_code == 401
     assert "revoked" in refused.text
     assert second.get("/v1/experiments").status_code == 401
+
+
+def test_a_login_ends_when_its_browser_logs_in_again(filled: Filled) -> None:
+    """The browser has the second login's cookie then: no log-out could end the first."""
+    browser = visitor(filled.server, filled.researcher)
+    copied = browser.cookies["podium_login"]
+
+    browser.post("/login", data={"key": filled.researcher})
+
+    assert browser.get("/").status_code == 200
+    copy = visitor(filled.server)
+    copy.cookies.set("podium_login", copied)
+    assert copy.get("/").status_code == 401
 
 
 def test_a_forged_or_foreign_cookie_opens_nothing(filled: Filled) -> None:

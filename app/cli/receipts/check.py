@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from app.cli.output import out
 from app.errors import Invalid, NotFound
 from app.receipts.allowed_signers import read_allowed_signers, read_revoked
@@ -20,6 +22,7 @@ from app.receipts.check import (
     kept_checkpoint,
 )
 from app.receipts.checkpoints import Checkpoint
+from app.receipts.dsse import read_envelope
 from app.receipts.errors import BadReceipt
 from app.regular_file import open_regular
 
@@ -44,6 +47,7 @@ def check(asked: Asked) -> dict[str, Any]:
     Raises:
         BadReceipt, BadProof: something is wrong with the receipt or the log.
         NotFound, Invalid: a file is missing or cannot be read, or an option.
+        BadParameter: there is a signature for nothing that has one of its own.
     """
     if asked.allowed_signers is None:
         raise Invalid(
@@ -54,10 +58,17 @@ def check(asked: Asked) -> dict[str, Any]:
     trust = Trust(signers, read_revoked(_text(asked.revoked)) if asked.revoked else ())
     found: dict[str, Any] = {}
     checked = None
-    if asked.receipt is not None:
+    data = None if asked.receipt is None else _bytes(asked.receipt)
+    if asked.signature and (data is None or read_envelope(data) is not None):
+        raise typer.BadParameter(
+            "it is for a receipt in a file of its own: an envelope has its signatures in it, and "
+            "an answer about the log has one of its own. Leave out --signature.",
+            param_hint="--signature",
+        )
+    if asked.receipt is not None and data is not None:
         signature = asked.signature or asked.receipt.with_name(f"{asked.receipt.name}.sig")
         text = _text(signature) if asked.signature or signature.exists() else None
-        checked = check_receipt(_bytes(asked.receipt), text, trust)
+        checked = check_receipt(data, text, trust)
         found |= _told(checked)
     return found | _check_logs(asked, checked, trust) | {"not checked": _left_out(asked)}
 

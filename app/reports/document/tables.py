@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from app.reports.document.report import Row
 
-# A spreadsheet reads a text that begins so as a formula. Agents, authors of competitions and
-# holders of other keys wrote most texts of tables; numbers are no texts here.
-BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+# Where a spreadsheet begins a formula: at the start of a text, and behind what it may take for the
+# end of a cell, as `;` in many languages. Agents, authors of competitions and holders of other keys
+# wrote most texts of tables; numbers are no texts here. What has a `'` there gets another one, so
+# that one that is removed from each such place gives the text.
+FORMULA = re.compile(r"""\A(?='*[\t\r\n])|(\A|[;\t\r\n]"*)(?='*[=+\-@＝＋－＠])""")
 
 
 def to_csv(rows: Sequence[Row]) -> str:
@@ -25,10 +28,10 @@ def to_csv(rows: Sequence[Row]) -> str:
 
 
 def to_spreadsheet_csv(rows: Sequence[Row]) -> str:
-    r"""Rows as CSV for a person who opens it from a page: no text in it is a formula.
+    r"""Rows as CSV for a person who opens it from a page: no text in it has a formula.
 
-    >>> to_spreadsheet_csv([{"experiment": "=1+1", "rate": -1.5}])
-    "experiment,rate\n'=1+1,-1.5\n"
+    >>> to_spreadsheet_csv([{"experiment": "=1+1;=2", "rate": -1.5}])
+    "experiment,rate\n'=1+1;'=2,-1.5\n"
     """
     return to_csv([_without_formulas(row) for row in rows])
 
@@ -52,12 +55,10 @@ def _csv_cell(value: Any) -> Any:
 
 
 def _without_formulas(row: Row) -> Row:
-    odd = {
-        name: f"'{value}"
+    return {
+        name: FORMULA.sub(r"\1'", value) if isinstance(value, str) else value
         for name, value in row.items()
-        if isinstance(value, str) and value.startswith(BEGIN_FORMULAS)
     }
-    return {**row, **odd}
 
 
 def cell(value: Any) -> str:

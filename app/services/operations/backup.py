@@ -13,7 +13,8 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app import __version__
-from app.errors import DISK_FULL, Conflict, NotFound, StorageFull
+from app.errors import DISK_FULL, Conflict, DamagedFile, NotFound, StorageFull
+from app.file_digest import file_digest
 from app.services.operations.backup_format import (
     BLOB_LIST,
     BLOBS,
@@ -200,6 +201,11 @@ def _copy_files(
                 f"A row says that the file {sha256} has {size} bytes, and it has {found}"
             )
         _make_own(target)
+        if file_digest(target) != (size, sha256):
+            raise DamagedFile(
+                f"{target} has other bytes than the store: the disk of the backup is damaged, or "
+                "the file changed meanwhile. Back up again, to another disk if it stays so."
+            )
         progress("copying files", size, manifest.blob_bytes)
 
     for _ in map_concurrently(copy, read_lines(folder / BLOB_LIST), concurrency=PARALLEL_COPIES):

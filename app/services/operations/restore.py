@@ -174,15 +174,16 @@ def _store_rows(
         _require_files(connection, folder)
         dump.requeue_unfinished(connection)
         dump.reset_sequences(connection)
-        # The files are in another store now: the next server writes its identity.
-        connection.execute(secrets.FORGET_STORE)
+        # The files are in another store now, and no login goes on that may have been ended since:
+        # the next server writes what is missing.
+        connection.execute(secrets.FORGET)
 
     migrations.fill(settings.database_url, manifest.schema, load, finish)
 
 
 def _require_tables(connection: Connection, folder: Path, manifest: BackupManifest) -> None:
     # The database has the schema of the backup now, and each Podium backed up all of its tables
-    # but the same two.
+    # but the same three.
     expected = dump.columns_of_tables(connection)
     found = {table.name: set(table.columns) for table in manifest.tables}
     if found != expected:

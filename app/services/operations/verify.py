@@ -6,6 +6,7 @@ import contextlib
 import random
 import shutil
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,7 +36,8 @@ PARALLEL_READS = 4
 SAVE_SECONDS = 2.0
 STATEMENT_SECONDS = 3600.0
 NAMED = 5  # submissions and files of versions in one remedy
-NO_DIGEST = "the database names the file by something that is not a SHA-256: the row was changed"
+CHANGED_ROW = ": the row was changed"
+NO_DIGEST = f"the database names the file by something that is not a SHA-256{CHANGED_ROW}"
 CHANGED_RECORD = (
     "Somebody changed the database. Restore a backup from before (`podium restore`) into a new "
     "PODIUM_DATA_DIR and compare the two; do not go on with this one."
@@ -83,7 +85,7 @@ def verify(
             for target, problem in map_concurrently(compare, targets, concurrency=PARALLEL_READS):
                 if problem is not None:
                     progress.damaged.append(_damage(session, store, target, problem))
-                progress.count(target.key, target.bytes)
+                progress.count(target.key, target.bytes if isinstance(target.bytes, int) else 0)
                 advance("comparing files", 1, max(total, 1))
                 if time.monotonic() - saved_at > SAVE_SECONDS and sample is None:
                     progress.save()
@@ -163,19 +165,22 @@ def _comparison(store: BlobStore, scratch: Path) -> Callable[[_Target], tuple[_T
         try:
             path_of(target.sha256)
             if target.path is not None:
-                verify_file(target.path, target.sha256)
+                found = verify_file(target.path, target.sha256)
             elif isinstance(store, DiskBlobs):
-                verify_file(store.path(target.sha256), target.sha256)
+                found = verify_file(store.path(target.sha256), target.sha256)
             else:
-                copy = scratch / target.sha256
+                copy = scratch / uuid.uuid4().hex  # two rows may name one file
                 try:
-                    store.fetch(target.sha256, copy)
+                    found = store.fetch(target.sha256, copy)
                 finally:
                     copy.unlink(missing_ok=True)
         except DamagedFile as error:
             return target, str(error)
         except ValueError:  # of path_of
             return target, NO_DIGEST
+        if found != target.bytes:
+            told = f"a row says that the file has {target.bytes!r} bytes, and it has {found}"
+            return target, told + CHANGED_ROW
         return target, None
 
     return compare
@@ -186,7 +191,7 @@ def _damage(session: Session, store: BlobStore, target: _Target, problem: str) -
     files = files_in_use.version_files_with(session, target.sha256, NAMED)
     needed_by = [f"submission {one}" for one in sent]
     needed_by += [f"{slug}, version {number}, {path}" for slug, number, path in files]
-    if problem == NO_DIGEST:
+    if problem.endswith(CHANGED_ROW):
         kind, name = ("version", str(target.path)) if target.path else ("blob", target.sha256)
         return Damage(kind, name, problem, needed_by, CHANGED_RECORD)
     remedies = []

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import Conflict, StoreAway
 from app.services.runtime.context import Context
+from app.services.runtime.run_limits import existing_run, refuse_closed
 from app.storage.blobs.store import Blob, Upload
 from app.storage.queries import pending_uploads, submissions
 from app.storage.queries.pending_uploads import PendingUploadRecord
@@ -27,13 +28,15 @@ def submission_key(nonce: str) -> str:
     return f"kaggle-{nonce}"
 
 
-def refuse_second(context: Context, nonce: str, run_id: str) -> None:
-    """Refuse, before the bytes are sent, a second upload to one address.
+def refuse_useless(context: Context, nonce: str, run_id: str) -> None:
+    """Refuse an upload that nobody could submit: its run is over, or its address had one.
 
     Raises:
+        RunClosed: the run was closed, or its hours are over.
         Conflict: a complete file was already uploaded to this address, or submitted from it.
     """
     with context.database.read() as session:
+        refuse_closed(existing_run(session, run_id), datetime.now(UTC))
         if pending_uploads.get(session, nonce) or _is_submitted(session, nonce, run_id):
             raise _address_used()
 

@@ -24,12 +24,13 @@ log = logging.getLogger("podium.storage")
 PROBE = "probe"
 NO_BUCKET = "NoSuchBucket"
 SLOW_SECONDS = 2.0  # without an answer; then also between two callers that try
-# Wait for a slow server, but not for one that sends nothing. Retry for a few seconds only: an
-# agent's request waits meanwhile, and the agent can retry after a 503.
+# Wait for a slow server, but not for one that sends nothing: `timeout` bounds a request with all of
+# its bytes, and a large file needs hours on a slow line. Retry for a few seconds only: an agent's
+# request waits meanwhile, and the agent can retry after a 503.
 CLIENT: ClientConfig = {
     "connect_timeout": timedelta(seconds=3),
     "read_timeout": timedelta(seconds=10),
-    "timeout": timedelta(minutes=15),
+    "timeout": timedelta(hours=24),
 }
 RETRY: RetryConfig = {
     "max_retries": 3,

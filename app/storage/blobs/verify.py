@@ -23,15 +23,15 @@ Signature = tuple[int, int, int, int]
 log = logging.getLogger("podium.storage")
 
 
-def verify_file(path: Path, sha256: str) -> None:
-    """Compare a stored file with its digest.
+def verify_file(path: Path, sha256: str) -> int:
+    """Compare a stored file with its digest, and return how many bytes it has.
 
     Raises:
         DamagedFile: it is missing, cannot be read, or has other bytes.
         OSError: this process can open no more files.
     """
     try:
-        found = file_digest(path)[1]
+        size, found = file_digest(path)
     except OSError as error:
         if is_used_up(error):
             raise  # this says nothing about the file
@@ -43,6 +43,7 @@ def verify_file(path: Path, sha256: str) -> None:
             f"The stored file {path} is damaged: its bytes have the SHA-256 {found}, and not "
             f"{sha256}. Restore it from a backup."
         )
+    return size
 
 
 class VerifiedFiles:

@@ -20,11 +20,11 @@ from sqlalchemy import (
 from app.domain.states import SubmissionState
 from app.storage.database.jsonl import IN_PARTS
 from app.storage.database.models import Base, Submission, VersionFile
-from app.storage.database.tables.operation import Secret
+from app.storage.database.tables.operation import LOGINS, SIGNED_URLS, Secret
 
-# Tables without lasting data: commit marks of processes, and uploads that are not submitted,
-# which an agent's client sends again.
-EXCLUDED_TABLES = frozenset({"write_receipt", "held_upload"})
+# Tables without lasting data: commit marks of processes, uploads that are not submitted, which an
+# agent's client sends again, and ended logins: of a backup's logins none goes on.
+EXCLUDED_TABLES = frozenset({"write_receipt", "held_upload", "ended_login"})
 NOT_OURS = EXCLUDED_TABLES | {"alembic_version"}
 QUEUE = "procrastinate_"  # begins the names of tables of the queue's library
 SIGNING_KEY = "signing-key "  # begins the names of secrets that are private parts of signing keys
@@ -67,12 +67,14 @@ def columns_of_tables(connection: Connection) -> dict[str, set[str]]:
 def left_out(source: Table, *, signing_keys: bool) -> ColumnElement[bool] | None:
     """The condition on rows that a backup leaves out; None if it has all rows of the table.
 
-    Without `signing_keys` it has no private part of a key that signs receipts: who reads a backup
-    could sign in Podium's name.
+    A backup has no secret by which a login or a signed address could be made: who reads it would be
+    an admin on the pages. Without `signing_keys` it has no private part of a key that signs
+    receipts either: who reads it could sign in Podium's name.
     """
-    if source is not SECRET or signing_keys:
+    if source is not SECRET:
         return None
-    return SECRET.c.name.startswith(SIGNING_KEY)
+    of_logins = SECRET.c.name.in_((LOGINS, SIGNED_URLS))
+    return of_logins if signing_keys else of_logins | SECRET.c.name.startswith(SIGNING_KEY)
 
 
 def referenced_files(connection: Connection) -> Iterator[tuple[str, int]]:

@@ -17,7 +17,7 @@ from app.services.competitions.import_jobs import RUNNING, ImportJobs
 from app.web.page_data.facts import import_facts
 from app.web.page_data.formats import PAGE_FORMAT
 from app.web.rendering.fill_templates import page
-from app.web.rendering.forms import form_token, login_behind_form, require_token
+from app.web.rendering.forms import form_caller, form_token, login_behind_form
 
 router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, PAGE_FORMAT])
 forms = APIRouter(include_in_schema=False)
@@ -72,7 +72,8 @@ async def import_archive(request: Request, context: Ctx) -> Response:
         archive = scratch / "archive"
         with archive.open("wb") as file:
             fields = await receive_form(request, "archive", file, context.settings.max_upload_bytes)
-        require_token(request, fields.get("token", ""))
+        # The login may have ended meanwhile.
+        await run_in_threadpool(form_caller, request, context, fields.get("token", ""))
         if not fields.get("confirm"):
             raise Invalid(UNCONFIRMED)
         if archive.stat().st_size == 0:

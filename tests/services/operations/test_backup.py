@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.errors import DamagedFile, NotFound, PodiumError
+from app.kaggle_api.signed_urls import secret_of
+from app.services.login import open_logins
 from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
-from app.services.operations.backup_format import BadBackup, verified
+from app.services.operations.backup_format import BadBackup, table_file, verified
 from app.services.operations.restore import NotEmpty, restore
+from app.services.operations.verify import CHANGED_RECORD, verify
+from app.services.operations.verify_progress import VerifyProgress
+from app.services.public_log.competition_facts import SALT
 from app.services.runtime.context import lock_data_directory, open_context
+from app.services.runtime.shared_secret import shared_secret
+from app.settings import Settings
 from app.storage.database import migrations
+from app.storage.database.jsonl import read_lines, write_lines
 from app.storage.queries import competitions
 from tests.forkserver import PodiumProcess
+from tests.s3 import S3Server
 from tests.server import PodiumServer
 from tests.services.operations.conftest import change_manifest, settings, silent
 
@@ -166,6 +177,43 @@ def test_a_restored_podium_backs_up_to_the_same_bytes(complete: Path, tmp_path: 
     assert verified(tmp_path / "again", silent) == second
 
 
+@pytest.mark.parametrize("signing_keys", [False, True])
+def test_no_login_and_no_signed_address_can_be_made_with_a_backup(
+    complete: Path, tmp_path: Path, signing_keys: bool
+) -> None:
+    origin = settings(tmp_path / "origin")
+    restore(origin, complete, silent)
+    with contextlib.closing(open_context(origin, grades=False, validates=False)) as context:
+        open_logins(context)
+        secret_of(context)
+        shared_secret(context, SALT)
+    back_up(origin, tmp_path / "backup", silent, signing_keys=signing_keys)
+
+    secrets = {row[0] for row in read_lines(table_file(tmp_path / "backup", "secret"))}
+    assert secrets == {SALT}
+
+
+@pytest.mark.parametrize("name", ["login-secret", "url-secret"])
+def test_secrets_of_logins_in_an_older_backup_are_not_restored(
+    copy: Path, tmp_path: Path, name: str
+) -> None:
+    """A login of then may have been ended since, and its copy would open pages again."""
+    file = table_file(copy, "secret")
+    rows = [*read_lines(file), [name, "00" * 32]]
+    file.unlink()
+    written = write_lines(file, rows)
+    tables = json.loads((copy / "manifest.json").read_text())["tables"]
+    (entry,) = (table for table in tables if table["name"] == "secret")
+    entry["file"] = asdict(written)
+    change_manifest(copy, tables=tables)
+
+    restore(settings(tmp_path / "new"), copy, silent)
+
+    with contextlib.closing(sqlite3.connect(tmp_path / "new/podium.db")) as database:
+        left = {one for (one,) in database.execute("SELECT name FROM secret")}
+    assert name not in left
+
+
 def test_a_server_in_its_data_directory_is_not_restored_over(
     complete: Path, tmp_path: Path
 ) -> None:
@@ -216,6 +264,22 @@ def test_a_lost_file_makes_no_backup(complete: Path, tmp_path: Path) -> None:
         verified(tmp_path / "again", silent)
 
 
+def test_a_copy_that_is_not_what_was_copied_makes_no_backup(
+    complete: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk may write other bytes than it was given."""
+    origin = settings(tmp_path / "new")
+    restore(origin, complete, silent)
+    copyfile = shutil.copyfile
+    monkeypatch.setattr(shutil, "copyfile", lambda *paths: damage(Path(copyfile(*paths))))
+
+    with pytest.raises(DamagedFile, match="has other bytes than the store"):
+        back_up(origin, tmp_path / "again", silent)
+
+    with pytest.raises(BadBackup, match="is unfinished"):
+        verified(tmp_path / "again", silent)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -243,6 +307,35 @@ def test_changed_rows_are_named_and_make_no_backup(
 
     with pytest.raises(BadBackup, match="is unfinished"):
         verified(tmp_path / "backup", silent)
+
+
+@pytest.mark.parametrize("change", ["UPDATE version_file SET bytes = 'many'", TWO_SIZES])
+@pytest.mark.parametrize("store", ["disk", "s3"])
+def test_rows_with_another_size_are_named_by_verify(
+    complete: Path,
+    tmp_path: Path,
+    store: str,
+    change: str,
+    s3: S3Server,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in s3.environment.items():
+        monkeypatch.setenv(name, value)
+    origin = Settings(
+        data_dir=tmp_path / "origin", database_url="",
+        blobs_url="" if store == "disk" else f"s3://{s3.bucket()}",
+    )  # fmt: skip
+    restore(origin, complete, silent)
+    with contextlib.closing(sqlite3.connect(tmp_path / "origin/podium.db")) as database, database:
+        database.execute("PRAGMA ignore_check_constraints = ON")
+        database.execute(change)
+
+    progress = VerifyProgress(tmp_path / "progress")
+    verify(origin, silent, sample=None, progress=progress)
+
+    found = {one.problem for one in progress.damaged if "a row says that the file" in one.problem}
+    assert found
+    assert {one.remedy for one in progress.damaged if one.problem in found} == {CHANGED_RECORD}
 
 
 def test_a_restore_that_is_killed_leaves_no_rows_and_can_be_done_again(

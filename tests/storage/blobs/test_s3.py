@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import BadSettings, DamagedFile, StoreAway
+from app.storage.blobs import s3_connection
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.open import open_blobs
 from app.storage.blobs.s3 import PART_BYTES
@@ -238,6 +239,7 @@ sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
 from tests.s3 import KEY
 from app.storage.blobs.open import open_blobs
+from app.storage.blobs import s3_connection
 from app.storage.blobs.cache import FileCache
 home = Path({str(tmp_path)!r})
 store = open_blobs("s3://{bucket}", {options(s3)!r}, spool=home / "u",
@@ -281,3 +283,20 @@ def test_threads_that_want_the_same_fetch_it_once(s3, bucket, store, tmp_path):
 
     assert len(leases) == 8
     assert fetched == [blob.sha256]
+
+
+def test_a_long_download_is_not_broken_off(own_s3, tmp_path, monkeypatch):
+    """Minutes are tenths of seconds here: a bound of 15 minutes broke off a slow, large file."""
+    data = os.urandom(12 << 20)
+    bucket = own_s3.bucket()
+    blob = open_store(own_s3, bucket, tmp_path / "here").put(data)
+    own_s3.stop()
+    own_s3.start(bandwidth="4M")
+    client, retry = s3_connection.CLIENT, s3_connection.RETRY
+    monkeypatch.setitem(client, "timeout", client["timeout"] / 600)
+    monkeypatch.setitem(retry, "retry_timeout", retry["retry_timeout"] / 600)
+    slow = open_store(own_s3, bucket, tmp_path / "there")
+
+    began = time.monotonic()
+    assert slow.fetch(blob.sha256, tmp_path / "copy") == len(data)
+    assert time.monotonic() - began > 15 / 10

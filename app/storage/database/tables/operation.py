@@ -1,4 +1,4 @@
-"""The tables of operation: faults, environments, commit marks, uploads that wait, secrets."""
+"""The tables of operation: faults, environments, commit marks, waiting uploads, secrets, logins."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.storage.database.tables.column_types import KEY, NUMBER, UtcDateTime
 from app.storage.database.tables.declarative import Base
+
+# The names of the secrets with which cookies of logins, and addresses without a key, are signed.
+LOGINS, SIGNED_URLS = "login-secret", "url-secret"
 
 
 class Fault(Base):
@@ -68,3 +71,13 @@ class Secret(Base):
 
     name: Mapped[str] = mapped_column(KEY, primary_key=True)
     value: Mapped[str] = mapped_column(Text)
+
+
+class EndedLogin(Base):
+    """A login of a browser that was ended before it expired: its id, and when it expires."""
+
+    __tablename__ = "ended_login"
+    __table_args__ = (Index(None, "until"),)
+
+    login: Mapped[str] = mapped_column(KEY, primary_key=True)
+    until: Mapped[datetime] = mapped_column(UtcDateTime)

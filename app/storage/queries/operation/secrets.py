@@ -6,12 +6,13 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.storage.database.rows import insert_if_new
-from app.storage.database.tables.operation import Secret
+from app.storage.database.tables.operation import LOGINS, SIGNED_URLS, Secret
 
 TABLE = Secret.__table__
 STORE_IDENTITY = "store-identity"  # not a secret: which store has the files of this database
 DATABASE_IDENTITY = "database-identity"  # not a secret: the owner of a store
-FORGET_STORE = delete(TABLE).where(TABLE.c.name == STORE_IDENTITY)
+# In a restored Podium, whose backup may be of a Podium that left no secret out.
+FORGET = delete(TABLE).where(TABLE.c.name.in_((STORE_IDENTITY, LOGINS, SIGNED_URLS)))
 
 
 def find(session: Session, name: str) -> bytes | None:

@@ -1,0 +1,25 @@
+"""Logins that their owner has ended. Every server of one Podium sees these rows."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import bindparam, delete, select
+from sqlalchemy.orm import Session
+
+from app.storage.database.rows import insert_if_new
+from app.storage.database.tables.operation import EndedLogin
+
+TABLE = EndedLogin.__table__
+FIND = select(TABLE.c.login).where(TABLE.c.login == bindparam("login"))  # for each page
+
+
+def add(session: Session, login: str, until: datetime, now: datetime) -> None:
+    """Store that a login was ended; forget those that have expired."""
+    session.execute(delete(TABLE).where(TABLE.c.until < now))
+    insert_if_new(session, TABLE, ("login",), {"login": login, "until": until})
+
+
+def has(session: Session, login: str) -> bool:
+    """Whether this login was ended."""
+    return session.execute(FIND, {"login": login}).first() is not None
