@@ -28,6 +28,7 @@ DAMAGED = (
 # Agents and strangers read this too, and must see neither when a grading ends nor how.
 ROUNDED_TO = 256  # open files: gradings and requests have some dozens
 CONNECTIONS_ROUNDED_TO = 64
+PROBE_SECONDS = 0.25  # between two probes of the storage
 GRACE = 30.0  # seconds in which a grader that a file ended is replaced; it takes less than one
 NO_WORKER = "none is alive: submissions wait until a `podium worker` starts"
 
@@ -116,15 +117,15 @@ def _workers(context: Context) -> str:
 
 
 def _kept_storage(context: Context) -> str:
-    """The state of the storage in this second.
+    """The state of the storage in this quarter of a second.
 
     A probe writes to the disk and to the store of files, and strangers ask as often as they like.
     """
-    second = int(time.monotonic())
-    found: str | None = context.kept.get("storage", second)
+    interval = int(time.monotonic() / PROBE_SECONDS)
+    found: str | None = context.kept.get("storage", interval)
     if found is None:
         found = _storage(context)
-        context.kept.put("storage", second, found, len(found))
+        context.kept.put("storage", interval, found, len(found))
     return found
 
 
