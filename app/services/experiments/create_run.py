@@ -49,6 +49,7 @@ def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
 
     def record(session: Session) -> RunRecord:
         experiments.lock(session, new.experiment, shared=True)  # see freeze, archive
+        competitions.lock(session, new.competition, shared=True)
         if experiments.get(session, new.experiment) is None:
             raise NotFound(
                 f"There is no experiment {new.experiment!r}; create it first (podium experiments "

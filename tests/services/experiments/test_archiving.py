@@ -125,28 +125,25 @@ def test_of_two_archivings_at_once_the_second_is_refused(database_url: str, tmp_
 
 
 @pytest.mark.parametrize("database_kind", ["postgresql"])
+@pytest.mark.parametrize("kind", [ArchivalKind.EXPERIMENT, ArchivalKind.COMPETITION])
 def test_a_run_that_waits_for_an_archiving_is_refused(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Context, Context], monkeypatch: pytest.MonkeyPatch, kind: ArchivalKind
 ) -> None:
-    """It was made after the experiment was archived, by the times of both."""
-    settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
-    context, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
-    world = make_world(context.database)
-    new = NewRun(world.run.experiment, world.run.competition, 77, Feedback.NONE, {})
+    """It was made after its experiment or competition was archived, by the times of both."""
+    one, other = servers
     store, made = archivals.archive, []
 
     def store_slowly(session: Session, record: ArchivalRecord) -> None:
-        made.append(threads.submit(create, other, new))
+        made.append(threads.submit(create, other, NewRun("first", "bikes", 77, Feedback.NONE, {})))
         wait(made, 0.3)  # it has to wait for this transaction
         store(session, record)
 
     with ThreadPoolExecutor(1) as threads:
         monkeypatch.setattr(archivals, "archive", store_slowly)
-        archive(context, ArchivalKind.EXPERIMENT, new.experiment, "over", by=None)
+        name = "first" if kind is ArchivalKind.EXPERIMENT else "bikes"
+        archive(one, kind, name, "over", by=None)
         with pytest.raises(Conflict, match="archived"):
             made[0].result(30)
-    context.close()
-    other.close()
 
 
 def count_waiting(database: Database) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,14 +24,13 @@ from app.services.receipts.freeze import (
     freeze,
     frozen,
 )
-from app.services.runtime.context import Context, open_context
-from app.settings import Settings
+from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
 from app.storage.queries import archive, experiments, runs
 from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
-from tests.storage.make import NOON, World, make_experiment, make_world
+from tests.storage.make import NOON, World, make_experiment
 
 PLAN = NewFreeze(
     suite=None, competitions=("leaves", "bikes", "bikes"), seeds=(2, 1, 2),
@@ -150,9 +148,10 @@ def test_departures_of_a_past_time_are_those_of_that_time(context: Context, plan
 
 
 def test_a_freeze_waits_for_a_run_that_is_being_made_and_is_refused(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Context, Context], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, other = two_servers(database_url, tmp_path)
+    one, other = servers
+    one.database.write(lambda session: experiments.add(session, make_experiment("planned")))
     add_run, freezes = runs.add_run, []
 
     def add_slowly(session: Session, record: RunRecord) -> RunRecord:
@@ -167,14 +166,13 @@ def test_a_freeze_waits_for_a_run_that_is_being_made_and_is_refused(
         with pytest.raises(ExperimentStarted):
             freezes[0].result()
     assert frozen(one, "planned") is None
-    one.close()
-    other.close()
 
 
 def test_a_run_waits_for_a_freeze_and_is_made_after_it(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Context, Context], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, other = two_servers(database_url, tmp_path)
+    one, other = servers
+    one.database.write(lambda session: experiments.add(session, make_experiment("planned")))
     list_runs, made = runs.list_runs, []
 
     def list_slowly(*given: Any, **options: Any) -> list[RunRecord]:
@@ -189,14 +187,3 @@ def test_a_run_waits_for_a_freeze_and_is_made_after_it(
         freeze(one, "planned", PLAN)
         made[0].result()
     assert "early_run" not in departures(one, "planned")
-    one.close()
-    other.close()
-
-
-def two_servers(database_url: str, home: Path) -> tuple[Context, Context]:
-    """Two servers on one database, with an experiment without runs."""
-    settings = Settings(data_dir=home / "data", database_url=database_url)
-    one, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
-    make_world(one.database)
-    one.database.write(lambda session: experiments.add(session, make_experiment("planned")))
-    return one, other
