@@ -48,7 +48,7 @@ def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
     )
 
     def record(session: Session) -> RunRecord:
-        experiments.lock(session, new.experiment, shared=True)  # see freeze, archive
+        experiments.lock(session, new.experiment, shared=True)  # see freeze, archive, imports
         competitions.lock(session, new.competition, shared=True)
         if experiments.get(session, new.experiment) is None:
             raise NotFound(

@@ -73,7 +73,7 @@ def import_evaluation(
             f"There is no competition {file.competition!r}: import its folder first "
             "(podium import folder); its data is not needed for that."
         )
-    metric = context.catalogue.entry(version).competition.metric
+    metric = context.catalogue.declaration(version.id).metric
     evaluation = read_evaluation(
         file.data, file.competition, higher_is_better=metric.higher_is_better
     )
@@ -85,6 +85,7 @@ def import_evaluation(
 
     def record(session: Session) -> list[_ImportedRows]:
         _add_experiment(session, experiment, now)
+        experiments.lock(session, experiment)  # against what else makes results or a freeze of it
         new = _not_imported(session, experiment, file.competition, converted)
         for one in new:
             runs.add_run(session, one.run(now))

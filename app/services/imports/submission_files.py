@@ -22,7 +22,7 @@ from app.services.runtime.insert_submissions import insert_submissions
 from app.services.runtime.run_limits import refuse_measured
 from app.storage.blobs.upload import Blob
 from app.storage.database.records import RunRecord, SubmissionRecord, VersionRecord
-from app.storage.queries import competitions, runs, submission_counts, submissions
+from app.storage.queries import competitions, experiments, runs, submission_counts, submissions
 from app.storage.queries.elsewhere import imported_grades, imported_runs
 from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from app.storage.queries.ids import new_id
@@ -151,6 +151,7 @@ def _record(
     session: Session,
 ) -> tuple[str, bool]:
     """The run of an attempt, and whether it was made now."""
+    experiments.lock(session, experiment)  # against what else makes results or a freeze of it
     competitions.lock(session, one.competition, shared=True)  # see archive
     refuse_archived(session, ArchivalKind.EXPERIMENT, experiment)
     refuse_archived(session, ArchivalKind.COMPETITION, one.competition)

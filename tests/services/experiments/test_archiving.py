@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from app.storage.database.database import Database
 from app.storage.queries import archive as archivals
 from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.trust import log
+from tests.services.conftest import Meanwhile
 from tests.storage.make import World, make_world
 
 
@@ -127,23 +128,15 @@ def test_of_two_archivings_at_once_the_second_is_refused(database_url: str, tmp_
 @pytest.mark.parametrize("database_kind", ["postgresql"])
 @pytest.mark.parametrize("kind", [ArchivalKind.EXPERIMENT, ArchivalKind.COMPETITION])
 def test_a_run_that_waits_for_an_archiving_is_refused(
-    servers: tuple[Context, Context], monkeypatch: pytest.MonkeyPatch, kind: ArchivalKind
+    servers: tuple[Context, Context], meanwhile: Meanwhile, kind: ArchivalKind
 ) -> None:
     """It was made after its experiment or competition was archived, by the times of both."""
     one, other = servers
-    store, made = archivals.archive, []
-
-    def store_slowly(session: Session, record: ArchivalRecord) -> None:
-        made.append(threads.submit(create, other, NewRun("first", "bikes", 77, Feedback.NONE, {})))
-        wait(made, 0.3)  # it has to wait for this transaction
-        store(session, record)
-
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(archivals, "archive", store_slowly)
-        name = "first" if kind is ArchivalKind.EXPERIMENT else "bikes"
-        archive(one, kind, name, "over", by=None)
-        with pytest.raises(Conflict, match="archived"):
-            made[0].result(30)
+    new = NewRun("first", "bikes", 77, Feedback.NONE, {})
+    ended = meanwhile(archivals, "archive", lambda: create(other, new))
+    archive(one, kind, "first" if kind is ArchivalKind.EXPERIMENT else "bikes", "over", by=None)
+    with pytest.raises(Conflict, match="archived"):
+        ended()
 
 
 def count_waiting(database: Database) -> int:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
 from app.domain.result_choices import Padding
@@ -25,11 +23,11 @@ from app.services.receipts.freeze import (
     frozen,
 )
 from app.services.runtime.context import Context
-from app.storage.database.records import RunRecord
 from app.storage.queries import archive, experiments, runs
 from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
+from tests.services.conftest import Meanwhile
 from tests.storage.make import NOON, World, make_experiment
 
 PLAN = NewFreeze(
@@ -148,42 +146,23 @@ def test_departures_of_a_past_time_are_those_of_that_time(context: Context, plan
 
 
 def test_a_freeze_waits_for_a_run_that_is_being_made_and_is_refused(
-    servers: tuple[Context, Context], monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Context, Context], meanwhile: Meanwhile
 ) -> None:
     one, other = servers
     one.database.write(lambda session: experiments.add(session, make_experiment("planned")))
-    add_run, freezes = runs.add_run, []
-
-    def add_slowly(session: Session, record: RunRecord) -> RunRecord:
-        made = add_run(session, record)
-        freezes.append(threads.submit(freeze, other, "planned", PLAN))
-        wait(freezes, 0.3)  # it has to wait for this transaction
-        return made
-
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(runs, "add_run", add_slowly)
-        run(one, "planned", "bikes", 1)
-        with pytest.raises(ExperimentStarted):
-            freezes[0].result()
+    ended = meanwhile(runs, "add_run", lambda: freeze(other, "planned", PLAN))
+    run(one, "planned", "bikes", 1)
+    with pytest.raises(ExperimentStarted):
+        ended()
     assert frozen(one, "planned") is None
 
 
 def test_a_run_waits_for_a_freeze_and_is_made_after_it(
-    servers: tuple[Context, Context], monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Context, Context], meanwhile: Meanwhile
 ) -> None:
     one, other = servers
     one.database.write(lambda session: experiments.add(session, make_experiment("planned")))
-    list_runs, made = runs.list_runs, []
-
-    def list_slowly(*given: Any, **options: Any) -> list[RunRecord]:
-        found = list_runs(*given, **options)
-        if not made:
-            made.append(threads.submit(run, other, "planned", "bikes", 1))
-            wait(made, 0.3)  # it has to wait for this transaction
-        return found
-
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(runs, "list_runs", list_slowly)
-        freeze(one, "planned", PLAN)
-        made[0].result()
+    ended = meanwhile(runs, "list_runs", lambda: run(other, "planned", "bikes", 1))
+    freeze(one, "planned", PLAN)
+    ended()
     assert "early_run" not in departures(one, "planned")
