@@ -97,7 +97,7 @@ def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
         keys.add_key(session, key_record)
         return run
 
-    return context.database.write(record), key
+    return context.database.write_new(record), key
 
 
 def experiment_of(caller: Caller, named: str | None) -> str:

@@ -93,7 +93,7 @@ def import_evaluation(
         reported_scores.add_all(session, [score for one in new for score in one.scores(now)])
         return new
 
-    new = context.database.write(record)
+    new = context.database.write_new(record)
     return ImportedRuns(
         imported=len(new),
         unchanged=len(converted) - len(new),

@@ -41,21 +41,21 @@ def planned(servers: Servers) -> Servers:
     return servers
 
 
-def import_report(context: Context) -> int:
+def import_report(context: Context, name: str = "planned") -> int:
     report = json.dumps(entry(medal_lines()[LEAF], 0.1)).encode()
     return import_reports(
         context, "planned", [ReportSource(report)], seed=1, repeats=False
     ).imported
 
 
-def import_runs(context: Context) -> int:
+def import_runs(context: Context, name: str = "planned") -> int:
     file = EvaluationFile(json.dumps({PLACE: evaluated()}).encode(), "r.json", LEAF)
-    return import_evaluation(context, "planned", file, seed=1).imported
+    return import_evaluation(context, name, file, seed=1, create=True).imported
 
 
-def import_raw(context: Context) -> int:
+def import_raw(context: Context, name: str = "planned") -> int:
     folder = SubmissionFolder([SubmittedFile("", "list:1", LEAF, 1, None, {})], [])
-    return import_files(context, "planned", folder).imported
+    return import_files(context, name, folder).imported
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def import_raw(context: Context) -> int:
 def test_a_freeze_waits_for_an_import_and_is_refused(
     planned: Servers,
     meanwhile: Meanwhile,
-    load: Callable[[Context], int],
+    load: Callable[..., int],
     stores: tuple[object, str],
 ) -> None:
     one, other = planned
@@ -104,9 +104,9 @@ def test_a_run_waits_for_an_imported_result_of_its_seed_and_is_refused(
 def test_the_same_import_at_once_changes_nothing(
     planned: Servers,
     meanwhile: Meanwhile,
-    load: Callable[[Context], int],
+    load: Callable[..., int],
     stores: tuple[object, str],
 ) -> None:
     one, other = planned
-    ended = meanwhile(*stores, partial(load, other))
-    assert (load(one), ended()) == (1, 0)
+    ended = meanwhile(*stores, partial(load, other, "new"))
+    assert (load(one, "new"), ended()) == (1, 0)
