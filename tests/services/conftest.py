@@ -36,11 +36,10 @@ def context(migrated_sqlite: Path, tmp_path: Path) -> Iterator[Context]:
 
 
 @pytest.fixture
-def servers(database_url: str, tmp_path: Path) -> Iterator[tuple[Context, Context]]:
-    """Two servers on one database, with the rows of `make_world`."""
+def servers(world: World, database_url: str, tmp_path: Path) -> Iterator[tuple[Context, Context]]:
+    """Two servers on the database of `world`."""
     settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
     one, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
-    make_world(one.database)
     yield one, other
     one.close()
     other.close()
