@@ -27,6 +27,7 @@ from app.storage.queries import archive, experiments, runs
 from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
+from app.storage.queries.trust import log
 from tests.services.conftest import Meanwhile
 from tests.storage.make import NOON, World, make_experiment
 
@@ -143,6 +144,24 @@ def test_departures_of_a_past_time_are_those_of_that_time(context: Context, plan
     assert then(at_freeze) == ["missing_run"]
     assert then(as_planned) == []
     assert then(None) == ["archived", "competition", "seed"]
+
+
+def test_the_plan_has_the_model_that_was_amended_before_it(
+    context: Context, planned: str, meanwhile: Meanwhile
+) -> None:
+    """The freeze read it before, and the amendment was in the log before the freeze."""
+    change = {"model": "another"}
+    ended = meanwhile(
+        experiments, "get", lambda: amend(context, planned, change, reason="a mistake", by=None)
+    )
+    receipt, _ = freeze(context, planned, PLAN)
+    ended()
+    amended = "model_amended" in departures(context, planned)
+    with context.database.read() as session:
+        entries = [one.kind for one in log.entries(session, start=0, limit=9)]
+    assert entries == ["key", "amendment", "receipt"]
+    assert not amended
+    assert '"model": "another"' in receipt.statement
 
 
 def test_a_freeze_waits_for_a_run_that_is_being_made_and_is_refused(
