@@ -60,9 +60,9 @@ def record_disclosures(
     new += [(prefix + exposure.FAILURE, submission_id, None) for submission_id in new_failures]
     if not new:
         return
-    at = datetime.now(UTC)
 
     def record(session: Session) -> None:
+        at = exposure.moment(session, run.id)
         for kind, submission_id, grade_id in new:
             exposure.record(session, run.id, kind, submission_id, grade_id, at)
 
