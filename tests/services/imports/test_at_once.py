@@ -10,14 +10,17 @@ import pytest
 
 from app.domain.feedback import Feedback
 from app.domain.result_choices import Padding
+from app.domain.states import ArchivalKind
 from app.errors import Conflict
 from app.importers.submission_folder import SubmissionFolder, SubmittedFile
+from app.services.experiments.archiving import archive
 from app.services.experiments.create_run import NewRun, create
 from app.services.imports.grading_reports import ReportSource, import_reports
 from app.services.imports.mlagentbench_results import EvaluationFile, import_evaluation
 from app.services.imports.submission_files import import_files
 from app.services.receipts.freeze import ExperimentStarted, NewFreeze, freeze
 from app.services.runtime.context import Context
+from app.storage.queries import archive as archivals
 from app.storage.queries import experiments, runs
 from app.storage.queries.elsewhere import imported_grades
 from tests.grading_reports import entry, medal_lines
@@ -110,3 +113,17 @@ def test_the_same_import_at_once_changes_nothing(
     one, other = planned
     ended = meanwhile(*stores, partial(load, other, "new"))
     assert (load(one, "new"), ended()) == (1, 0)
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+@pytest.mark.parametrize("load", [import_runs, import_raw])
+@pytest.mark.parametrize("kind", [ArchivalKind.EXPERIMENT, ArchivalKind.COMPETITION])
+def test_runs_are_not_imported_where_an_archiving_came_first(
+    planned: Servers, meanwhile: Meanwhile, load: Callable[..., int], kind: ArchivalKind
+) -> None:
+    one, other = planned
+    name = "planned" if kind is ArchivalKind.EXPERIMENT else LEAF
+    ended = meanwhile(archivals, "archive", partial(load, other))
+    archive(one, kind, name, "over", by=None)
+    with pytest.raises(Conflict, match="archived"):
+        ended()
