@@ -1,9 +1,12 @@
-"""A receipt counts the disclosures of before the close: none has such a time and comes later."""
+"""Disclosures that two servers enter, or that one enters while the other closes the run."""
 
 from __future__ import annotations
 
 import json
+import logging
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,11 +17,21 @@ from app.services.auth import Caller
 from app.services.experiments.runs import change
 from app.services.runtime.context import Context
 from app.services.submissions import disclose
-from app.storage.database.records import RunRecord
+from app.services.submissions.record_disclosures import record_disclosures
+from app.storage.database.records import GradeRecord, RunRecord
 from app.storage.queries import exposure
 from app.storage.queries.trust import receipts
+from tests.services.conftest import Meanwhile
 from tests.services.submissions.conftest import readable_version
-from tests.storage.make import NOON, add_grade, add_run, add_submission, make_grade, make_submission
+from tests.storage.make import (
+    NOON,
+    World,
+    add_grade,
+    add_run,
+    add_submission,
+    make_grade,
+    make_submission,
+)
 
 
 @pytest.mark.parametrize("database_kind", ["postgresql"])
@@ -51,3 +64,27 @@ def test_what_is_disclosed_while_a_run_is_closed_is_after_it_or_in_its_receipt(
         counted = exposure.totals(session, run.id, until=now.closed_at)
     stated = json.loads(receipt.statement)["predicate"]["exposure"]
     assert stated["private_scores"] == counted["private_score"]
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_servers_enter_numbers_in_one_order(
+    servers: tuple[Context, Context],
+    world: World,
+    meanwhile: Meanwhile,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Each waited for the other, until PostgreSQL ended one of them after a second."""
+    one, other = servers
+    sent = [world.submit(state=SubmissionState.GRADED, settled_at=NOON) for _ in range(2)]
+    grades = [world.database.write(partial(add_grade, grade=make_grade(each))) for each in sent]
+
+    def enter(context: Context, shown: Sequence[GradeRecord]) -> None:
+        record_disclosures(context, world.run, Feedback.FULL, shown, [], "", is_first=True)
+
+    ended = meanwhile(exposure, "record", lambda: enter(other, grades[::-1]))
+    with caplog.at_level(logging.WARNING):
+        enter(one, grades)
+        ended()
+    assert not caplog.records
+    with one.database.read() as session:
+        assert exposure.totals(session, world.run.id)["private_score"] == 2
