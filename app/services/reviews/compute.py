@@ -57,9 +57,7 @@ class Reviewer:
         }
         database = self.context.database
         with database.read() as session:
-            waiting = sketches.not_reviewed(
-                session, SUBMISSIONS_PER_TURN, passed_over=self._passed_over
-            )
+            waiting = self._waiting(session)
         if not waiting:
             return 0
         number = len(waiting)
@@ -69,10 +67,8 @@ class Reviewer:
         found: list[SignalRecord] = []
         with database.read() as session:
             last = sketches.last_review(session)
-            reviewed = sketches.reviewed_among(session, [one.submission for one in waiting])
-            waiting = [
-                one for one in waiting if one.version_id in known and one.submission not in reviewed
-            ]
+            # Again, as it is in this session: others reviewed some, or committed one late.
+            waiting = [one for one in self._waiting(session) if one.version_id in known]
             turn = Turn(waiting, last)
             for one in waiting:
                 its = known[one.version_id]
@@ -92,6 +88,9 @@ class Reviewer:
             REVIEWED.inc(len(waiting))
         REVIEW_SECONDS.inc(time.thread_time() - started)
         return number
+
+    def _waiting(self, session: Session) -> list[GradedFile]:
+        return sketches.not_reviewed(session, SUBMISSIONS_PER_TURN, passed_over=self._passed_over)
 
     def _facts(self, version_id: int) -> VersionFacts | None:
         """A version's facts; None if they cannot be read now: others must not wait for it."""

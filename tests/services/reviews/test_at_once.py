@@ -154,3 +154,24 @@ def test_a_file_that_is_listed_while_it_is_looked_at_gets_the_signal(
     with tiny.database.read() as session:
         found = session.execute(select(signals.TABLE.c.signal)).scalars().all()
     assert found == [Signal.KNOWN_LEAK]
+
+
+def test_of_two_files_of_which_one_is_committed_when_a_turn_has_begun_one_gets_the_signal(
+    reviewers: tuple[Reviewer, Reviewer],
+    tiny: World,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one, _ = reviewers
+    read_facts = Reviewer._facts
+    with uncommitted(tiny, EQUAL, database_url) as commit:
+        graded(tiny, "early", EQUAL)
+
+        def facts_slowly(self: Reviewer, version_id: int) -> Any:
+            commit()
+            return read_facts(self, version_id)
+
+        monkeypatch.setattr(Reviewer, "_facts", facts_slowly)
+        while one.turn():
+            pass
+    assert flagged(tiny) == {"early"}
