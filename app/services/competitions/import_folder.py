@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.domain.competition import LARGEST_VERSION, TOML
@@ -96,13 +95,7 @@ def import_folder(
         if context.blobs.is_local:
             directory = files.imported_directory(staged.slug, staged.content_hash)
             _move_into_place(staged.directory, directory)
-        return context.database.write(lambda session: _record(session, staged, stored, found))
-    except IntegrityError:
-        # Another server has imported the same content since the query above.
-        known = _known_version(context, staged)
-        if known is None:
-            raise
-        return Imported(known, created=False)
+        return context.database.write_new(lambda session: _record(session, staged, stored, found))
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 

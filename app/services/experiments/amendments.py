@@ -94,6 +94,8 @@ def withdraw_imports(
     refuse_blank_reason(reason)
 
     def record(session: Session) -> AmendmentRecord:
+        log.lock(session)
+        stored_experiments.lock(session, name)  # what is imported meanwhile is not removed
         if stored_experiments.get(session, name) is None:
             raise NotFound(f"There is no experiment {name!r}.")
         withdrawn = amendments.withdraw_imported(session, name, competition=competition, seed=seed)

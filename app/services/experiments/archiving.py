@@ -41,8 +41,11 @@ def archive(
 
     def record(session: Session) -> ArchivalRecord:
         log.lock(session)  # of two archivings at once, the second finds the first
+        # A run that is made meanwhile is made before, or not.
         if kind is ArchivalKind.EXPERIMENT:
-            experiments.lock(session, name)  # a run that is made meanwhile is made before, or not
+            experiments.lock(session, name)
+        if kind is ArchivalKind.COMPETITION:
+            competitions.lock(session, name)
         _require(session, kind, name)
         refuse_archived(session, kind, name)
         at = _log(context, session, ARCHIVING, kind, name, reason, by)

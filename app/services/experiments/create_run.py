@@ -48,7 +48,8 @@ def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
     )
 
     def record(session: Session) -> RunRecord:
-        experiments.lock(session, new.experiment, shared=True)  # see freeze, archive
+        experiments.lock(session, new.experiment, shared=True)  # see freeze, archive, imports
+        competitions.lock(session, new.competition, shared=True)
         if experiments.get(session, new.experiment) is None:
             raise NotFound(
                 f"There is no experiment {new.experiment!r}; create it first (podium experiments "
@@ -96,7 +97,7 @@ def create(context: Context, new: NewRun) -> tuple[RunRecord, str]:
         keys.add_key(session, key_record)
         return run
 
-    return context.database.write(record), key
+    return context.database.write_new(record), key
 
 
 def experiment_of(caller: Caller, named: str | None) -> str:

@@ -75,7 +75,7 @@ def create(context: Context, new: NewExperiment) -> tuple[ExperimentRecord, bool
             )
         return known, False
 
-    return context.database.write(record)
+    return context.database.write_new(record)
 
 
 def _given(field: Any) -> Any:

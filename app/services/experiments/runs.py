@@ -18,7 +18,6 @@ from app.storage.database.records import RunRecord
 from app.storage.queries import (
     experiments,
     exposure,
-    results,
     runs,
     submission_counts,
     submissions,
@@ -97,10 +96,12 @@ def change(
     close: bool,
     usage: dict[str, Any] | None,
     failure: str | None,
+    if_nothing_sent: bool = False,
 ) -> RunRecord:
     """Close a run, or record its usage or failure. Closing it a second time changes nothing.
 
-    A closed run gets its receipt here, unless it has to wait for a grade.
+    With `if_nothing_sent` the failure is that of an open run without submissions: of others none
+    is recorded. A closed run gets its receipt here, unless it has to wait for a grade.
 
     Raises:
         NotFound: the run does not exist.
@@ -114,7 +115,7 @@ def change(
             changes |= {"state": RunState.CLOSED, "closed_at": _time_of_close(session, run)}
         if usage is not None:
             changes["usage"] = {**(run.usage or {}), **usage}
-        if failure is not None:
+        if failure is not None and not (if_nothing_sent and _has_ended(session, run)):
             changes["failure"] = failure
         if changes:
             runs.update_run(session, run_id, **changes)
@@ -124,6 +125,11 @@ def change(
     if changed.state == RunState.CLOSED and (close or failure is not None):
         issue_at_close(context, run_id)
     return changed
+
+
+def _has_ended(session: Session, run: RunRecord) -> bool:
+    """Whether a run was closed or sent something."""
+    return run.state is RunState.CLOSED or bool(submission_counts.of_runs(session, [run.id]))
 
 
 def _time_of_close(session: Session, run: RunRecord) -> datetime:
@@ -145,15 +151,12 @@ def close_all(context: Context, experiment: str, failure: str | None) -> list[st
     with context.database.read() as session:
         if experiments.get(session, experiment) is None:
             raise NotFound(f"There is no experiment {experiment!r}.")
-        found = [
-            (each.run, each.sent)
-            for each in results.run_results(session, experiments=[experiment], archived=True)
-            if each.state == RunState.OPEN
-        ]
-    for run_id, sent in found:
-        noted_failure = None if sent else failure
-        change(context, run_id, close=True, usage=None, failure=noted_failure)
-    return [run_id for run_id, _ in found]
+        found = runs.list_runs(
+            session, experiment=experiment, state=RunState.OPEN, archived=True, limit=None
+        )
+    for run in found:
+        change(context, run.id, close=True, usage=None, failure=failure, if_nothing_sent=True)
+    return [run.id for run in found]
 
 
 def select(context: Context, caller: Caller, run_id: str, submission_id: str) -> RunRecord:

@@ -83,6 +83,8 @@ def import_reports(
     records = [_record(experiment, one, group, entry, now) for group, entry, one in keyed]
 
     def record(session: Session) -> int:
+        # Against what else makes results or a freeze of it.
+        stored_experiments.lock(session, experiment)
         known = {
             (each.competition, each.seed): each
             for each in imported_grades.of_experiment(session, experiment)

@@ -11,11 +11,12 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
-from app.domain.states import ReportedScoreKind, RunState
+from app.domain.states import ArchivalKind, ReportedScoreKind, RunState
 from app.errors import Conflict, NotFound
 from app.importers.grading_report import Mismatch
 from app.importers.mlagentbench_results import EvaluatedRun, read_evaluation
 from app.services.imports.grading_reports import UNKNOWN_MODEL
+from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord, RunRecord, VersionRecord
 from app.storage.queries import competitions, experiments, runs
@@ -62,7 +63,8 @@ def import_evaluation(
     Raises:
         NotFound: the experiment or the competition does not exist.
         BadEvaluation: the file is not an output of MLAgentBench's evaluation.
-        Conflict: the experiment has another run or result with one of these seeds.
+        Conflict: the experiment has another run or result with one of these seeds, or it or the
+            competition is archived.
     """
     with context.database.read() as session:
         version = competitions.current_version(session, file.competition)
@@ -73,7 +75,7 @@ def import_evaluation(
             f"There is no competition {file.competition!r}: import its folder first "
             "(podium import folder); its data is not needed for that."
         )
-    metric = context.catalogue.entry(version).competition.metric
+    metric = context.catalogue.declaration(version.id).metric
     evaluation = read_evaluation(
         file.data, file.competition, higher_is_better=metric.higher_is_better
     )
@@ -85,6 +87,10 @@ def import_evaluation(
 
     def record(session: Session) -> list[_ImportedRows]:
         _add_experiment(session, experiment, now)
+        experiments.lock(session, experiment)  # against what else makes results or a freeze of it
+        competitions.lock(session, file.competition, shared=True)  # see archive
+        refuse_archived(session, ArchivalKind.EXPERIMENT, experiment)
+        refuse_archived(session, ArchivalKind.COMPETITION, file.competition)
         new = _not_imported(session, experiment, file.competition, converted)
         for one in new:
             runs.add_run(session, one.run(now))
@@ -92,7 +98,7 @@ def import_evaluation(
         reported_scores.add_all(session, [score for one in new for score in one.scores(now)])
         return new
 
-    new = context.database.write(record)
+    new = context.database.write_new(record)
     return ImportedRuns(
         imported=len(new),
         unchanged=len(converted) - len(new),

@@ -22,7 +22,7 @@ from app.services.runtime.insert_submissions import insert_submissions
 from app.services.runtime.run_limits import refuse_measured
 from app.storage.blobs.upload import Blob
 from app.storage.database.records import RunRecord, SubmissionRecord, VersionRecord
-from app.storage.queries import competitions, runs, submission_counts, submissions
+from app.storage.queries import competitions, experiments, runs, submission_counts, submissions
 from app.storage.queries.elsewhere import imported_grades, imported_runs
 from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from app.storage.queries.ids import new_id
@@ -63,8 +63,8 @@ def import_files(
     Raises:
         NotFound, NeedsData, TakesNoSubmissions: a competition cannot grade these files; all are
             looked at before any file is stored.
-        Conflict: the experiment has another run or result with one of these seeds. What was
-            stored before stays.
+        Conflict: the experiment has another run or result with one of these seeds, or it or a
+            competition is archived. What was stored before stays.
         Invalid: a file is too large.
     """
     versions = _versions(context, {one.competition for one in folder.attempts})
@@ -124,7 +124,7 @@ def _versions(context: Context, slugs: set[str]) -> dict[str, VersionRecord]:
             f"{', '.join(needy)}. Nothing was stored."
         )
     for version in known.values():
-        refuse_measured(context.catalogue.entry(version).competition)
+        refuse_measured(context.catalogue.declaration(version.id))
     return known
 
 
@@ -151,7 +151,10 @@ def _record(
     session: Session,
 ) -> tuple[str, bool]:
     """The run of an attempt, and whether it was made now."""
+    experiments.lock(session, experiment)  # against what else makes results or a freeze of it
+    competitions.lock(session, one.competition, shared=True)  # see archive
     refuse_archived(session, ArchivalKind.EXPERIMENT, experiment)
+    refuse_archived(session, ArchivalKind.COMPETITION, one.competition)
     origin = f"{one.group}/{one.place}" if one.group else one.place
     digest = MISSING if one.is_missing else NOTHING if blob is None else blob.sha256
     known = runs.find_run(session, experiment, one.competition, one.seed)

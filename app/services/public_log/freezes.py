@@ -74,7 +74,7 @@ def freeze_of(
     )
     # Signed again after its key was revoked, the same freeze has several receipts.
     first = receipts.of_experiment(
-        session, experiment.name, kind=ReceiptKind.FREEZE, after="", limit=1
+        session, experiment.name, kind=ReceiptKind.FREEZE, after=-1, limit=1
     )[0]
     if as_of is not None and first.created_at > as_of:
         return None

@@ -16,6 +16,7 @@ from app.services.experiments import experiments
 from app.services.public_log.freezes import Freeze, freeze_of
 from app.services.public_log.issue import Subject, issue, last_freeze
 from app.services.runtime.context import Context
+from app.storage.database.records import ExperimentRecord
 from app.storage.queries import competitions, results, runs
 from app.storage.queries import experiments as experiments_table
 from app.storage.queries.trust import log
@@ -55,28 +56,14 @@ def freeze(context: Context, name: str, new: NewFreeze) -> tuple[ReceiptRecord, 
         ExperimentStarted: the experiment has runs or imported results.
         AlreadyFrozen: it is frozen with another plan.
     """
-    experiment = experiments.find(context, name)
+    found = experiments.find(context, name)
     slugs = _competitions(context, new)
-    plan = FrozenPlan(
-        suite=new.suite,
-        competitions=slugs,
-        seeds=tuple(sorted(set(new.seeds))),
-        policy=new.feedback.value,
-        selection=new.selection,
-        padding=new.padding.value,
-        limits=new.limits,
-        agent=experiment.agent,
-        model=experiment.model,
-        resources=experiment.resources,
-    )
-    document = plan.document()
-    subject = (f"suite of {name}", document["suite"]["sha256"])
-    body = {"experiment": {"name": name}, "plan": document}
-    facts = Facts(ReceiptKind.FREEZE, (subject,), body)
 
     def record(session: Session) -> tuple[ReceiptRecord, bool]:
         log.lock(session)  # of two freezes at the same time, one is first
         experiments_table.lock(session, name)  # so that runs that are being made are found
+        # As it is now: an amendment that came before is in the plan.
+        facts = _facts(experiments_table.get(session, name) or found, slugs, new)
         known = last_freeze(session, name)
         if known is not None and known.facts != facts.digest:
             raise AlreadyFrozen(
@@ -99,6 +86,25 @@ def frozen(context: Context, name: str) -> Freeze | None:
     experiment = experiments.find(context, name)
     with context.database.read() as session:
         return freeze_of(context, session, experiment, None)
+
+
+def _facts(experiment: ExperimentRecord, slugs: tuple[str, ...], new: NewFreeze) -> Facts:
+    plan = FrozenPlan(
+        suite=new.suite,
+        competitions=slugs,
+        seeds=tuple(sorted(set(new.seeds))),
+        policy=new.feedback.value,
+        selection=new.selection,
+        padding=new.padding.value,
+        limits=new.limits,
+        agent=experiment.agent,
+        model=experiment.model,
+        resources=experiment.resources,
+    )
+    document = plan.document()
+    subject = (f"suite of {experiment.name}", document["suite"]["sha256"])
+    body = {"experiment": {"name": experiment.name}, "plan": document}
+    return Facts(ReceiptKind.FREEZE, (subject,), body)
 
 
 def _refuse_started(session: Session, name: str) -> None:

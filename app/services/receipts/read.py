@@ -67,11 +67,13 @@ def of_experiment(
         Invalid: the cursor is not of this list.
     """
     experiments.find(context, name)
-    if after is not None and not after.startswith("rcp_"):
-        raise Invalid("cursor: it is not the next_cursor of a page of this list.")
     with context.database.read() as session:
+        last = None if after is None else receipts.get(session, after)
+        if after is not None and (last is None or last.experiment != name):
+            raise Invalid("cursor: it is not the next_cursor of a page of this list.")
+        number = -1 if last is None else last.number
         found = receipts.of_experiment(
-            session, name, kind=kind, after=after or "", limit=one_more(limit)
+            session, name, kind=kind, after=number, limit=one_more(limit)
         )
     return page_of(found, limit, lambda one: one.id)
 

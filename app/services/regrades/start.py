@@ -61,7 +61,7 @@ def start(
         )
     if submission is not None and (run is None or run.competition != slug):
         raise NotFound(f"{slug} has no submission {submission!r}.")
-    if context.catalogue.entry(target).competition.is_measured:
+    if context.catalogue.declaration(target.id).is_measured:
         raise TakesNoSubmissions(f"{slug} takes no submissions, so none can be graded anew.")
     if version is not None and target.status is not CompetitionStatus.READY:
         raise NeedsData(
@@ -80,6 +80,7 @@ def start(
     )
 
     def record(session: Session) -> int:
+        competitions.lock(session, slug)  # of two at once, the second finds the first
         for other in regrades.running(session):
             same = (other.competition, other.version_id, other.submission_id)
             if same == (new.competition, new.version_id, new.submission_id):

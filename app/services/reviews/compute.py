@@ -20,7 +20,7 @@ from app.review.scores import ScoredSubmission, score_signals
 from app.review.signals import Finding, Level, Signal
 from app.services.public_log.append import locked_moment
 from app.services.public_log.signers import MICROSECOND
-from app.services.reviews.near_files import NearFiles
+from app.services.reviews.near_files import NearFiles, Turn
 from app.services.reviews.versions import Stopped, VersionFacts, version_facts
 from app.services.runtime.context import Context
 from app.storage.queries.reviews import decisions, known_leaks, signals, sketches
@@ -55,39 +55,42 @@ class Reviewer:
             for version, until in self._passed_over.items()
             if time.monotonic() < until
         }
-        with self.context.database.read() as session:
-            waiting = sketches.not_reviewed(
-                session, SUBMISSIONS_PER_TURN, passed_over=self._passed_over
-            )
+        database = self.context.database
+        with database.read() as session:
+            waiting = self._waiting(session)
         if not waiting:
             return 0
         number = len(waiting)
         facts = {version: self._facts(version) for version in {one.version_id for one in waiting}}
         known = {version: its for version, its in facts.items() if its is not None}
-        waiting = [one for one in waiting if one.version_id in known]
         at = datetime.now(UTC)
         found: list[SignalRecord] = []
-        leaks: dict[str, dict[str, str]] = {}  # by competition and SHA-256
-        with self.context.database.read() as session:
+        with database.read() as session:
+            last = sketches.last_review(session)
+            # Again, as it is in this session: others reviewed some, or committed one late.
+            waiting = [one for one in self._waiting(session) if one.version_id in known]
+            turn = Turn(waiting, last)
             for one in waiting:
-                if one.competition not in leaks:
-                    listed = known_leaks.of_competition(session, one.competition)
-                    leaks[one.competition] = {leak.sha256: leak.note for leak in listed}
-                note = leaks[one.competition].get(one.sha256)
-                if note is not None:
-                    found.append(_record(one, leak_finding(note), None, at))
-                for finding, other in self._signals_or_none(session, one, known[one.version_id]):
+                its = known[one.version_id]
+                for finding, other in self._signals_or_none(session, one, its, turn):
                     found.append(_record(one, finding, other, at))
 
-        def write(session: Session) -> None:
-            if found:
-                add_signals(session, found)
-            sketches.set_reviewed(session, [one.submission for one in waiting], at)
+        def write(session: Session) -> bool:
+            now = locked_moment(session)
+            if sketches.last_review(session) != last:
+                return False  # another server's files were not compared with these: look again
+            add_signals(session, [*_leaked(session, waiting, at), *found])
+            moment = max(now, last + MICROSECOND)
+            sketches.set_reviewed(session, [one.submission for one in waiting], moment)
+            return True
 
-        self.context.database.write(write)
-        REVIEWED.inc(len(waiting))
+        if database.write(write):
+            REVIEWED.inc(len(waiting))
         REVIEW_SECONDS.inc(time.thread_time() - started)
         return number
+
+    def _waiting(self, session: Session) -> list[GradedFile]:
+        return sketches.not_reviewed(session, SUBMISSIONS_PER_TURN, passed_over=self._passed_over)
 
     def _facts(self, version_id: int) -> VersionFacts | None:
         """A version's facts; None if they cannot be read now: others must not wait for it."""
@@ -105,18 +108,20 @@ class Reviewer:
         return known
 
     def _signals_or_none(
-        self, session: Session, one: GradedFile, facts: VersionFacts
+        self, session: Session, one: GradedFile, facts: VersionFacts, turn: Turn
     ) -> list[Found]:
         """The signals of a submission; none if Podium stumbles at it: the others go on."""
         try:
-            return list(self._signals(session, one, facts))
+            return list(self._signals(session, one, facts, turn))
         except (PodiumError, SQLAlchemyError, MemoryError):
             raise  # this says nothing about the submission
         except Exception:
             log.exception("cannot compute signals", extra={"submission": one.submission})
             return []
 
-    def _signals(self, session: Session, one: GradedFile, facts: VersionFacts) -> Iterator[Found]:
+    def _signals(
+        self, session: Session, one: GradedFile, facts: VersionFacts, turn: Turn
+    ) -> Iterator[Found]:
         scored = ScoredSubmission(
             one.score, one.public_score, one.run_seconds, facts.higher_is_better, facts.bound,
             facts.board,
@@ -125,12 +130,12 @@ class Reviewer:
         if one.digest == facts.sample_digest:
             yield Finding(Signal.SAMPLE_SUBMISSION, Level.ANNOTATE), None
         else:
-            yield from self._likeness(session, one)
+            yield from self._likeness(session, one, turn)
         probing = _probing(session, one)
         if probing is not None:
             yield probing, None
 
-    def _likeness(self, session: Session, one: GradedFile) -> Iterator[Found]:
+    def _likeness(self, session: Session, one: GradedFile, turn: Turn) -> Iterator[Found]:
         """At most one signal: the first equal file graded, else the nearest one."""
         same = sketches.with_same_predictions(session, one, SUBMISSIONS_PER_TURN)
         copies = [other for other in same if other.sha256 == one.sha256]
@@ -140,7 +145,7 @@ class Reviewer:
             yield _like(kind, one, first, 1.0), first.run
             return
         cells = cells_of(one.sketch)
-        near = None if cells is None else self._near.nearest(session, one, cells)
+        near = None if cells is None else self._near.nearest(session, one, cells, turn)
         if near is not None:
             yield _like(Signal.SAME_PREDICTIONS, one, near.file, near.share), near.file.run
 
@@ -164,6 +169,17 @@ def add_signals(session: Session, found: Sequence[SignalRecord]) -> None:
     latest = {run: decisions.current(session, run) for run in {one.run_id for one in found}}
     times = {run: max(now, last.at + MICROSECOND) if last else now for run, last in latest.items()}
     signals.add_all(session, [replace(one, at=times[one.run_id]) for one in found])
+
+
+def _leaked(session: Session, files: Sequence[GradedFile], at: datetime) -> Iterator[SignalRecord]:
+    """The signals of files that an admin listed; whoever lists one now finds these reviewed."""
+    for competition in sorted({one.competition for one in files}):
+        notes = {
+            leak.sha256: leak.note for leak in known_leaks.of_competition(session, competition)
+        }
+        for one in files:
+            if one.competition == competition and one.sha256 in notes:
+                yield _record(one, leak_finding(notes[one.sha256]), None, at)
 
 
 def leak_finding(note: str) -> Finding:

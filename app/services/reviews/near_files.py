@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import numpy as np
 from cachetools import LRUCache
@@ -17,10 +17,18 @@ from app.storage.queries.reviews.sketches import FileCells, GradedFile
 MOST_FILES = 20_000  # compared with, of one version: the latest
 MOST_VERSIONS = 32  # kept in memory, 10 MB each at most
 FILES_PER_QUERY = 2_000
-# A file's number is given when its row is inserted, and its row is seen when it is committed: of
-# two processes that grade, the one that commits first may have the larger number.
 MOST_LATER = 500  # near files with larger numbers that are asked for
-LATE_NUMBERS, LATE_SECONDS = 10_000, 2.0  # how far back late files are looked for, and how often
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turn:
+    """Files that are reviewed together, in one session, and when the last one before them was.
+
+    Turns come one after another, also those of several servers.
+    """
+
+    files: Sequence[GradedFile]
+    last: datetime
 
 
 @dataclass
@@ -30,7 +38,7 @@ class _Version:
     files: list[FileCells] = field(default_factory=list)
     cells: Cells = field(default_factory=lambda: np.empty((0, 64), dtype="<f4"))
     last: int = 0  # the largest number of a file
-    looked_at: float = field(default_factory=time.monotonic)  # for late files
+    turn: Turn | None = None  # that it was read for
 
     def add(self, rows: Sequence[FileCells]) -> None:
         if not rows:
@@ -55,13 +63,15 @@ class NearFiles:
     def __init__(self) -> None:
         self._versions: LRUCache[int, _Version] = LRUCache(MOST_VERSIONS)
 
-    def nearest(self, session: Session, one: GradedFile, cells: Cells) -> NearFile | None:
+    def nearest(
+        self, session: Session, one: GradedFile, cells: Cells, turn: Turn
+    ) -> NearFile | None:
         """The file of another experiment, graded before, that is most like this one, if near.
 
         A file with a larger number that was reviewed before counts too: this one was committed
         later, and that one was not compared with it.
         """
-        version = self._read(session, one.version_id)
+        version = self._read(session, one.version_id, turn)
         shares = near_shares(cells, version.cells)
         near = [
             NearFile(version.files[at], float(shares[at]))
@@ -75,18 +85,32 @@ class NearFiles:
                 return each
         return None
 
-    def _read(self, session: Session, version_id: int) -> _Version:
+    def _read(self, session: Session, version_id: int, turn: Turn) -> _Version:
+        """A version's files as they are in the session of a turn.
+
+        A file's number is given when its row is inserted, and its row is seen when it is committed:
+        of two processes that grade, the one that commits first may have the larger number. A file
+        that was committed late was reviewed since the turn before, or waits, and is in this turn if
+        one with a larger number is.
+        """
         version = self._versions.get(version_id)
         if version is None:
             version = self._versions[version_id] = _Version()
-        after, known = version.last, set[int]()
-        if time.monotonic() - version.looked_at >= LATE_SECONDS:
-            version.looked_at = time.monotonic()
-            after = max(0, after - LATE_NUMBERS)
+        if version.turn is turn:
+            return version
+        if version.last:
+            since = version.turn.last if version.turn else sketches.NEVER
+            late = sketches.late_cells(session, version_id, version.last, since)
+            late += [
+                FileCells(one.number, one.submission, one.run, one.experiment, one.agent, one.cells)
+                for one in turn.files
+                if one.version_id == version_id and one.number <= version.last and one.cells
+            ]
             known = {file.number for file in version.files}
+            version.add([row for row in late if row.number not in known])
         while True:
-            rows = sketches.cells_after(session, version_id, after, FILES_PER_QUERY)
-            version.add([row for row in rows if row.number not in known])
+            rows = sketches.cells_after(session, version_id, version.last, FILES_PER_QUERY)
+            version.add(rows)
             if len(rows) < FILES_PER_QUERY:
+                version.turn = turn
                 return version
-            after = rows[-1].number

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from sqlalchemy.orm import Session
@@ -17,7 +16,7 @@ from app.services.runtime.run_limits import (
     refuse_other_file,
     refuse_over_quota,
 )
-from app.storage.database.records import RunRecord, SubmissionRecord
+from app.storage.database.records import SubmissionRecord
 from app.storage.queries import runs, submission_counts, submissions
 
 
@@ -33,13 +32,18 @@ class _InsertBatch:
     """One group of submissions, checked against the limits of their runs."""
 
     def __init__(
-        self, session: Session, step: float, failures: FailureQuota | None, bounded: Collection[str]
+        self,
+        session: Session,
+        step: float,
+        failures: FailureQuota | None,
+        versions_of_runs: dict[str, int],
     ) -> None:
         self._session = session
         self._step = step
         self._failures = failures
-        self._bounded = bounded
-        self._runs: dict[str, RunRecord | None] = {}
+        # All servers lock in the same order: no deadlock.
+        self._runs = {run: runs.lock_run(session, run) for run in sorted(versions_of_runs)}
+        self._bounded = failures.bounded(session, versions_of_runs) if failures else set[str]()
         self._keys: dict[tuple[str, str], SubmissionRecord] = {}
         self._accepted: Counter[str] = Counter()
         self.new: list[SubmissionRecord] = []
@@ -56,7 +60,7 @@ class _InsertBatch:
         if known is not None:
             refuse_other_file(known, incoming.sha256)
             return InsertedSubmission(known, created=False)
-        run = self._run(incoming.run_id)
+        run = self._runs[incoming.run_id]
         if run is None:
             raise no_run(incoming.run_id)
         refuse_closed(run, incoming.received_at)
@@ -81,15 +85,10 @@ class _InsertBatch:
         self.new.append(incoming)
         return InsertedSubmission(incoming, created=True)
 
-    def _run(self, run_id: str) -> RunRecord | None:
-        if run_id not in self._runs:
-            self._runs[run_id] = runs.lock_run(self._session, run_id)
-        return self._runs[run_id]
-
     def _known(self, incoming: SubmissionRecord) -> SubmissionRecord | None:
         if incoming.idempotency_key is None:
             return None
-        self._run(incoming.run_id)  # locks the run: no other server handles the same key now
+        # The run is locked: no other server handles the same key now.
         in_group = self._keys.get((incoming.run_id, incoming.idempotency_key))
         return in_group or submissions.by_idempotency_key(
             self._session, incoming.run_id, incoming.idempotency_key
@@ -111,8 +110,7 @@ def insert_submissions(
     failures of its run.
     """
     versions = {one.run_id: one.version_id for one in incoming}
-    bounded = failures.bounded(session, versions) if failures is not None else ()
-    batch = _InsertBatch(session, step, failures, bounded)
+    batch = _InsertBatch(session, step, failures, versions)
     outcomes: list[InsertedSubmission | Exception] = []
     for one in incoming:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 
 from sqlalchemy.orm import Session
 
@@ -60,9 +61,11 @@ def record_disclosures(
     new += [(prefix + exposure.FAILURE, submission_id, None) for submission_id in new_failures]
     if not new:
         return
-    at = datetime.now(UTC)
+    # All servers enter in the order of the submissions: no deadlock.
+    new.sort(key=itemgetter(1))
 
     def record(session: Session) -> None:
+        at = exposure.moment(session, run.id)
         for kind, submission_id, grade_id in new:
             exposure.record(session, run.id, kind, submission_id, grade_id, at)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
-from datetime import UTC, datetime
 from pathlib import Path
 
 from sqlalchemy.orm import Session
@@ -86,7 +85,7 @@ def finish(
         def record(session: Session) -> None:
             exposure.record(
                 session, run.id, _kind(caller),
-                submission_id=None, grade_id=None, at=datetime.now(UTC),
+                submission_id=None, grade_id=None, at=exposure.moment(session, run.id),
             )  # fmt: skip
 
         context.database.write(record)

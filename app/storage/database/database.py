@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import ExceptionContext, event, text
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from app.errors import Unavailable
@@ -105,6 +106,16 @@ class Database:
         `app.storage.database.writer` for what it may do, and for what is raised.
         """
         return self.writer.write(function)
+
+    def write_new(self, function: Callable[[Session], Result]) -> Result:
+        """Like `write`, for rows of which another process may store the same at the same moment.
+
+        Then `function` runs again, and sees them.
+        """
+        try:
+            return self.write(function)
+        except IntegrityError:
+            return self.write(function)
 
     def enqueue(self, function: Callable[[Session], Result]) -> Future[Result]:
         """Like `write`, without waiting: the future is done once the result is committed."""

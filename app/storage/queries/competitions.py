@@ -67,6 +67,12 @@ def current_version(session: Session, slug: str) -> VersionRecord | None:
     return one(VersionRecord, session.execute(CURRENT, {"slug": slug}).one_or_none())
 
 
+def lock(session: Session, slug: str, *, shared: bool = False) -> None:
+    """Lock a competition, which may get new versions meanwhile, like `experiments.lock`."""
+    first = select(TABLE.c.id).where(TABLE.c.slug == slug).order_by(TABLE.c.number).limit(1)
+    session.execute(first.with_for_update(read=shared, key_share=not shared))
+
+
 def current_id(session: Session, slug: str) -> int | None:
     """The id of the version that new runs get."""
     return session.execute(CURRENT_ID, {"slug": slug}).scalar_one_or_none()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from app.storage.database.models import Disclosure, Run
@@ -17,6 +17,11 @@ from app.storage.queries import archive
 TABLE = Disclosure.__table__
 RUN = Run.__table__
 ALL_KINDS = DISCLOSURE_KINDS + HARNESS_KINDS
+CLOSE = (
+    select(RUN.c.closed_at)
+    .where(RUN.c.id == bindparam("run"))
+    .with_for_update(read=True, key_share=True)  # as the rows that refer to it do anyway
+)
 VALIDATION = "validation"
 FAILURE = "failure"
 
@@ -54,6 +59,16 @@ def record(
     # Validations have no grade. In both databases NULLs are distinct, so none is a duplicate.
     unique = () if is_failure else ("kind", "grade_id")
     return insert_if_new(session, TABLE, unique, entry)
+
+
+def moment(session: Session, run_id: str) -> datetime:
+    """The time of a disclosure that is recorded now: after the close of a run that is closed.
+
+    The run is locked, so that who closes it at the same moment finds the disclosure.
+    """
+    closed_at = session.execute(CLOSE, {"run": run_id}).scalar_one_or_none()
+    now = datetime.now(UTC)
+    return now if closed_at is None else max(now, closed_at + timedelta(microseconds=1))
 
 
 def list_disclosures(

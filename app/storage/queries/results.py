@@ -21,6 +21,7 @@ RUN = Run.__table__
 SUBMISSION = Submission.__table__
 IMPORTED = ImportedGrade.__table__
 ROWS_AT_ONCE = 1000
+IN_PARTS = {"yield_per": ROWS_AT_ONCE}  # PostgreSQL's driver reads all rows at once otherwise
 
 
 ImportedOutcome = tuple[str, str, int, bool, bool, str | None, bool]
@@ -74,8 +75,7 @@ def run_results(
     `as_of` which runs and submissions there were. Without `is_regraded` the caller knows that no
     regrade was ever applied.
 
-    Objects are made of a part of the rows at a time, while the session is open. SQLite's rows are
-    read in parts too; PostgreSQL's driver has them all in memory at once.
+    Rows are read in parts, while the session is open.
     """
     run_conditions = conditions(
         RUN, experiments, competition, archived=archived or bool(run), as_of=basis.as_of
@@ -84,7 +84,8 @@ def run_results(
         run_conditions.append(RUN.c.id == run)
     regrades = [one.id for one in in_force(session, basis)] if is_regraded else []
     query = run_query(run_conditions, regrades, basis.as_of)
-    for rows in session.execute(query).partitions(ROWS_AT_ONCE):
+    options = IN_PARTS if run is None else {}  # a cursor of the server takes longer for one row
+    for rows in session.execute(query, execution_options=options).partitions(ROWS_AT_ONCE):
         yield from map(RunResult._make, rows)
 
 
@@ -144,7 +145,7 @@ def imported_outcomes(
         IMPORTED.c.medal,
         IMPORTED.c.above_median,
     ).where(*shown)
-    for rows in session.execute(query).partitions(ROWS_AT_ONCE):
+    for rows in session.execute(query, execution_options=IN_PARTS).partitions():
         yield from rows
     if as_of is not None:
         for each in _withdrawn_since(session, as_of, experiments, archived=archived):

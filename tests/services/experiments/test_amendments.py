@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from pathlib import Path
-from typing import Any
+import json
 
 import pytest
 
@@ -12,12 +10,17 @@ from app.domain.states import AmendmentKind
 from app.errors import Invalid, NotFound
 from app.services.experiments.amendments import amend, history, withdraw_imports
 from app.services.experiments.experiments import find
-from app.services.runtime.context import Context, open_context
-from app.settings import Settings
+from app.services.imports.grading_reports import ReportSource, import_reports
+from app.services.runtime.context import Context
 from app.storage.queries import amendments as queries
+from app.storage.queries.amendments import AmendmentRecord
 from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
-from tests.storage.make import NOON, World, make_world
+from tests.grading_reports import entry, medal_lines
+from tests.services.conftest import Meanwhile
+from tests.storage.make import NOON, World
+
+LEAF = "leaf-classification"
 
 
 def change(context: Context, reason: str = "a mistake", **changes: object) -> None:
@@ -118,25 +121,15 @@ def test_pages_of_a_history(context: Context, here: World) -> None:
 
 
 def test_of_two_amendments_at_once_the_second_changes_what_the_first_left(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Context, Context], meanwhile: Meanwhile
 ) -> None:
-    settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
-    one, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
-    make_world(one.database)
+    one, other = servers
     change(one, resources={"gpus": 1})
-    store = queries.change_experiment
-    others: list[Future[None]] = []
-
-    def store_slowly(*given: Any) -> None:
-        if not others:
-            others.append(threads.submit(change, other, "another", resources={"hours": 24}))
-            wait(others, 0.3)  # it has to wait for this transaction
-        store(*given)
-
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(queries, "change_experiment", store_slowly)
-        change(one, resources={"gpus": 2})
-        others[0].result()
+    ended = meanwhile(
+        queries, "change_experiment", lambda: change(other, "another", resources={"hours": 24})
+    )
+    change(one, resources={"gpus": 2})
+    ended()
 
     assert find(one, "first").resources == {"gpus": 2, "hours": 24}
     last = history(one, "first", None, 10)[0][-1]
@@ -144,5 +137,37 @@ def test_of_two_amendments_at_once_the_second_changes_what_the_first_left(
         {"resources": {"gpus": 2}},
         {"resources": {"gpus": 2, "hours": 24}},
     )
-    one.close()
-    other.close()
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_results_that_are_withdrawn_twice_at_once_are_withdrawn_once(
+    servers: tuple[Context, Context], meanwhile: Meanwhile
+) -> None:
+    one, other = servers
+    imported(one, "bikes", 5)
+    ended = meanwhile(queries, "delete", lambda: withdraw(other))
+    assert withdraw(one).results == 1
+    with pytest.raises(NotFound, match="no such imported result"):
+        ended()
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_a_result_that_is_imported_while_others_are_withdrawn_stays(
+    servers: tuple[Context, Context], meanwhile: Meanwhile
+) -> None:
+    """It was removed, and no amendment had it."""
+    one, other = servers
+    imported(one, "bikes", 5)
+    report = json.dumps(entry(medal_lines()[LEAF], 0.1)).encode()
+    ended = meanwhile(
+        queries,
+        "delete",
+        lambda: import_reports(other, "first", [ReportSource(report)], seed=1, repeats=False),
+    )
+    assert withdraw(one).results == 1
+    assert ended().imported == 1
+    assert left(one) == {(LEAF, 1)}
+
+
+def withdraw(context: Context) -> AmendmentRecord:
+    return withdraw_imports(context, "first", competition=None, seed=None, reason="wrong", by=None)

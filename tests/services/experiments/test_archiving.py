@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,6 +30,7 @@ from app.storage.database.database import Database
 from app.storage.queries import archive as archivals
 from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.trust import log
+from tests.services.conftest import Meanwhile
 from tests.storage.make import World, make_world
 
 
@@ -125,28 +126,17 @@ def test_of_two_archivings_at_once_the_second_is_refused(database_url: str, tmp_
 
 
 @pytest.mark.parametrize("database_kind", ["postgresql"])
+@pytest.mark.parametrize("kind", [ArchivalKind.EXPERIMENT, ArchivalKind.COMPETITION])
 def test_a_run_that_waits_for_an_archiving_is_refused(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Context, Context], meanwhile: Meanwhile, kind: ArchivalKind
 ) -> None:
-    """It was made after the experiment was archived, by the times of both."""
-    settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
-    context, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
-    world = make_world(context.database)
-    new = NewRun(world.run.experiment, world.run.competition, 77, Feedback.NONE, {})
-    store, made = archivals.archive, []
-
-    def store_slowly(session: Session, record: ArchivalRecord) -> None:
-        made.append(threads.submit(create, other, new))
-        wait(made, 0.3)  # it has to wait for this transaction
-        store(session, record)
-
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(archivals, "archive", store_slowly)
-        archive(context, ArchivalKind.EXPERIMENT, new.experiment, "over", by=None)
-        with pytest.raises(Conflict, match="archived"):
-            made[0].result(30)
-    context.close()
-    other.close()
+    """It was made after its experiment or competition was archived, by the times of both."""
+    one, other = servers
+    new = NewRun("first", "bikes", 77, Feedback.NONE, {})
+    ended = meanwhile(archivals, "archive", lambda: create(other, new))
+    archive(one, kind, "first" if kind is ArchivalKind.EXPERIMENT else "bikes", "over", by=None)
+    with pytest.raises(Conflict, match="archived"):
+        ended()
 
 
 def count_waiting(database: Database) -> int:

@@ -19,9 +19,10 @@ from app.services.experiments.create_run import (
     find_or_create,
 )
 from app.services.runtime.context import Context
-from app.storage.queries import runs
+from app.storage.queries import keys, runs
 from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
+from tests.services.conftest import Meanwhile
 from tests.storage.make import NOON, World, add_version
 
 HARNESS = Caller(Role.HARNESS, "k", experiment="first")
@@ -110,3 +111,13 @@ def test_the_experiment_of_a_request() -> None:
     assert experiment_of(HARNESS, "second") == "second"
     with pytest.raises(Invalid, match="experiment"):
         experiment_of(RESEARCHER, None)
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_a_run_that_two_servers_make_at_once_is_one(
+    servers: tuple[Context, Context], meanwhile: Meanwhile
+) -> None:
+    """The second was an internal error: the run of its seed was there when it was stored."""
+    one, other = servers
+    ended = meanwhile(keys, "add_key", lambda: find_or_create(other, RESEARCHER, new()))
+    assert find_or_create(one, RESEARCHER, new()) == ended()

@@ -2,48 +2,60 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.services.experiments.runs import change
-from app.services.runtime.context import open_context
-from app.settings import Settings
-from app.storage.database.records import RunRecord
+from app.domain.states import RunState
+from app.services.experiments.runs import change, close_all
+from app.services.runtime.context import Context
 from app.storage.queries import runs
 from app.storage.queries.trust import receipts
-from tests.services.submissions.test_run_events import TOML
-from tests.storage.make import add_run, add_version
+from tests.services.conftest import Meanwhile
+from tests.services.submissions.conftest import readable_version
+from tests.storage.make import World, add_run, add_submission, make_submission
 
 
 def test_of_two_who_close_a_run_at_once_the_second_changes_nothing(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Context, Context], meanwhile: Meanwhile
 ) -> None:
-    settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
-    one, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
-    version = one.database.write(lambda session: add_version(session, "bikes", toml=TOML))
-    run = add_run(one.database, version, "first")
-    update_run = runs.update_run
-    others: list[Future[RunRecord]] = []
-
-    def update_slowly(*given: Any, **fields: Any) -> None:
-        if not others:
-            others.append(
-                threads.submit(change, other, run.id, close=True, usage={"b": 2}, failure=None)
-            )
-            wait(others, 0.3)  # it has to wait for this transaction
-        update_run(*given, **fields)
-
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(runs, "update_run", update_slowly)
-        first = change(one, run.id, close=True, usage={"a": 1}, failure=None)
-        second = others[0].result()
+    one, other = servers
+    run = add_run(one.database, readable_version(one, "tiny"), "third")
+    ended = meanwhile(
+        runs,
+        "update_run",
+        lambda: change(other, run.id, close=True, usage={"b": 2}, failure=None),
+    )
+    first = change(one, run.id, close=True, usage={"a": 1}, failure=None)
+    second = ended()
 
     assert first.closed_at == second.closed_at
     assert second.usage == {"a": 1, "b": 2}
     with one.database.read() as session:
         assert len(receipts.of_run(session, run.id)) == 1
-    one.close()
-    other.close()
+
+
+def test_a_run_that_gets_a_file_or_is_closed_before_it_is_closed_has_no_failure(
+    context: Context, here: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = readable_version(context, "tiny")
+    sends, ends, waits = (
+        add_run(context.database, version, "third", seed=seed) for seed in range(3)
+    )
+    close_each = change
+
+    def send_and_close(*given: Any, **options: Any) -> Any:
+        monkeypatch.setattr("app.services.experiments.runs.change", close_each)
+        context.database.write(lambda session: add_submission(session, make_submission(sends)))
+        close_each(context, ends.id, close=True, usage=None, failure=None)
+        return close_each(*given, **options)
+
+    monkeypatch.setattr("app.services.experiments.runs.change", send_and_close)
+    close_all(context, "third", "agent_error")
+
+    with context.database.read() as session:
+        found = runs.list_runs(session, experiment="third", limit=None)
+    assert {run.id: run.failure for run in found} == {
+        sends.id: None, ends.id: None, waits.id: "agent_error",
+    }  # fmt: skip
+    assert {run.state for run in found} == {RunState.CLOSED}

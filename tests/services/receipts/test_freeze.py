@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
 from app.domain.result_choices import Padding
@@ -25,14 +22,14 @@ from app.services.receipts.freeze import (
     freeze,
     frozen,
 )
-from app.services.runtime.context import Context, open_context
-from app.settings import Settings
-from app.storage.database.records import RunRecord
+from app.services.runtime.context import Context
 from app.storage.queries import archive, experiments, runs
 from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
-from tests.storage.make import NOON, World, make_experiment, make_world
+from app.storage.queries.trust import log
+from tests.services.conftest import Meanwhile
+from tests.storage.make import NOON, World, make_experiment
 
 PLAN = NewFreeze(
     suite=None, competitions=("leaves", "bikes", "bikes"), seeds=(2, 1, 2),
@@ -149,54 +146,42 @@ def test_departures_of_a_past_time_are_those_of_that_time(context: Context, plan
     assert then(None) == ["archived", "competition", "seed"]
 
 
-def test_a_freeze_waits_for_a_run_that_is_being_made_and_is_refused(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_the_plan_has_the_model_that_was_amended_before_it(
+    context: Context, planned: str, meanwhile: Meanwhile
 ) -> None:
-    one, other = two_servers(database_url, tmp_path)
-    add_run, freezes = runs.add_run, []
+    """The freeze read it before, and the amendment was in the log before the freeze."""
+    change = {"model": "another"}
+    ended = meanwhile(
+        experiments, "get", lambda: amend(context, planned, change, reason="a mistake", by=None)
+    )
+    receipt, _ = freeze(context, planned, PLAN)
+    ended()
+    amended = "model_amended" in departures(context, planned)
+    with context.database.read() as session:
+        entries = [one.kind for one in log.entries(session, start=0, limit=9)]
+    assert entries == ["key", "amendment", "receipt"]
+    assert not amended
+    assert '"model": "another"' in receipt.statement
 
-    def add_slowly(session: Session, record: RunRecord) -> RunRecord:
-        made = add_run(session, record)
-        freezes.append(threads.submit(freeze, other, "planned", PLAN))
-        wait(freezes, 0.3)  # it has to wait for this transaction
-        return made
 
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(runs, "add_run", add_slowly)
-        run(one, "planned", "bikes", 1)
-        with pytest.raises(ExperimentStarted):
-            freezes[0].result()
+def test_a_freeze_waits_for_a_run_that_is_being_made_and_is_refused(
+    servers: tuple[Context, Context], meanwhile: Meanwhile
+) -> None:
+    one, other = servers
+    one.database.write(lambda session: experiments.add(session, make_experiment("planned")))
+    ended = meanwhile(runs, "add_run", lambda: freeze(other, "planned", PLAN))
+    run(one, "planned", "bikes", 1)
+    with pytest.raises(ExperimentStarted):
+        ended()
     assert frozen(one, "planned") is None
-    one.close()
-    other.close()
 
 
 def test_a_run_waits_for_a_freeze_and_is_made_after_it(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    servers: tuple[Context, Context], meanwhile: Meanwhile
 ) -> None:
-    one, other = two_servers(database_url, tmp_path)
-    list_runs, made = runs.list_runs, []
-
-    def list_slowly(*given: Any, **options: Any) -> list[RunRecord]:
-        found = list_runs(*given, **options)
-        if not made:
-            made.append(threads.submit(run, other, "planned", "bikes", 1))
-            wait(made, 0.3)  # it has to wait for this transaction
-        return found
-
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(runs, "list_runs", list_slowly)
-        freeze(one, "planned", PLAN)
-        made[0].result()
-    assert "early_run" not in departures(one, "planned")
-    one.close()
-    other.close()
-
-
-def two_servers(database_url: str, home: Path) -> tuple[Context, Context]:
-    """Two servers on one database, with an experiment without runs."""
-    settings = Settings(data_dir=home / "data", database_url=database_url)
-    one, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
-    make_world(one.database)
+    one, other = servers
     one.database.write(lambda session: experiments.add(session, make_experiment("planned")))
-    return one, other
+    ended = meanwhile(runs, "list_runs", lambda: run(other, "planned", "bikes", 1))
+    freeze(one, "planned", PLAN)
+    ended()
+    assert "early_run" not in departures(one, "planned")

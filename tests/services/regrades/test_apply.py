@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,17 +10,16 @@ import pytest
 from app.domain.states import RegradeState
 from app.errors import Conflict, Invalid, NotFound
 from app.graders.messages.results import GraderFault
-from app.services.public_log.append import append_log_entry
 from app.services.receipts import log_view
 from app.services.regrades import apply as apply_module
 from app.services.regrades.apply import RegradeHasFaults, RegradeNotReady, apply
 from app.services.regrades.difference import summary
 from app.services.regrades.regrade_claims import RegradeClaims
-from app.services.runtime.context import Context, open_context
-from app.settings import Settings
+from app.services.runtime.context import Context
 from app.storage.queries.regrades.regrades import RegradeRecord
+from tests.services.conftest import Meanwhile
 from tests.services.regrades.make import graded, new_grade, started, stored
-from tests.storage.make import World, make_world
+from tests.storage.make import World
 
 
 def regraded(context: Context, score: float = 0.75, *, fails: bool = False) -> RegradeRecord:
@@ -116,20 +114,12 @@ def test_a_blank_reason_is_refused(context: Context, here: World) -> None:
 def test_what_was_graded_while_the_difference_was_computed_is_looked_at_first(
     context: Context, here: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graded(here)
-    one = regraded(context)
-    compute = summary
-
-    def slow_summary(*given: Any) -> dict[str, Any]:
-        difference = compute(*given)
-        monkeypatch.setattr(apply_module, "summary", compute)
-        graded(here)
+    def apply_and_grade(regrade: str) -> None:
         with pytest.raises(RegradeNotReady, match="settled since"):  # another admin, meanwhile
-            apply(context, one.id, reason="mended", by=None)
+            apply(context, regrade, reason="mended", by=None)
         settle_all(context, 0.75, fails=True)
-        return difference
 
-    monkeypatch.setattr(apply_module, "summary", slow_summary)
+    one = settled_meanwhile(context, here, monkeypatch, apply_and_grade)
     with pytest.raises(RegradeNotReady, match="graded more submissions meanwhile"):
         apply(context, one.id, reason="mended", by=None)
 
@@ -141,17 +131,7 @@ def test_what_was_graded_while_the_difference_was_computed_is_looked_at_first(
 def test_what_is_settled_while_the_difference_is_computed_is_graded_first(
     context: Context, here: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graded(here)
-    one = regraded(context)
-    compute = summary
-
-    def slow_summary(*given: Any) -> dict[str, Any]:
-        difference = compute(*given)
-        monkeypatch.setattr(apply_module, "summary", compute)
-        graded(here)  # a live submission
-        return difference
-
-    monkeypatch.setattr(apply_module, "summary", slow_summary)
+    one = settled_meanwhile(context, here, monkeypatch)
     with pytest.raises(RegradeNotReady, match="settled meanwhile: apply"):
         apply(context, one.id, reason="mended", by=None)
     assert stored(context, one.id).state is RegradeState.READY
@@ -164,30 +144,41 @@ def test_what_is_settled_while_the_difference_is_computed_is_graded_first(
     assert applied.summary["submissions"]["submissions"] == 2
 
 
-def test_of_two_that_are_applied_at_once_one_is_in_force(
-    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = Settings(data_dir=tmp_path / "data", database_url=database_url)
-    one, other = (open_context(settings, grades=False, validates=False) for _ in range(2))
-    here = make_world(one.database)
+def settled_meanwhile(
+    context: Context,
+    here: World,
+    monkeypatch: pytest.MonkeyPatch,
+    act: Callable[[str], None] = lambda regrade: None,
+) -> RegradeRecord:
+    """A ready regrade; a live submission is settled once its difference is computed, then `act`."""
     graded(here)
+    one, compute = regraded(context), summary
+
+    def slow_summary(*given: Any) -> dict[str, Any]:
+        difference = compute(*given)
+        monkeypatch.setattr(apply_module, "summary", compute)
+        graded(here)
+        act(one.id)
+        return difference
+
+    monkeypatch.setattr(apply_module, "summary", slow_summary)
+    return one
+
+
+def test_of_two_that_are_applied_at_once_one_is_in_force(
+    servers: tuple[Context, Context], world: World, meanwhile: Meanwhile
+) -> None:
+    one, other = servers
+    graded(world)
     first, second = regraded(one), regraded(one, 0.25)
-    append = append_log_entry
-    others: list[Future[RegradeRecord]] = []
-
-    def append_slowly(*given: Any) -> Any:
-        if not others:
-            others.append(threads.submit(apply, other, second.id, reason="mended", by=None))
-            wait(others, 0.3)  # it has to wait for this transaction
-        return append(*given)
-
-    with ThreadPoolExecutor(1) as threads:
-        monkeypatch.setattr(apply_module, "append_log_entry", append_slowly)
-        apply(one, first.id, reason="mended", by=None)
-        with pytest.raises(Conflict, match="Another regrade"):
-            others[0].result()
+    ended = meanwhile(
+        apply_module,
+        "append_log_entry",
+        lambda: apply(other, second.id, reason="mended", by=None),
+    )
+    apply(one, first.id, reason="mended", by=None)
+    with pytest.raises(Conflict, match="Another regrade"):
+        ended()
 
     assert stored(one, first.id).state is RegradeState.APPLIED
     assert stored(one, second.id).state is RegradeState.READY
-    one.close()
-    other.close()

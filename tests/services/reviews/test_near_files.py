@@ -9,7 +9,7 @@ from sqlalchemy import update
 from app.grading.graded import Sketch
 from app.review.likeness import cells_of
 from app.services.reviews import near_files
-from app.services.reviews.near_files import NearFiles
+from app.services.reviews.near_files import NearFiles, Turn
 from app.storage.queries.reviews import sketches
 from app.storage.queries.reviews.sketches import GradedFile
 from tests.storage.make import (
@@ -75,19 +75,19 @@ def test_near_files_are_found_however_many_are_read_at_once(
 
     found = {}
     with world.database.read() as session:
-        for one in waiting(world):
+        turn = Turn(waiting(world), sketches.last_review(session))
+        for one in turn.files:
             cells = cells_of(one.sketch)
             assert cells is not None
-            nearest = near.nearest(session, one, cells)
+            nearest = near.nearest(session, one, cells, turn)
             found[one.submission] = nearest and nearest.file.submission
 
     assert found == {**dict.fromkeys([*first, second[1]]), second[0]: first[0]}
 
 
 def test_a_file_that_is_committed_after_a_later_one_is_found(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World,
 ) -> None:
-    monkeypatch.setattr(near_files, "LATE_SECONDS", 0.0)
     (late,) = graded(world, "late", sketch())
     set_version(world, late, world.other_run.version_id)  # as if it were not committed yet
     (early,) = graded(world, "early", sketch(0.5))
@@ -140,9 +140,10 @@ def set_version(world: World, submission: str, version_id: int) -> None:
 
 
 def nearest(world: World, near: NearFiles, submission: str) -> str | None:
-    (one,) = (each for each in waiting(world) if each.submission == submission)
-    cells = cells_of(one.sketch)
-    assert cells is not None
     with world.database.read() as session:
-        found = near.nearest(session, one, cells)
+        turn = Turn(waiting(world), sketches.last_review(session))
+        (one,) = (each for each in turn.files if each.submission == submission)
+        cells = cells_of(one.sketch)
+        assert cells is not None
+        found = near.nearest(session, one, cells, turn)
     return None if found is None else found.file.submission

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from sqlalchemy import insert, text
+from sqlalchemy import event, insert, text
 from sqlalchemy.orm import Session
 
 from app.receipts.statements import ReceiptKind
@@ -63,3 +63,31 @@ def test_postgresql_sends_the_rows_in_parts(
         assert session.execute(CURSORS).scalar_one() == 1
         assert sum(1 for _ in rows) == NUMBER - 1
         assert session.execute(CURSORS).scalar_one() == 0
+
+
+@pytest.mark.parametrize("database_kind", ["sqlite"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda session: receipts.of_experiment(session, "e", kind=None, after=7, limit=5),
+        lambda session: receipts.of_experiment(
+            session, "e", kind=ReceiptKind.GRADE, after=7, limit=5
+        ),
+        lambda session: receipts.replaced_among(session, ["rcp_1", "rcp_2"]),
+    ],
+    ids=["page", "page of a kind", "superseded"],
+)
+def test_a_page_of_receipts_is_found_by_an_index(
+    database: Database, read: Callable[[Session], object]
+) -> None:
+    """All receipts were read for it, and all of the experiment sorted."""
+    sent: list[tuple[str, Any]] = []
+    with database.read() as session:
+        connection = session.connection()
+        event.listen(
+            connection, "before_cursor_execute", lambda *given: sent.append((given[2], given[3]))
+        )
+        read(session)
+        ((statement, given),) = sent
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", given).all()
+    assert ["SEARCH receipt USING" in row.detail for row in plan] == [True]

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text
+from sqlalchemy import BigInteger, ForeignKey, Index, Integer, Text, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.receipts.statements import ReceiptKind
 from app.storage.database.tables.column_types import KEY, UtcDateTime, enum_column
 from app.storage.database.tables.declarative import Base
+
+SUPERSEDES = text("supersedes IS NOT NULL")
 
 
 class SigningKey(Base):
@@ -73,9 +75,13 @@ class Receipt(Base):
     __tablename__ = "receipt"
     __table_args__ = (
         Index(None, "run_id", "id"),
-        Index(None, "experiment", "kind", "id"),
-        Index(None, "kind", "experiment"),  # which experiments are frozen
-    )
+        Index(None, "experiment", "number"),
+        Index(None, "kind", "experiment", "number"),  # also which experiments are frozen
+        Index(
+            "ix_receipt_supersedes", "supersedes",
+            sqlite_where=SUPERSEDES, postgresql_where=SUPERSEDES,
+        ),
+    )  # fmt: skip
 
     id: Mapped[str] = mapped_column(KEY, primary_key=True)
     kind: Mapped[ReceiptKind] = mapped_column(enum_column(ReceiptKind))

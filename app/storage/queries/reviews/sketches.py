@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
-from sqlalchemy import Integer, bindparam, or_, select, update
+from sqlalchemy import Integer, bindparam, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from app.domain.feedback import Feedback
@@ -21,7 +21,7 @@ SUBMISSION = Submission.__table__
 RUN = Run.__table__
 GRADE = Grade.__table__
 EXPERIMENT = Experiment.__table__
-
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 WAITING = (
     select(TABLE)
@@ -96,6 +96,18 @@ CELLS = (
     )
     .order_by(TABLE.c.id)
     .limit(bindparam("most", type_=Integer))
+)
+# Those that were committed after files with larger numbers, and reviewed since a moment.
+LATE_CELLS = (
+    select(*WHOSE, TABLE.c.cells)
+    .select_from(FILES)
+    .where(
+        TABLE.c.version_id == bindparam("version"),
+        TABLE.c.id <= bindparam("until"),
+        TABLE.c.reviewed_at > bindparam("since"),
+        TABLE.c.cells != b"",
+    )
+    .order_by(TABLE.c.id)
 )
 OF_RUN = (
     select(TABLE.c.rows, TABLE.c.blocks, TABLE.c.cells)
@@ -194,6 +206,11 @@ def set_reviewed(session: Session, submissions: Sequence[str], at: datetime) -> 
         connection.execute(REVIEWED, [{"one": one, "moment": at} for one in submissions])
 
 
+def last_review(session: Session) -> datetime:
+    """When signals were computed last; long ago if they never were."""
+    return session.execute(select(func.max(TABLE.c.reviewed_at))).scalar_one() or NEVER
+
+
 def reviewed_among(session: Session, submissions: Sequence[str]) -> set[str]:
     """Those of these submissions whose signals were computed."""
     if not submissions:
@@ -217,6 +234,12 @@ def cells_after(session: Session, version_id: int, after: int, limit: int) -> li
     """The files of a version that have numbers, after the sketch `after`, as they were graded."""
     given = {"version": version_id, "after": after, "most": limit}
     return [FileCells._make(row) for row in session.execute(CELLS, given)]
+
+
+def late_cells(session: Session, version_id: int, until: int, since: datetime) -> list[FileCells]:
+    """The files of a version up to the sketch `until` that were reviewed after `since`."""
+    given = {"version": version_id, "until": until, "since": since}
+    return [FileCells._make(row) for row in session.execute(LATE_CELLS, given)]
 
 
 def of_run(session: Session, run: str, *, until: str, limit: int) -> list[Sketch]:

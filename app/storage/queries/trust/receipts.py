@@ -88,16 +88,13 @@ def of_run(session: Session, run_id: str) -> list[ReceiptRecord]:
 
 
 def of_experiment(
-    session: Session, experiment: str, *, kind: ReceiptKind | None, after: str, limit: int | None
+    session: Session, experiment: str, *, kind: ReceiptKind | None, after: int, limit: int | None
 ) -> list[ReceiptRecord]:
-    """Receipts of an experiment and its runs, oldest first, after the one with this id.
+    """Receipts of an experiment and its runs, oldest first, after the one with this number.
 
     The log has their order: ids have the time of the server that made them, by its own clock.
     """
-    query = select(TABLE).where(TABLE.c.experiment == experiment)
-    if after:
-        before = select(TABLE.c.number).where(TABLE.c.id == after).scalar_subquery()
-        query = query.where(TABLE.c.number > before)
+    query = select(TABLE).where(TABLE.c.experiment == experiment, TABLE.c.number > after)
     if kind is not None:
         query = query.where(TABLE.c.kind == kind)
     rows = session.execute(query.order_by(TABLE.c.number).limit(limit))

@@ -1,0 +1,31 @@
+"""Of equal regrades one runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from app.errors import Conflict
+from app.services.regrades.start import start
+from app.services.runtime.context import Context
+from app.storage.queries.regrades import regrades
+from tests.services.conftest import Meanwhile
+from tests.services.regrades.make import graded
+from tests.services.submissions.conftest import readable_version
+from tests.storage.make import World, add_run
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_of_two_equal_regrades_that_are_started_at_once_one_runs(
+    servers: tuple[Context, Context], world: World, meanwhile: Meanwhile
+) -> None:
+    one, other = servers
+    version = readable_version(one, "tiny")
+    graded(replace(world, run=add_run(world.database, version, "third")))
+
+    ended = meanwhile(regrades, "add", partial(start, other, "tiny", by=None))
+    start(one, "tiny", by=None)
+    with pytest.raises(Conflict, match="is the same, and is running"):
+        ended()
