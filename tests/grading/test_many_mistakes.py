@@ -45,3 +45,15 @@ def test_missing_columns_are_not_compared_with_every_name() -> None:
     assert "stands 2 times" in found["C8"].message
     assert found["C9"].examples == ("d0", "d1", "d2", "d3", "d4")
     assert seconds < 3  # it took 7
+
+
+def test_labels_of_boxes_are_not_looked_for_one_by_one() -> None:
+    labels = ",".join(f'"Label{number}"' for number in range(LABELS))
+    column = f"x = {{ kind = 'boxes', fields = ['l'], label = 'l', labels = [{labels}] }}"
+    last = f"Label{LABELS - 1}"
+    data = f"id,x\nr0,{f'{last} ' * 3 * ROWS}\nr1,{last}x\n"
+    seconds, refused = seconds_to_refuse(column, 2, data, "point_in_box_f1_score")
+
+    (violation,) = refused.verdict.violations
+    assert violation.examples == (f"{last}x",)
+    assert seconds < 1  # it took 4
