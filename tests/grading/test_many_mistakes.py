@@ -2,10 +2,12 @@
 
 import time
 
+import pyarrow as pa
 import pytest
 
 from app.domain.verdict import Rejection
 from app.grading.check import Checker
+from app.grading.ids.public_ids import PublicIds
 from tests.grading.make import competition, public_ids
 
 ROWS, LABELS, COLUMNS, NAMES = 10_000, 5_000, 2_000, 50_000
@@ -57,3 +59,20 @@ def test_labels_of_boxes_are_not_looked_for_one_by_one() -> None:
     (violation,) = refused.verdict.violations
     assert violation.examples == (f"{last}x",)
     assert seconds < 1  # it took 4
+
+
+def test_an_unknown_id_is_not_compared_with_all_others() -> None:
+    ids = PublicIds.from_columns([pa.array(range(400_000)).cast(pa.string())])
+    judge = Checker(competition("x = { kind = 'number' }").submission, ids)
+
+    def refuse(unknown: str) -> tuple[float, str]:
+        started = time.process_time()
+        with pytest.raises(Rejection) as refused:
+            judge.check(f"id,x\n{unknown},1\n".encode())
+        return time.process_time() - started, refused.value.verdict.violations[1].message
+
+    seconds, message = refuse("7.0")
+    assert "the ids look re-typed, '7.0' stands where '7' is expected" in message
+    longer, message = refuse("nothing like it")
+    assert "ids look like '0', '1'" in message
+    assert longer < 2 * seconds + 0.2  # it took 4 times as long
