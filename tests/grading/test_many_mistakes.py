@@ -1,6 +1,7 @@
 """Files with a mistake in every row or column are refused in time proportional to the file."""
 
 import time
+import tracemalloc
 
 import pyarrow as pa
 import pytest
@@ -76,3 +77,15 @@ def test_an_unknown_id_is_not_compared_with_all_others() -> None:
     longer, message = refuse("nothing like it")
     assert "ids look like '0', '1'" in message
     assert longer < 2 * seconds + 0.2  # it took 4 times as long
+
+
+def test_a_list_of_very_many_items_takes_little_memory() -> None:
+    column = "x = { kind = 'list', items = 'integer' }"
+    tracemalloc.start()
+    try:
+        cell = "1 " * (20 * ROWS)
+        seconds_to_refuse(column, 2, f"id,x\nr0,{cell}\nr1,x\n", "multilabel_f1_score")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 * len(cell)  # it took 70
