@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,10 @@ from app.grading.ids.id_keys import EXACT_MATCHING, first_row_of
 from app.grading.ids.public_ids import JOINT, IdsDifferError, IntArray, PublicIds, show_id
 from app.grading.reading.text_table import Cells
 from app.grading.reading.violations import EXAMPLES, FoundViolations, ViolationKind, shorten
+
+# Missing ids that are compared with unknown ones for an advice. A file of a few bytes lacks all
+# ids, and comparing a million takes seconds. Of ids that a program re-typed nearly all differ.
+_COMPARED = 100_000
 
 _EMPTY = ViolationKind(ViolationCode.MISSING_VALUE, "id is empty", "ids are empty")
 _UNKNOWN = ViolationKind(
@@ -75,7 +79,9 @@ def check_ids(
     if unknown:
         # With optional ids, which of them are missing tells which have an answer.
         hidden = missing[:0] if optional is not None else missing
-        advice = _about_unknown([key for _, key in unknown[:100]], hidden, optional or ids)
+        known = list(index_of)
+        expected = (known[index] for index in hidden[:_COMPARED].tolist())
+        advice = _about_unknown([key for _, key in unknown[:100]], expected, optional or ids)
         for row, key in unknown:
             violations.count(_UNKNOWN, column, row, show_id(key), advice)
     if len(missing) and is_complete and optional is not None:
@@ -120,11 +126,10 @@ def _key(
     return JOINT.join(cell or "" for cell in cells) if is_filled else None
 
 
-def _about_unknown(unknown: Sequence[str], missing: IntArray, ids: PublicIds) -> str:
+def _about_unknown(unknown: Sequence[str], missing: Iterable[str], ids: PublicIds) -> str:
     """Advice on unknown ids: programs read them as numbers, or they differ in case or spaces."""
     submitted = {_normalized(key): key for key in reversed(unknown)}
-    for index in missing.tolist():
-        expected = ids.key(index)
+    for expected in missing:
         found = submitted.get(_normalized(expected))
         if found is None:
             continue

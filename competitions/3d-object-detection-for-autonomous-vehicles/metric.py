@@ -10,6 +10,7 @@ import pandas as pd
 
 THRESHOLDS = np.round(np.arange(0.5, 1.0, 0.05), 2)
 TINY = np.finfo(float).eps
+ROUNDING = 1e-6  # far more than the rounding of a volume
 CONFIDENCE, X, Y, Z, WIDTH, LENGTH, HEIGHT, YAW, CLASS = range(9)
 AT_ONCE = 200_000  # pairs of boxes: bounds the memory, whatever is submitted
 CLASSES = 64
@@ -99,17 +100,22 @@ def _precision(
 
 
 def _overlaps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """IoU, pair by pair, of boxes that stand upright and are turned by their yaw."""
+    """IoU, pair by pair, of boxes that stand upright and are turned by their yaw.
+
+    It is 0 where it cannot exceed the lowest threshold: that the shared volume is more than a third
+    of both. Otherwise a file of boxes over all others takes a hundred times as long as a good one.
+    """
     top = np.minimum(a[:, Z] + a[:, HEIGHT] / 2, b[:, Z] + b[:, HEIGHT] / 2)
     height = top - np.maximum(a[:, Z] - a[:, HEIGHT] / 2, b[:, Z] - b[:, HEIGHT] / 2)
     reach = np.hypot(a[:, WIDTH], a[:, LENGTH]) + np.hypot(b[:, WIDTH], b[:, LENGTH])
     apart = np.hypot(a[:, X] - b[:, X], a[:, Y] - b[:, Y])
-    near = np.flatnonzero((height > 0) & (apart <= reach / 2))
-    a, b = a[near], b[near]
-    shared = _shared_area(a, b) * height[near]
     volumes = a[:, WIDTH:YAW].prod(axis=1) + b[:, WIDTH:YAW].prod(axis=1)
+    most = np.minimum(a[:, WIDTH] * a[:, LENGTH], b[:, WIDTH] * b[:, LENGTH]) * height
+    too_unlike = 3.0 * most < (1.0 - ROUNDING) * volumes
+    near = np.flatnonzero((height > 0) & (apart <= reach / 2) & ~too_unlike)
+    shared = _shared_area(a[near], b[near]) * height[near]
     overlaps = np.zeros(len(height))
-    overlaps[near] = np.clip(shared / (volumes - shared), 0.0, 1.0)
+    overlaps[near] = np.clip(shared / (volumes[near] - shared), 0.0, 1.0)
     return overlaps
 
 

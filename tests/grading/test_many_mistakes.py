@@ -1,11 +1,14 @@
 """Files with a mistake in every row or column are refused in time proportional to the file."""
 
 import time
+import tracemalloc
 
+import pyarrow as pa
 import pytest
 
 from app.domain.verdict import Rejection
 from app.grading.check import Checker
+from app.grading.ids.public_ids import PublicIds
 from tests.grading.make import competition, public_ids
 
 ROWS, LABELS, COLUMNS, NAMES = 10_000, 5_000, 2_000, 50_000
@@ -45,3 +48,44 @@ def test_missing_columns_are_not_compared_with_every_name() -> None:
     assert "stands 2 times" in found["C8"].message
     assert found["C9"].examples == ("d0", "d1", "d2", "d3", "d4")
     assert seconds < 3  # it took 7
+
+
+def test_labels_of_boxes_are_not_looked_for_one_by_one() -> None:
+    labels = ",".join(f'"Label{number}"' for number in range(LABELS))
+    column = f"x = {{ kind = 'boxes', fields = ['l'], label = 'l', labels = [{labels}] }}"
+    last = f"Label{LABELS - 1}"
+    data = f"id,x\nr0,{f'{last} ' * 3 * ROWS}\nr1,{last}x\n"
+    seconds, refused = seconds_to_refuse(column, 2, data, "point_in_box_f1_score")
+
+    (violation,) = refused.verdict.violations
+    assert violation.examples == (f"{last}x",)
+    assert seconds < 1  # it took 4
+
+
+def test_an_unknown_id_is_not_compared_with_all_others() -> None:
+    ids = PublicIds.from_columns([pa.array(range(400_000)).cast(pa.string())])
+    judge = Checker(competition("x = { kind = 'number' }").submission, ids)
+
+    def refuse(unknown: str) -> tuple[float, str]:
+        started = time.process_time()
+        with pytest.raises(Rejection) as refused:
+            judge.check(f"id,x\n{unknown},1\n".encode())
+        return time.process_time() - started, refused.value.verdict.violations[1].message
+
+    seconds, message = refuse("7.0")
+    assert "the ids look re-typed, '7.0' stands where '7' is expected" in message
+    longer, message = refuse("nothing like it")
+    assert "ids look like '0', '1'" in message
+    assert longer < 2 * seconds + 0.2  # it took 4 times as long
+
+
+def test_a_list_of_very_many_items_takes_little_memory() -> None:
+    column = "x = { kind = 'list', items = 'integer' }"
+    tracemalloc.start()
+    try:
+        cell = "1 " * (20 * ROWS)
+        seconds_to_refuse(column, 2, f"id,x\nr0,{cell}\nr1,x\n", "multilabel_f1_score")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 40 * len(cell)  # it took 70

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -88,3 +90,16 @@ def test_a_score_on_a_step_of_the_profile_is_not_above_it() -> None:
         step = 0.1 if score == tenth else score
         before = max(at for at in shares if at < step)
         assert (shares[step], shares[before]) == (0.0, 100.0)
+
+
+def test_many_attempts_are_compared_without_a_table_of_all_pairs() -> None:
+    a, b = scores(1, 2_000, 1), scores(1, 2_000, 2)
+    tracemalloc.start()
+    try:
+        found = probability_better(a, b)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    share = stats.mannwhitneyu(a[0], b[0]).statistic / 2_000**2
+    assert found.value == pytest.approx(100 * share)
+    assert peak < 5_000_000  # it took 40 MB

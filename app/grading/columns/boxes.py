@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +25,8 @@ _MISSING = ViolationKind(
     "lists of boxes are empty",
     "every row needs at least one box",
 )
+Code = Callable[[str], int | None]
+
 _CODE_POINT = re.compile("U[+][0-9A-F]{4,6}")
 _UNKNOWN_LABEL = ViolationKind(
     ViolationCode.UNKNOWN_LABEL, "label is unknown", "labels are unknown"
@@ -70,15 +73,16 @@ def boxes_from_cells(
     values: list[float] = []
     width = len(column.fields)
     offsets = np.zeros(len(cells) + 1, dtype=np.int64)
+    code = _code_of(column)
     for index, cell in enumerate(cells):
         if cell is not None:
-            values += _numbers(name, column, cell, index + 1, violations)
+            values += _numbers(name, column, code, cell, index + 1, violations)
         offsets[index + 1] = len(values) // width
     return Boxes(np.array(values, dtype=np.float64).reshape(-1, width), offsets, column.fields)
 
 
 def _numbers(
-    name: str, column: BoxesColumn, cell: str, row: int, violations: FoundViolations
+    name: str, column: BoxesColumn, code: Code, cell: str, row: int, violations: FoundViolations
 ) -> list[float]:
     tokens = split_cell(cell, " ") or []
     if not tokens and not column.allow_empty:
@@ -87,10 +91,10 @@ def _numbers(
     width = len(column.fields)
     if column.label is not None and len(tokens) % width == 0:
         index = column.fields.index(column.label)
-        for strange in (t for t in tokens[index::width] if _code(column, t) is None):
+        for strange in (t for t in tokens[index::width] if code(t) is None):
             violations.count(_UNKNOWN_LABEL, name, row, strange, _about_labels(column))
             return []
-        tokens[index::width] = [str(_code(column, t)) for t in tokens[index::width]]
+        tokens[index::width] = [str(code(t)) for t in tokens[index::width]]
     numbers = [float(token) for token in tokens if NUMBER.fullmatch(token)]
     problem = _token_problem(column, len(tokens), numbers)
     problem = problem or _box_problem(column, np.array(numbers).reshape(-1, width))
@@ -106,7 +110,7 @@ def _labels_as_numbers(column: BoxesColumn, tokens: pa.StringArray) -> pa.String
     indexes = np.arange(len(tokens)) % width == column.fields.index(str(column.label))
     labels = tokens.filter(pa.array(indexes))
     places, distinct = distinct_texts(labels)
-    codes = [_code(column, label) for label in distinct.to_pylist()]
+    codes = list(map(_code_of(column), distinct.to_pylist()))
     if None in codes:
         return None
     written = pa.array([str(code) for code in codes], pa.string())
@@ -115,11 +119,12 @@ def _labels_as_numbers(column: BoxesColumn, tokens: pa.StringArray) -> pa.String
     return replaced
 
 
-def _code(column: BoxesColumn, label: str) -> int | None:
+def _code_of(column: BoxesColumn) -> Code:
+    """A function from a label to its number; None for an unknown one."""
     if column.labels == "unicode":
-        return int(label[2:], 16) if _CODE_POINT.fullmatch(label) else None
-    labels = column.labels or ()
-    return labels.index(label) if label in labels else None
+        return lambda label: int(label[2:], 16) if _CODE_POINT.fullmatch(label) else None
+    # The first of equal labels counts.
+    return {label: index for index, label in reversed(list(enumerate(column.labels or ())))}.get
 
 
 def _about_labels(column: BoxesColumn) -> str:

@@ -118,13 +118,16 @@ def _items(
     elif problem or tokens is None:
         violations.count(_BAD_LIST, name, row, cell, problem)
     else:
-        if column.items == "integer":
-            tokens = [str(int(token)) for token in tokens]
-        codes = [(token, label_codes.code(token)) for token in tokens]
-        for token, found in codes:
+        # One at a time: a cell may have millions of items, and few objects are kept of each.
+        codes = []
+        for token in tokens:
+            item = str(int(token)) if column.items == "integer" else token
+            found = label_codes.code(item)
             if found is None:
-                violations.count(UNKNOWN, name, row, token, label_codes.about(token))
-        return [found for _, found in codes if found is not None]
+                violations.count(UNKNOWN, name, row, item, label_codes.about(item))
+            else:
+                codes.append(found)
+        return codes
     return []
 
 
@@ -139,14 +142,18 @@ def _list_problem(column: ListColumn, tokens: list[str] | None) -> str:
             f"found {len(tokens)}"
         )
     if column.items == "integer":
-        wrong = [t for t in tokens if not _WHOLE.fullmatch(t) or len(t) > _MOST_DIGITS]
         low, high = column.min or 0, _largest(column)
-        if wrong or not all(low <= int(token) <= high for token in tokens):
+        if not all(_is_whole(token) and low <= int(token) <= high for token in tokens):
             return f"an item is not a whole number from {low} to {high}"
     if column.pattern is not None and not all(each_matches(tokens, column.pattern)):
         return f"an item is not of the form {column.pattern}"
-    # 7 and 007 are one integer; here all tokens are known to be whole numbers.
-    items = set(map(int, tokens)) if column.items == "integer" else set(tokens)
-    if column.distinct and len(items) != len(tokens):
-        return "an item is repeated; items must be distinct"
+    if column.distinct:
+        # 7 and 007 are one integer; here all tokens are known to be whole numbers.
+        items = set(map(int, tokens)) if column.items == "integer" else set(tokens)
+        if len(items) != len(tokens):
+            return "an item is repeated; items must be distinct"
     return ""
+
+
+def _is_whole(token: str) -> bool:
+    return len(token) <= _MOST_DIGITS and _WHOLE.fullmatch(token) is not None

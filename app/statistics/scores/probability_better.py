@@ -22,21 +22,20 @@ def probability_better(a: Sequence[Array], b: Sequence[Array]) -> ScoreEstimate:
     """
     if len(a) != len(b):
         raise ValueError("a comparison of scores needs the same competitions on both sides")
-    won = [
-        (ours[:, None] > theirs) + 0.5 * (ours[:, None] == theirs)
-        for ours, theirs in zip(a, b, strict=True)
-    ]
-    shares = np.array([[one.mean()] for one in won])
+    won = [_beaten(ours, theirs) for ours, theirs in zip(a, b, strict=True)]
+    shares = np.array([[x.sum() / (x.size * y.size)] for x, y in zip(won, b, strict=True)])
     runs = None
     if min(len(one) for one in [*a, *b]) > 1:
         # The placements of a's attempts among b's, and of b's among a's.
+        placements = [
+            (of_a / y.size, (x.size - _beaten(y, x)) / x.size)
+            for of_a, x, y in zip(won, a, b, strict=True)
+        ]
         variances = [
-            one.mean(axis=1).var(ddof=1) / one.shape[0]
-            + one.mean(axis=0).var(ddof=1) / one.shape[1]
-            for one in won
+            of_a.var(ddof=1) / of_a.size + of_b.var(ddof=1) / of_b.size for of_a, of_b in placements
         ]
         # As if each competition had so many attempts: one of either side may differ.
-        attempts = [[(one.shape[0] ** -2.0 + one.shape[1] ** -2.0) ** -0.5] for one in won]
+        attempts = [[(x.size**-2.0 + y.size**-2.0) ** -0.5] for x, y in zip(a, b, strict=True)]
         runs = over_runs_of(shares, np.array(variances)[:, None], np.array(attempts))
     like = over_competitions(shares)
     return ScoreEstimate(
@@ -44,3 +43,14 @@ def probability_better(a: Sequence[Array], b: Sequence[Array]) -> ScoreEstimate:
         None if runs is None else percent(runs.interval),
         None if like is None else percent(like.interval),
     )
+
+
+def _beaten(ours: Array, theirs: Array) -> Array:
+    """How many of `theirs` are below each of `ours`, and half of those that are equal.
+
+    By sorting: a table of 10,000 attempts by 10,000 takes a gigabyte.
+    """
+    ascending = np.sort(theirs)
+    below, up_to = (np.searchsorted(ascending, ours, side) for side in ("left", "right"))
+    found: Array = (below + up_to) / 2
+    return found
