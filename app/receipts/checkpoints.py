@@ -15,6 +15,8 @@ from app.receipts.sshsig import RECEIPT_NAMESPACE
 ALGORITHM = b"\x01"  # Ed25519, in the list of the signed note
 DASH = "— "  # begins the line of a signature
 MOST_ENTRIES = 2**63 - 1
+# As in the Go library for signed notes. Each line may cost a signature over the whole text.
+LARGEST_NOTE, MOST_SIGNATURES = 1_000_000, 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,14 @@ def signed_text(note: str, signers: Iterable[Signer], revoked: Iterable[bytes]) 
     """
     start, _, signatures = note.rpartition("\n\n")
     text = f"{start}\n"
-    refused = set(revoked)
+    refused, lines = set(revoked), signatures.splitlines()
+    if len(note) > LARGEST_NOTE or len(lines) > MOST_SIGNATURES:
+        raise BadProof(
+            f"The checkpoint has more than {LARGEST_NOTE:,} characters or {MOST_SIGNATURES} "
+            "signatures: it is not one of Podium."
+        )
     for signer in signers:
-        for line in signatures.splitlines():
+        for line in lines:
             if signer.public not in refused and _is_signature(line, signer, text):
                 return text
     raise BadProof(

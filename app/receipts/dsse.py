@@ -10,6 +10,7 @@ from app.receipts import ed25519
 from app.receipts.errors import BadReceipt
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
+MOST_SIGNATURES = 100  # each signer is tried with each, over all bytes of the payload
 
 
 def signed_bytes(payload: bytes) -> bytes:
@@ -48,6 +49,10 @@ def read_envelope(data: bytes) -> tuple[bytes, list[bytes]] | None:
     try:
         if document["payloadType"] != PAYLOAD_TYPE:
             raise ValueError
+        if len(document["signatures"]) > MOST_SIGNATURES:
+            raise BadReceipt(
+                f"The envelope has more than {MOST_SIGNATURES} signatures. Podium signs with one."
+            )
         payload = base64.b64decode(document["payload"], validate=True)
         found = [base64.b64decode(one["sig"], validate=True) for one in document["signatures"]]
     except (KeyError, TypeError, ValueError, binascii.Error):

@@ -13,8 +13,19 @@ import pytest
 
 from app.receipts import dsse, ed25519, merkle, sshsig
 from app.receipts.allowed_signers import Signer, allowed_signers, read_allowed_signers, read_revoked
-from app.receipts.check import Trust, check_consistency, check_inclusion
-from app.receipts.checkpoints import Checkpoint, signed_checkpoint
+from app.receipts.check import (
+    Trust,
+    check_consistency,
+    check_inclusion,
+    check_receipt,
+    kept_checkpoint,
+)
+from app.receipts.checkpoints import (
+    LARGEST_NOTE,
+    MOST_SIGNATURES,
+    Checkpoint,
+    signed_checkpoint,
+)
 from app.receipts.errors import BadProof, BadReceipt
 from app.receipts.statements import Facts, ReceiptKind, statement
 from app.services.public_log.append import leaf_text
@@ -243,3 +254,17 @@ def test_a_signature_that_would_not_be_read_is_refused(files: Path, words: str) 
 
     assert done.returncode == 2
     assert "Leave out --signature" in " ".join(done.stderr.replace("│", " ").split())
+
+
+def test_signatures_that_would_take_hours_to_try_are_not_tried() -> None:
+    """Each is tried over the whole text: 400,000 of them over 10 MB took an hour and more."""
+    document = json.loads(dsse.envelope(RECEIPT, dsse.sign(PRIVATE, RECEIPT), "sig_1"))
+    document["signatures"] *= dsse.MOST_SIGNATURES + 1
+    note = WITH.checkpoint(8) + f"{SIGNATURE}\n" * MOST_SIGNATURES
+
+    with pytest.raises(BadReceipt, match="more than 100 signatures"):
+        check_receipt(json.dumps(document).encode(), None, TRUST)
+    with pytest.raises(BadProof, match="100 signatures"):
+        kept_checkpoint(note, TRUST)
+    with pytest.raises(BadProof, match="1,000,000 characters"):
+        kept_checkpoint(f"{NAME}\n{'x' * LARGEST_NOTE}\n\n{SIGNATURE}\n", TRUST)
