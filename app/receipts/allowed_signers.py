@@ -18,7 +18,7 @@ TIME = "%Y%m%d%H%M%SZ"
 OPTION = re.compile(r'([a-z-]+)="([^"]*)"')
 OPTIONS_KNOWN = frozenset({"namespaces", "valid-after", "valid-before"})
 AUTHORITY = re.compile(r"(?:^|,)cert-authority(?:,|$)", re.IGNORECASE)
-OPTIONS = r'(?:((?:[a-z-]+="[^"]*",?|cert-authority,?)+)\s+)?'
+OPTIONS = r'(?:((?:[a-z-]+="[^"]*",?|cert-authority(?![a-z-]),?)+)\s+)?'
 LINE = re.compile(rf"(\S+)\s+{OPTIONS}({KEY_TYPE.pattern})\s+(\S+)(?:\s.*)?")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import subprocess
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -268,3 +269,12 @@ def test_signatures_that_would_take_hours_to_try_are_not_tried() -> None:
         kept_checkpoint(note, TRUST)
     with pytest.raises(BadProof, match="1,000,000 characters"):
         kept_checkpoint(f"{NAME}\n{'x' * LARGEST_NOTE}\n\n{SIGNATURE}\n", TRUST)
+
+
+def test_a_word_of_many_authorities_is_read_once() -> None:
+    key = sshsig.public_line(SIGNER.public)
+    for number in (2, 4_000):  # 4,000 took 10 seconds, and 8,000 four times as long
+        started = time.process_time()
+        with pytest.raises(BadReceipt, match="cannot be read"):
+            read_allowed_signers(f"{NAME} {'cert-authority' * number} {key}\n")
+        assert time.process_time() - started < 2
