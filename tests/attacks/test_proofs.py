@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from app.cli.receipts.check import LARGEST_OTHER
 from app.receipts import dsse, ed25519, merkle, sshsig
 from app.receipts.allowed_signers import Signer, allowed_signers, read_allowed_signers, read_revoked
 from app.receipts.check import (
@@ -278,3 +279,16 @@ def test_a_word_of_many_authorities_is_read_once() -> None:
         with pytest.raises(BadReceipt, match="cannot be read"):
             read_allowed_signers(f"{NAME} {'cert-authority' * number} {key}\n")
         assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("name", ["receipt.json.sig", "inclusion.json", "kept", "allowed_signers"])
+def test_files_that_would_take_much_memory_are_refused(files: Path, name: str) -> None:
+    with (files / name).open("a") as file:
+        file.write("\n" * LARGEST_OTHER)
+
+    done = verify(
+        files, "receipt.json --log inclusion.json --log consistency.json --checkpoint kept"
+    )
+
+    assert done.returncode == 1
+    assert f"is larger than {LARGEST_OTHER} bytes" in " ".join(done.stderr.split())

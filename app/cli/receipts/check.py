@@ -26,7 +26,8 @@ from app.receipts.dsse import read_envelope
 from app.receipts.errors import BadReceipt
 from app.regular_file import open_regular
 
-LARGEST_FILE = 100_000_000
+LARGEST_RECEIPT = 100_000_000
+LARGEST_OTHER = 4_000_000  # a line of allowed signers takes up to seventy times its bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ def check(asked: Asked) -> dict[str, Any]:
     trust = Trust(signers, read_revoked(_text(asked.revoked)) if asked.revoked else ())
     found: dict[str, Any] = {}
     checked = None
-    data = None if asked.receipt is None else _bytes(asked.receipt)
+    data = None if asked.receipt is None else _bytes(asked.receipt, LARGEST_RECEIPT)
     if asked.signature and (data is None or read_envelope(data) is not None):
         raise typer.BadParameter(
             "it is for a receipt in a file of its own: an envelope has its signatures in it, and "
@@ -190,15 +191,15 @@ def _text(file: Path) -> str:
         raise Invalid(f"{file} is not a text file.") from None
 
 
-def _bytes(file: Path) -> bytes:
+def _bytes(file: Path, most: int = LARGEST_OTHER) -> bytes:
     try:
         with open_regular(file) as opened:
-            data = opened.read(LARGEST_FILE + 1)
+            data = opened.read(most + 1)
     except FileNotFoundError:
         raise NotFound(f"{file}: no such file or directory.") from None
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise Invalid(f"{file} cannot be read: {reason}. Name a file.") from None
-    if len(data) > LARGEST_FILE:
-        raise Invalid(f"{file} is larger than {LARGEST_FILE} bytes: it is not a receipt.")
+    if len(data) > most:
+        raise Invalid(f"{file} is larger than {most} bytes: no such file of a Podium is.")
     return data
