@@ -93,6 +93,15 @@ def test_an_svg_is_xml_with_its_words_and_without_scripts(kind: str, filled: boo
                      "clipPath", "linearGradient", "stop"}  # fmt: skip
 
 
+@pytest.mark.parametrize("odd", ["\x1b", "\x00", "\ufffe", "\uffff"])
+def test_a_character_that_xml_does_not_have_is_replaced(odd: str) -> None:
+    one = Picture("leaderboard", f"a title{odd}", f"said{odd}", {**LEADER, "metric": f"m{odd}"})
+
+    assert "a title\ufffd" in "".join(
+        ET.fromstring(render("leaderboard", "svg", one.data)).itertext()
+    )
+
+
 def test_an_svg_names_the_font_in_which_its_texts_were_measured_and_those_as_wide() -> None:
     root = ET.fromstring(render("cost", "svg", picture("cost", VALUES["cost"]).data))
 
