@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from cachetools import LRUCache
 
-from app.errors import PodiumError, Unavailable
+from app.errors import Invalid, PodiumError, Unavailable
 from app.pictures.picture import Picture
 
 Format = Literal["svg", "png", "pdf", "vl.json", "csv"]
@@ -23,6 +23,10 @@ KEPT_BYTES = 32 * 1024 * 1024
 SECONDS = 90.0  # of one rendering
 WAITING_SECONDS = 60.0  # for the renderings before it
 MAX_AT_ONCE = 5  # one is rendered and the others wait, each in a thread that submissions need too
+# Of pictures whose area grows with their rows: 75,000 cells took 2 GB and 31 s of a processor, and
+# 1,000 competitions 750 MB. The renderer fails on an axis of some 5,000 names.
+MOST_ROWS = {"heat-map": 10_000, "comparison": 500, "medal-rates": 500}
+MOST_NAMES = 1000  # of an axis
 BUSY = "Other pictures are being rendered; try again in a minute."
 
 
@@ -44,6 +48,7 @@ class Renderer:
 
         Raises:
             Unavailable: too many pictures are waiting.
+            Invalid: it has too many rows to be drawn; the CSV has all of them.
             RenderingFailed: the process ended without a picture.
         """
         request = json.dumps(
@@ -52,6 +57,7 @@ class Renderer:
         digest = hashlib.sha256(request).hexdigest()
         if form == "csv":
             return picture.csv(), digest
+        _refuse_large(picture)
         found = self._known(digest)
         if found is not None:
             return found, digest
@@ -78,6 +84,20 @@ class Renderer:
     def _known(self, digest: str) -> bytes | None:
         with self._lock:
             return self._kept.get(digest)
+
+
+def _refuse_large(picture: Picture) -> None:
+    rows = picture.values.get("rows", ())
+    if picture.kind not in MOST_ROWS:
+        return
+    most = MOST_ROWS[picture.kind]
+    names = max(len({row.get(axis) for row in rows}) for axis in ("competition", "seed"))
+    if len(rows) > most or names > MOST_NAMES:
+        raise Invalid(
+            f"The picture would have {len(rows):,} rows, and {names:,} names at an axis; at most "
+            f"{most:,} and {MOST_NAMES:,} are drawn. Name a suite of fewer competitions, or take "
+            "the numbers as CSV (.csv)."
+        )
 
 
 def _run(request: bytes) -> bytes:

@@ -10,11 +10,18 @@ from typing import Any
 
 import pytest
 
-from app.errors import Unavailable
+from app.errors import Invalid, Unavailable
 from app.pictures.charts import CHARTS, chart
 from app.pictures.picture import Picture
 from app.pictures.program import render
-from app.pictures.renderer import BUSY, MAX_AT_ONCE, Renderer, RenderingFailed
+from app.pictures.renderer import (
+    BUSY,
+    MAX_AT_ONCE,
+    MOST_NAMES,
+    MOST_ROWS,
+    Renderer,
+    RenderingFailed,
+)
 from tests.web.dataset import EVIL_NAME
 
 RATE = {"any_medal": 50.0, "low": 30.0, "high": 70.0, "gold": 20.0, "silver": 20.0, "bronze": 10.0}
@@ -130,6 +137,25 @@ def test_the_same_picture_is_rendered_once_and_another_anew() -> None:
     assert set(again) == {first}
     other = picture("cost", {"rows": []})
     assert renderer.render(other, "svg")[1] != first[1]
+
+
+@pytest.mark.parametrize("kind", sorted(MOST_ROWS))
+def test_a_picture_that_would_take_gigabytes_is_refused_and_its_csv_is_not(kind: str) -> None:
+    large = picture(
+        kind, {**VALUES[kind], "rows": [VALUES[kind]["rows"][0]] * (MOST_ROWS[kind] + 1)}
+    )
+
+    with pytest.raises(Invalid, match="as CSV"):
+        Renderer().render(large, "png")
+    assert Renderer().render(large, "csv")[0].count(b"\n") > MOST_ROWS[kind]
+
+
+def test_an_axis_on_which_the_renderer_fails_is_refused_and_a_shorter_one_is_drawn() -> None:
+    rows = [{"competition": "a", "seed": seed, "state": "gold"} for seed in range(MOST_NAMES + 1)]
+
+    with pytest.raises(Invalid, match="1,001 names"):
+        Renderer().render(picture("heat-map", {"rows": rows}), "svg")
+    assert Renderer().render(picture("heat-map", {"rows": rows[1:]}), "svg")[0].startswith(b"<svg")
 
 
 def test_a_renderer_that_ends_early_is_podiums_fault() -> None:
