@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from app.domain.states import RunState
+from app.errors import Invalid
 from app.services.results.experiment_summary import ExperimentSummary, summarize
 from app.services.results.inputs.attempts import COMPLEXITIES, attempt_of_import, attempt_of_run
 from app.services.results.noise.experiment_noise import is_near
@@ -21,6 +22,7 @@ from app.storage.queries.overview.competition_counts import CompetitionCounts
 from app.storage.queries.regrades.counted_runs import RunResult
 
 NO_COMPLEXITY = "other"
+MOST_CELLS = 200_000  # a page of them has 9 MB, and takes 70 MB to be made
 
 
 class CellState(StrEnum):
@@ -109,6 +111,7 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
 
     Raises:
         NotFound: the experiment or the suite does not exist.
+        Invalid: there are more than MOST_CELLS.
     """
     about = listed(context, name)
     wanted = suite_slugs(context, suite)
@@ -135,6 +138,12 @@ def heat_map(context: Context, name: str, suite: str | None = None) -> HeatMap:
     slugs = {slug for slug, _ in found} if wanted is None else wanted
     found = {key: cell for key, cell in found.items() if key[0] in slugs}
     seeds = tuple(sorted({seed for _, seed in found}))
+    if len(slugs) * len(seeds) > MOST_CELLS:  # a run each for n seeds and m competitions: n * m
+        raise Invalid(
+            f"{name} has {len(seeds):,} seeds at these {len(slugs):,} competitions, and at most "
+            f"{MOST_CELLS:,} cells are shown. Name a suite of fewer competitions, or read its runs "
+            "from /v1/runs and its rates from /v1/experiments/NAME/medal-rates."
+        )
     levels = _complexities(context)
     with context.database.read() as session:
         versions = competitions.current_ids(session, slugs)

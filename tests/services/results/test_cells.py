@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
+
 from app.domain.result_choices import Padding
 from app.domain.states import RunState
+from app.errors import Invalid
+from app.services.imports.grading_reports import ReportSource, import_reports
 from app.services.results.cells import heat_map
 from app.services.results.experiment_summary import ExperimentSummary
 from app.services.results.inputs.scope import ResultFilter, result_context
@@ -30,6 +36,18 @@ def test_a_row_has_the_title_and_flags_of_the_current_version(
     add_run(context.database, newer, "first", seed=2)
     (row,) = heat_map(context, "first").rows
     assert (row.title, len(row.cells)) == ("New", 2)
+
+
+def test_few_runs_of_many_seeds_do_not_fill_a_page_with_cells_of_no_run(context: Context) -> None:
+    """Ten thousand entries, of 280 KB, made a page of 34 MB for the 75 competitions of a suite."""
+    slug = sorted(context.catalogue.suites()["mle-bench"])[0]
+    entries = [{"competition_id": slug, "score": None}] * 3_000
+    report = json.dumps({"competition_reports": entries}).encode()
+    import_reports(context, "many", [ReportSource(report)], seed=0, repeats=True, create=True)
+
+    assert len(heat_map(context, "many").seeds) == 3_000
+    with pytest.raises(Invalid, match="3,000 seeds at these 75 competitions"):
+        heat_map(context, "many", "mle-bench")
 
 
 def listed(context: Context, name: str) -> ExperimentSummary:
