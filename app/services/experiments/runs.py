@@ -15,13 +15,7 @@ from app.services.runtime.context import Context
 from app.services.runtime.run_limits import existing_run, refuse_closed, start_clocks
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import RunRecord
-from app.storage.queries import (
-    experiments,
-    exposure,
-    runs,
-    submission_counts,
-    submissions,
-)
+from app.storage.queries import experiments, exposure, runs, submission_counts, submissions
 
 PAGE = 1000
 
