@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
@@ -13,8 +11,7 @@ from app.domain.states import Role
 from app.errors import Forbidden, Unauthorized
 from app.services.auth import new_key
 from app.services.login import LONGEST_COOKIE, Logins, open_logins
-from app.services.runtime.context import Context, open_context
-from app.settings import Settings
+from app.services.runtime.context import Context
 from app.storage.queries import keys
 from app.storage.queries.operation import ended_logins
 from tests.storage.make import World
@@ -70,33 +67,22 @@ def test_every_login_has_a_form_token_of_its_own(context: Context) -> None:
 
 
 def test_a_log_out_ends_one_login_and_its_copies_on_every_server(
-    database_url: str, tmp_path: Path
+    servers: tuple[Context, Context],
 ) -> None:
-    with contextlib.ExitStack() as stack:
-        first, second = (
-            stack.enter_context(
-                contextlib.closing(
-                    open_context(
-                        Settings(data_dir=tmp_path / name, database_url=database_url),
-                        grades=False, validates=False,
-                    )
-                )
-            )
-            for name in ("first", "second")
-        )  # fmt: skip
-        key, _ = stored(first, Role.RESEARCHER)
-        here, there = open_logins(first), open_logins(second)
-        (_, cookie), (_, other) = (here.log_in(first, key) for _ in range(2))
-        assert there.read(second, cookie) == there.read(second, other)
+    first, second = servers
+    key, _ = stored(first, Role.RESEARCHER)
+    here, there = open_logins(first), open_logins(second)
+    (_, cookie), (_, other) = (here.log_in(first, key) for _ in range(2))
+    assert there.read(second, cookie) == there.read(second, other)
 
-        for _ in range(2):  # a second log-out changes nothing
-            here.log_out(first, cookie)
-        here.log_out(first, cookie[:-1])
+    for _ in range(2):  # a second log-out changes nothing
+        here.log_out(first, cookie)
+    here.log_out(first, cookie[:-1])
 
-        for logins, server in ((here, first), (there, second)):
-            with pytest.raises(Unauthorized, match="ended by a log-out"):
-                logins.read(server, cookie)
-            assert logins.read(server, other)
+    for logins, server in ((here, first), (there, second)):
+        with pytest.raises(Unauthorized, match="ended by a log-out"):
+            logins.read(server, cookie)
+        assert logins.read(server, other)
 
 
 def test_ended_logins_are_forgotten_when_they_have_expired(context: Context) -> None:

@@ -166,10 +166,13 @@ def _move_into_place(staged: Path, directory: Path) -> None:
 def _record(
     session: Session, staged: Staged, stored: list[VersionFileRecord], found: CompetitionCheck
 ) -> Imported:
+    current = competitions.current_version(session, staged.slug)
+    if current is not None:
+        competitions.lock(session, staged.slug)  # of several at once, each finds the one before
+        current = competitions.current_version(session, staged.slug)
     known = competitions.version_by_hash(session, staged.slug, staged.content_hash)
     if known is not None:  # another process has imported the same content
         return Imported(known, created=False)
-    current = competitions.current_version(session, staged.slug)
     number = staged.competition.version
     if current is not None:
         number = max(number, current.number + 1)

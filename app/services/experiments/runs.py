@@ -15,13 +15,7 @@ from app.services.runtime.context import Context
 from app.services.runtime.run_limits import existing_run, refuse_closed, start_clocks
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import RunRecord
-from app.storage.queries import (
-    experiments,
-    exposure,
-    runs,
-    submission_counts,
-    submissions,
-)
+from app.storage.queries import experiments, exposure, runs, submission_counts, submissions
 
 PAGE = 1000
 
@@ -115,7 +109,7 @@ def change(
             changes |= {"state": RunState.CLOSED, "closed_at": _time_of_close(session, run)}
         if usage is not None:
             changes["usage"] = {**(run.usage or {}), **usage}
-        if failure is not None and not (if_nothing_sent and _has_ended(session, run)):
+        if failure is not None and not (if_nothing_sent and _is_closed_or_sent(session, run)):
             changes["failure"] = failure
         if changes:
             runs.update_run(session, run_id, **changes)
@@ -127,7 +121,7 @@ def change(
     return changed
 
 
-def _has_ended(session: Session, run: RunRecord) -> bool:
+def _is_closed_or_sent(session: Session, run: RunRecord) -> bool:
     """Whether a run was closed or sent something."""
     return run.state is RunState.CLOSED or bool(submission_counts.of_runs(session, [run.id]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import threading
 import time
 import uuid
 from dataclasses import asdict, dataclass
@@ -29,6 +30,8 @@ DAMAGED = (
 ROUNDED_TO = 256  # open files: gradings and requests have some dozens
 CONNECTIONS_ROUNDED_TO = 64
 PROBE_SECONDS = 0.25  # between two probes of the storage
+PROBING = threading.Lock()
+LONGEST_WAIT = 1.0  # seconds for the probe of another request: a store that hangs takes longer
 GRACE = 30.0  # seconds in which a grader that a file ended is replaced; it takes less than one
 NO_WORKER = "none is alive: submissions wait until a `podium worker` starts"
 
@@ -119,14 +122,23 @@ def _workers(context: Context) -> str:
 def _kept_storage(context: Context) -> str:
     """The state of the storage in this quarter of a second.
 
-    A probe writes to the disk and to the store of files, and strangers ask as often as they like.
+    A probe writes to the disk and to the store of files, and strangers ask as often as they like,
+    also at the same moment: one request probes, and the others wait for what it finds.
     """
-    interval = int(time.monotonic() / PROBE_SECONDS)
-    found: str | None = context.kept.get("storage", interval)
-    if found is None:
-        found = _storage(context)
-        context.kept.put("storage", interval, found, len(found))
-    return found
+    has_turn = PROBING.acquire(timeout=LONGEST_WAIT)
+    try:
+        found: str | None = context.kept.get("storage", _interval())
+        if found is None:
+            found = _storage(context)
+            context.kept.put("storage", _interval(), found, len(found))
+        return found
+    finally:
+        if has_turn:
+            PROBING.release()
+
+
+def _interval() -> int:
+    return int(time.monotonic() / PROBE_SECONDS)
 
 
 def _storage(context: Context) -> str:

@@ -32,7 +32,7 @@ def agree(database: Database, *, adopt: bool = False) -> None:
     """
     own, now = this_environment(), datetime.now(UTC)
     if adopt:
-        database.write_new(lambda session: environments.replace(session, own, now))
+        database.write(lambda session: environments.replace(session, own, now))
         return
     database.write(lambda session: environments.declare(session, own, now))
     with database.read() as session:

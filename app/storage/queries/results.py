@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, Table, select
 from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, SubmissionState
+from app.storage.database.jsonl import IN_PARTS
 from app.storage.database.models import Run, Submission
 from app.storage.database.tables.results_elsewhere import ImportedGrade
 from app.storage.queries import amendments, archive
@@ -20,8 +21,6 @@ from app.storage.queries.regrades.in_force import NOW, Basis, CountedGrades, in_
 RUN = Run.__table__
 SUBMISSION = Submission.__table__
 IMPORTED = ImportedGrade.__table__
-ROWS_AT_ONCE = 1000
-IN_PARTS = {"yield_per": ROWS_AT_ONCE}  # PostgreSQL's driver reads all rows at once otherwise
 
 
 ImportedOutcome = tuple[str, str, int, bool, bool, str | None, bool]
@@ -85,7 +84,7 @@ def run_results(
     regrades = [one.id for one in in_force(session, basis)] if is_regraded else []
     query = run_query(run_conditions, regrades, basis.as_of)
     options = IN_PARTS if run is None else {}  # a cursor of the server takes longer for one row
-    for rows in session.execute(query, execution_options=options).partitions(ROWS_AT_ONCE):
+    for rows in session.execute(query, execution_options=options).partitions():
         yield from map(RunResult._make, rows)
 
 

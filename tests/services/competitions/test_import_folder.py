@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from app.services.competitions.import_folder import import_folder
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, open_context
+from app.settings import Settings
 from app.storage.queries import competitions
 from tests.factories import write_competition
 from tests.services.conftest import Meanwhile
+
+MANY = 5
+
+
+def without_data(folder: Path, toml: str) -> Path:
+    """A competition folder that no grader has to look at."""
+    write_competition(folder, toml=toml)
+    shutil.rmtree(folder / "private")
+    (folder / "public" / "train.csv").unlink()
+    return folder
 
 
 @pytest.mark.parametrize("database_kind", ["postgresql"])
@@ -26,11 +40,26 @@ def test_contents_that_are_imported_at_once_are_versions(
 ) -> None:
     """Of two contents the second was an internal error: its number was there when it was stored."""
     one, other = servers
-    mine = write_competition(tmp_path / "mine" / "tiny")
-    theirs = write_competition(tmp_path / "theirs" / "tiny", toml=toml)
-    for folder in (mine, theirs):
-        shutil.rmtree(folder / "private")  # without data no grader has to look at it
-        (folder / "public" / "train.csv").unlink()
+    mine = without_data(tmp_path / "mine" / "tiny", "")
+    theirs = without_data(tmp_path / "theirs" / "tiny", toml)
 
     ended = meanwhile(competitions, "add_version", partial(import_folder, other, theirs))
     assert (import_folder(one, mine).version.number, ended().version.number) == numbers
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_many_contents_that_are_imported_at_once_are_versions(
+    servers: tuple[Context, Context], database_url: str, tmp_path: Path
+) -> None:
+    """The third was an internal error: others had its number, and the next one as well."""
+    begin = threading.Barrier(MANY)
+
+    def load(number: int) -> int:
+        settings = Settings(data_dir=tmp_path / f"data-{number}", database_url=database_url)
+        with contextlib.closing(open_context(settings, grades=False, validates=False)) as context:
+            folder = without_data(tmp_path / f"{number}" / "tiny", f"# {number}\n")
+            begin.wait(30)
+            return import_folder(context, folder).version.number
+
+    with ThreadPoolExecutor(MANY) as threads:
+        assert sorted(threads.map(load, range(MANY))) == [*range(1, MANY + 1)]

@@ -47,7 +47,7 @@ def planned(servers: Servers) -> Servers:
 def import_report(context: Context, name: str = "planned") -> int:
     report = json.dumps(entry(medal_lines()[LEAF], 0.1)).encode()
     return import_reports(
-        context, "planned", [ReportSource(report)], seed=1, repeats=False
+        context, name, [ReportSource(report)], seed=1, repeats=False, create=True
     ).imported
 
 

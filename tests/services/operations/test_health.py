@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
-from app.services.operations.health import PROBE_SECONDS, _kept_storage, _storage
+import pytest
+
+from app.services.operations import health
+from app.services.operations.health import PROBE_SECONDS, _interval, _kept_storage, _storage
 from app.services.runtime.context import Context
 from tests.system_limits import largest_file
 
@@ -20,14 +25,10 @@ def test_a_probe_of_a_full_disk_is_removed(context: Context) -> None:
 
 def test_the_storage_is_probed_four_times_a_second_however_many_ask(context: Context) -> None:
     """Each probe is three requests to an S3 store, which strangers could cause without a bound."""
-
-    def interval() -> int:
-        return int(time.monotonic() / PROBE_SECONDS)
-
     begun, found = -1, {""}
-    while interval() != begun:  # on a busy machine the interval may end before the questions
+    while _interval() != begun:  # on a busy machine the interval may end before the questions
         time.sleep(PROBE_SECONDS)
-        begun = interval()
+        begun = _interval()
         assert _kept_storage(context) == "ok"
         with largest_file(0):
             found = {_kept_storage(context) for _ in range(20)}
@@ -35,3 +36,23 @@ def test_the_storage_is_probed_four_times_a_second_however_many_ask(context: Con
     time.sleep(PROBE_SECONDS)
     with largest_file(0):
         assert _kept_storage(context).startswith("the data directory cannot be written")
+
+
+def test_requests_at_the_same_moment_probe_the_storage_once(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin, probed = threading.Barrier(16), list[str]()
+
+    def probe(context: Context) -> str:
+        time.sleep(0.1)  # as an S3 store, so that all of them come meanwhile
+        probed.append(_storage(context))
+        return probed[-1]
+
+    def ask(_: int) -> str:
+        begin.wait(30)
+        return _kept_storage(context)
+
+    monkeypatch.setattr(health, "_storage", probe)
+    with ThreadPoolExecutor(16) as threads:
+        assert set(threads.map(ask, range(16))) == {"ok"}
+    assert len(probed) < 8

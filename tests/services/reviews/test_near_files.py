@@ -133,6 +133,16 @@ def test_a_nearly_equal_file_that_is_committed_late_is_compared_with_those_revie
     assert nearest(world, near, late) == early
 
 
+@pytest.mark.parametrize("database_kind", ["sqlite"])
+def test_late_files_are_found_by_an_index(world: World) -> None:
+    """All files of the version were read in each turn: 100,000 took 0.17 seconds."""
+    with world.database.read() as session:
+        connection = session.connection()
+        query = f"EXPLAIN QUERY PLAN {sketches.LATE_CELLS.compile(connection)}"
+        plan = connection.exec_driver_sql(query, (1, 9, "2026-11-26", b"")).all()
+    assert "(version_id=? AND reviewed_at>?)" in plan[0].detail
+
+
 def set_version(world: World, submission: str, version_id: int) -> None:
     table = sketches.TABLE
     change = update(table).where(table.c.submission_id == submission)

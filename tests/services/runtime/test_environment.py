@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from functools import partial
+import contextlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app.services.runtime.context import Context
 from app.services.runtime.environment import agree
-from app.storage.queries.operation import environments
-from tests.services.conftest import Meanwhile
+from app.storage.database.database import Database
+
+WORKERS = 8
 
 
 @pytest.mark.parametrize("database_kind", ["postgresql"])
-def test_two_workers_adopt_their_environment_at_once(
-    servers: tuple[Context, Context], meanwhile: Meanwhile
-) -> None:
-    """The second ended with an error: the row was there when it was stored."""
-    one, other = servers
-    agree(one.database)
-    ended = meanwhile(environments, "replace", partial(agree, other.database, adopt=True))
-    agree(one.database, adopt=True)
-    ended()
-    agree(one.database)
+def test_workers_adopt_their_environment_at_once(database: Database, database_url: str) -> None:
+    """All but the first or the second ended with an error: the row was there when it was stored."""
+    agree(database)
+    begin = threading.Barrier(WORKERS)
+
+    def adopt(worker: Database) -> None:
+        for _ in range(3):
+            begin.wait(30)
+            agree(worker, adopt=True)
+
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(WORKERS) as threads:
+        workers = [
+            stack.enter_context(contextlib.closing(Database(database_url))) for _ in range(WORKERS)
+        ]
+        list(threads.map(adopt, workers))
+    agree(database)

@@ -239,7 +239,6 @@ sys.path.insert(0, {str(ROOT)!r})
 from pathlib import Path
 from tests.s3 import KEY
 from app.storage.blobs.open import open_blobs
-from app.storage.blobs import s3_connection
 from app.storage.blobs.cache import FileCache
 home = Path({str(tmp_path)!r})
 store = open_blobs("s3://{bucket}", {options(s3)!r}, spool=home / "u",

@@ -25,6 +25,7 @@ class SubmissionSketch(Base):
     __table_args__ = (
         UniqueConstraint("submission_id"),
         Index(None, "version_id", "digest"),
+        Index(None, "version_id", "reviewed_at"),
         Index(None, "reviewed_at"),
     )
 

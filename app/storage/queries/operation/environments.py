@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from app.storage.database.rows import insert_if_new
@@ -55,8 +55,8 @@ def declare(session: Session, environment: Environment, now: datetime) -> bool:
 
 def replace(session: Session, environment: Environment, now: datetime) -> None:
     """Replace the environment of this database."""
-    session.execute(delete(TABLE))
-    session.execute(insert(TABLE), _fields(environment, now))
+    if not declare(session, environment, now):
+        session.execute(update(TABLE).values(_fields(environment, now)))
 
 
 def database_now(session: Session) -> datetime:
