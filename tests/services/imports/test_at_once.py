@@ -61,7 +61,7 @@ def import_raw(context: Context, name: str = "planned") -> int:
     return import_files(context, name, folder).imported
 
 
-@pytest.mark.parametrize(
+EACH_IMPORT = pytest.mark.parametrize(
     ("load", "stores"),
     [
         (import_report, (imported_grades, "add")),
@@ -69,6 +69,9 @@ def import_raw(context: Context, name: str = "planned") -> int:
         (import_raw, (runs, "add_run")),
     ],
 )
+
+
+@EACH_IMPORT
 @pytest.mark.parametrize("database_kind", ["postgresql"])
 def test_a_freeze_waits_for_an_import_and_is_refused(
     planned: Servers,
@@ -95,14 +98,7 @@ def test_a_run_waits_for_an_imported_result_of_its_seed_and_is_refused(
         ended()
 
 
-@pytest.mark.parametrize(
-    ("load", "stores"),
-    [
-        (import_report, (imported_grades, "add")),
-        (import_runs, (runs, "add_run")),
-        (import_raw, (runs, "add_run")),
-    ],
-)
+@EACH_IMPORT
 @pytest.mark.parametrize("database_kind", ["postgresql"])
 def test_the_same_import_at_once_changes_nothing(
     planned: Servers,
