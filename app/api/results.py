@@ -68,6 +68,14 @@ ConventionName = Literal[
 PercentileConvention = Annotated[
     ConventionName, Query(description="the convention of the percentiles")
 ]
+SuiteName = Annotated[
+    str | None,
+    Query(
+        max_length=100,
+        pattern=r"^[^\x00]*$",
+        description="without it: the competitions of its runs",
+    ),
+]
 HowExcluded = Annotated[
     Excluded, Query(description="leave flagged competitions out, or count failures there")
 ]
@@ -95,14 +103,7 @@ Experiments = Annotated[
 
 
 async def scope(
-    suite: Annotated[
-        str | None,
-        Query(
-            max_length=100,
-            pattern=r"^[^\x00]*$",
-            description="without it: the competitions of its runs",
-        ),
-    ] = None,
+    suite: SuiteName = None,
     padding: Annotated[
         Padding, Query(description="how a (competition, seed) without a result counts")
     ] = Padding.NONE,

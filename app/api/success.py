@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Query, Request
 
 from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, ExperimentPath, Id
 from app.api.http.negotiation import answer
-from app.api.results import ANSWERS, filter_of
+from app.api.results import ANSWERS, Flags, HowExcluded, SuiteName, filter_of
 from app.api.schemas.success import OutcomesOut, SuccessRatesOut, TrajectoryOut
 from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
 from app.reports.run_outcomes import outcomes_report, trajectory_report
@@ -41,14 +41,7 @@ Starter = Annotated[
 
 
 async def lenient_scope(
-    suite: Annotated[
-        str | None,
-        Query(
-            max_length=100,
-            pattern=r"^[^\x00]*$",
-            description="without it: the competitions of its runs",
-        ),
-    ] = None,
+    suite: SuiteName = None,
     padding: Annotated[
         Padding,
         Query(
@@ -56,17 +49,8 @@ async def lenient_scope(
             "left out and listed (complete), failures (fail), or refused (none)"
         ),
     ] = Padding.COMPLETE,
-    exclude_flags: Annotated[
-        str,
-        Query(
-            max_length=500,
-            pattern=r"^[a-z0-9_, ]*$",
-            description="codes of flags, separated by commas",
-        ),
-    ] = "",
-    excluded: Annotated[
-        Excluded, Query(description="leave flagged competitions out, or count failures there")
-    ] = Excluded.DROP,
+    exclude_flags: Flags = "",
+    excluded: HowExcluded = Excluded.DROP,
     archived: Archived = False,
 ) -> ResultFilter:
     """The runs that count, and how; by default without competitions that have no run."""
