@@ -66,7 +66,7 @@ def _requeue(session: Session, instance: str, noted: frozenset[str], max_attempt
     failed: list[str] = []
     waiting: list[str] = []
     left = submissions.claimed_by(session, instance)
-    for submission_id, attempts in left:
+    for submission_id, _, attempts in left:
         if submission_id not in noted:
             waiting.append(submission_id)
             continue
@@ -84,7 +84,7 @@ def _requeue(session: Session, instance: str, noted: frozenset[str], max_attempt
             for one in failed
         ],
     )
-    notify.publish(session, failed)
+    notify.publish(session, [*failed, *(run_id for _, run_id, _ in left)])
     submissions.requeue_claimed_by(session, instance, counts_attempt=False, only=waiting)
     submissions.requeue_claimed_by(session, instance)
     return len(left) - len(failed)

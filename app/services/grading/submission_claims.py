@@ -148,7 +148,7 @@ class SubmissionClaims:
     def _queue_lost(self, session: Session, busy: Collection[str]) -> None:
         """Queue again what this process has claimed and does not hold; it was not tried."""
         held = submissions.claimed_by(session, self._context.instance)
-        lost = [one for one, _ in held if one not in busy]
+        lost = [one for one, _, _ in held if one not in busy]
         submissions.requeue_claimed_by(
             session, self._context.instance, counts_attempt=False, only=lost
         )
