@@ -80,7 +80,7 @@ class Context:
 
     def listen(self) -> None:
         """Begin to deliver notifications, from this process and from others."""
-        self.database.listen(self.notifications.notify, self._catch_up)
+        self.database.listen(self.notifications.notify, self._catch_up, self.instance)
 
     def close(self) -> None:
         """Stop the graders, then close the database and the cache."""
