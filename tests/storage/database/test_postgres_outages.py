@@ -24,7 +24,7 @@ from app.storage.queries import experiments
 from app.storage.queries.ids import new_id
 from tests.crashable import crashable_postgres
 from tests.graders.conftest import wait_until
-from tests.storage.make import make_experiment, make_world
+from tests.storage.make import make_experiment, make_submission, make_world
 from tests.storage.proxy import Proxy
 
 
@@ -267,3 +267,31 @@ def test_what_was_claimed_by_a_cut_commit_is_claimed_again(own_url, proxy, tmp_p
         assert {one.id for one in again} == sent  # and none of those that it holds
         assert {one.attempts for one in again} == {1}
         assert claims.claim(8, [*held, *again]) is None
+
+
+def test_submissions_of_a_cut_commit_are_found_when_the_server_is_back(own_url, proxy, tmp_path):
+    """They are tried one by one then: to insert them again would be an error of Podium's."""
+    settings = Settings(
+        data_dir=tmp_path, database_url=through(proxy, own_url), database_patience_seconds=1.5
+    )
+    with contextlib.closing(open_context(settings, grades=False, validates=False)) as context:
+        world, started, release = make_world(context.database), threading.Event(), threading.Event()
+        context.database.enqueue(lambda s: (started.set(), release.wait(10)))
+        assert started.wait(10)
+
+        def cut(session):
+            proxy.cut = "after"
+            proxy.refuses = True
+
+        context.database.enqueue(cut)
+        sent = [make_submission(world.run), make_submission(world.run, idempotency_key="key")]
+        stored = [context.inserts.add(each) for each in sent]
+        release.set()
+        time.sleep(2.0)  # longer than a write's patience
+        proxy.refuses = False
+
+        found = [each.result(10) for each in stored]
+        assert proxy.cuts == 1
+        assert [(each.submission.id, each.created) for each in found] == [
+            (each.id, True) for each in sent
+        ]
