@@ -70,6 +70,7 @@ from app.worker.background import (
     run_late_receipts,
     run_result_reader,
     run_reviewer,
+    run_take_over,
 )
 from app.worker.loop import NoWorker, Worker, regrading_loop
 
@@ -133,6 +134,10 @@ def create_app(
         if not settings.queues:  # otherwise workers do it: they have graders
             background.append(
                 threading.Thread(target=run_reviewer, args=(context, stopping), name="reviewer")
+            )
+        if not (settings.queues or settings.is_sqlite):
+            background.append(
+                threading.Thread(target=run_take_over, args=(context, stopping), name="take-over")
             )
         loop = asyncio.get_running_loop()
         app.state.shutdown = lambda: loop.call_soon_threadsafe(context.notifications.close)

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Hashable
 
+from app.services.grading.recovery import take_over
 from app.services.operations.collect_garbage import sweep
 from app.services.public_log.run_receipts import issue_late
 from app.services.results.inputs.kept_results import read_ahead, result_versions
@@ -20,6 +21,7 @@ from app.services.reviews.versions import Stopped
 from app.services.runtime.context import Context
 from app.units import HOUR
 
+TAKE_OVER_SECONDS = 30.0  # between looks for dead servers; what two of them find is taken over
 RECEIPT_SECONDS = 10.0  # between checks for closed runs without a receipt
 ALL_RECEIPTS_SECONDS = 600.0  # the same of runs that were closed long ago
 REVIEW_SECONDS = 2.0  # between checks for newly graded submissions
@@ -30,6 +32,7 @@ gc_log = logging.getLogger("podium.gc")
 receipt_log = logging.getLogger("podium.receipts")
 result_log = logging.getLogger("podium.results")
 review_log = logging.getLogger("podium.reviews")
+worker_log = logging.getLogger("podium.worker")
 
 
 def run_garbage_collector(context: Context, stopping: threading.Event) -> None:
@@ -48,6 +51,17 @@ def run_garbage_collector(context: Context, stopping: threading.Event) -> None:
                 "removed files that no row names",
                 extra={"files": len(removed), "bytes": sum(one.bytes for one in removed)},
             )
+
+
+def run_take_over(context: Context, stopping: threading.Event) -> None:
+    """Queue again what dead servers of this PostgreSQL were grading, until `stopping` is set."""
+    gone: frozenset[str] = frozenset()
+    while not stopping.wait(TAKE_OVER_SECONDS):
+        try:
+            gone = take_over(context, gone)
+        except Exception:
+            gone = frozenset()
+            worker_log.exception("cannot look for servers that are gone")
 
 
 def run_late_receipts(context: Context, stopping: threading.Event) -> None:

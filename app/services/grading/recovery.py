@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
@@ -15,6 +16,8 @@ from app.storage.database.records import SettledRecord
 from app.storage.queries import submissions
 from app.storage.queries.operation import faults
 
+WORKER_LOST = "worker_lost"  # the kind of a fault, as of a worker of the queue
+log = logging.getLogger("podium.worker")
 DEATHS = 2  # of a server while it graded a file; then the file is not tried again
 
 
@@ -47,6 +50,28 @@ def give_back_all(context: Context) -> int:
     return queued
 
 
+def take_over(context: Context, gone: frozenset[str]) -> frozenset[str]:
+    """Queue again what other servers were grading that are gone now and were at the last look.
+
+    `gone` is what the last look returned; a server that only lost its connection is back by now.
+    As with a lost worker the attempts count, and after the last one a submission is failed. For
+    servers that share a PostgreSQL; the outcome of one that was not dead after all is dropped.
+    """
+    attempts = context.settings.grading_attempts
+
+    def look(session: Session) -> frozenset[str]:
+        found = frozenset(
+            one
+            for one in submissions.claimants(session)
+            if one != context.instance and not notify.is_listening(session, one)
+        )
+        for one in sorted(found & gone):
+            _requeue_lost(session, one, attempts)
+        return found
+
+    return context.database.write(look)
+
+
 def suspects(context: Context) -> list[str]:
     """The queued submissions during whose grading a server died, oldest first."""
     with context.database.read() as session:
@@ -66,7 +91,7 @@ def _requeue(session: Session, instance: str, noted: frozenset[str], max_attempt
     failed: list[str] = []
     waiting: list[str] = []
     left = submissions.claimed_by(session, instance)
-    for submission_id, attempts in left:
+    for submission_id, _, attempts in left:
         if submission_id not in noted:
             waiting.append(submission_id)
             continue
@@ -75,6 +100,30 @@ def _requeue(session: Session, instance: str, noted: frozenset[str], max_attempt
         faults.add_fault(session, submission_id, attempts, faults.SERVER_DIED, place, now)
         if deaths >= DEATHS or attempts >= max_attempts:
             failed.append(submission_id)
+    _settle_or_queue(session, instance, left, failed, waiting, now)
+    return len(left) - len(failed)
+
+
+def _requeue_lost(session: Session, instance: str, max_attempts: int) -> None:
+    now, failed = datetime.now(UTC), list[str]()
+    left = submissions.claimed_by(session, instance)
+    for submission_id, _, attempts in left:
+        faults.add_fault(session, submission_id, attempts, WORKER_LOST, "", now)
+        if attempts >= max_attempts:
+            failed.append(submission_id)
+    log.warning("took over from a server that is gone", extra={"submissions": len(left)})
+    _settle_or_queue(session, instance, left, failed, [], now)
+
+
+def _settle_or_queue(
+    session: Session,
+    instance: str,
+    left: list[tuple[str, str, int]],
+    failed: list[str],
+    waiting: list[str],
+    now: datetime,
+) -> None:
+    """Fail these of what is left behind and queue the others; the waiting ones lose no attempt."""
     submissions.settle_all(
         session,
         [
@@ -84,7 +133,6 @@ def _requeue(session: Session, instance: str, noted: frozenset[str], max_attempt
             for one in failed
         ],
     )
-    notify.publish(session, failed)
+    notify.publish(session, [*failed, *(run_id for _, run_id, _ in left)])
     submissions.requeue_claimed_by(session, instance, counts_attempt=False, only=waiting)
     submissions.requeue_claimed_by(session, instance)
-    return len(left) - len(failed)

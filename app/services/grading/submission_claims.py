@@ -7,10 +7,12 @@ from collections.abc import Callable, Collection
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
+from typing import TypeVar
 
 from sqlalchemy.orm import Session
 
 from app.domain.states import SubmissionState
+from app.errors import Unavailable
 from app.graders.messages.results import GradingResult
 from app.grading.custom_metric import METRIC_FILE
 from app.prometheus_metrics import SETTLED, observe_grading
@@ -21,8 +23,9 @@ from app.services.runtime.context import Context
 from app.services.runtime.turns import Turns
 from app.storage.database.batch import WriteBatch
 from app.storage.database.records import ClaimRecord
-from app.storage.queries import claims, direct_claims, submission_counts
+from app.storage.queries import claims, direct_claims, submission_counts, submissions
 
+T = TypeVar("T")
 MOST_OF_RUN = 16  # claimed at a time
 
 
@@ -37,6 +40,7 @@ class SubmissionClaims:
         self._context = context
         self._are_others = are_others
         self.may_have_more = True
+        self._may_have_lost = False
         graders = context.settings.graders
         self._turns: Turns[GradingResult] = Turns(graders)
         self._turns_with_own_metric: Turns[GradingResult] = Turns(graders)
@@ -64,6 +68,8 @@ class SubmissionClaims:
         claim = partial(direct_claims.claim, file=METRIC_FILE, most_of_run=MOST_OF_RUN, held=held)
 
         def claim_both(session: Session) -> tuple[list[ClaimRecord], bool]:
+            if self._may_have_lost:
+                self._queue_lost(session, {one.id for one in busy})
             if submission_counts.oldest_queued(session) is None:  # cheaper than to ask for turns
                 return [], False
             most, most_of_own = half - (len(busy) - of_own), half - of_own
@@ -73,7 +79,8 @@ class SubmissionClaims:
             self._find_own_metrics(session, found)
             return found, submission_counts.oldest_queued(session) is not None
 
-        claimed, self.may_have_more = self._context.database.write(claim_both)
+        claimed, self.may_have_more = self._commit(claim_both)
+        self._may_have_lost = False
         return claimed or None
 
     def claim_one(self, submission_id: str) -> list[ClaimRecord]:
@@ -85,7 +92,7 @@ class SubmissionClaims:
             self._find_own_metrics(session, claimed)
             return claimed
 
-        return self._context.database.write(claim_it)
+        return self._commit(claim_it)
 
     def claim_job(self, job: int, submission_id: str) -> Future[ClaimedJob]:
         """Claim the submission of a job that the queue delivered.
@@ -129,6 +136,22 @@ class SubmissionClaims:
         """Remove the note that a grader has the submission."""
         if not self._are_others:
             gradings_in_progress.end(self._context.settings, claimed.id)
+
+    def _commit(self, claim: Callable[[Session], T]) -> T:
+        """Write claims. If the answer to the commit is lost, nobody knows that they are there."""
+        try:
+            return self._context.database.write(claim)
+        except Unavailable:
+            self._may_have_lost = True
+            raise
+
+    def _queue_lost(self, session: Session, busy: Collection[str]) -> None:
+        """Queue again what this process has claimed and does not hold; it was not tried."""
+        held = submissions.claimed_by(session, self._context.instance)
+        lost = [one for one, _, _ in held if one not in busy]
+        submissions.requeue_claimed_by(
+            session, self._context.instance, counts_attempt=False, only=lost
+        )
 
     def _find_own_metrics(self, session: Session, claimed: list[ClaimRecord]) -> None:
         """Find which of these are graded by a metric.py: they have turns of their own."""

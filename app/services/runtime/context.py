@@ -80,7 +80,7 @@ class Context:
 
     def listen(self) -> None:
         """Begin to deliver notifications, from this process and from others."""
-        self.database.listen(self.notifications.notify, self._catch_up)
+        self.database.listen(self.notifications.notify, self._catch_up, self.instance)
 
     def close(self) -> None:
         """Stop the graders, then close the database and the cache."""
@@ -144,6 +144,12 @@ def open_context(
     files = VersionFiles(data / "competitions", database, blobs, cache)
     own_metrics = OwnMetrics()
     failures = FailureQuota(settings.run_failures, settings.outcome_step_seconds, own_metrics)
+    insert = partial(
+        insert_submissions,
+        queues=settings.queues,
+        step=settings.outcome_step_seconds,
+        failures=failures,
+    )
     return Context(
         settings=settings,
         database=database,
@@ -160,15 +166,7 @@ def open_context(
         ),
         catalogue=Catalogue(files, settings.competitions_dir, database),
         instance=keep_first_text(data / INSTANCE, uuid.uuid4().hex),
-        inserts=WriteBatch(
-            database.writer,
-            partial(
-                insert_submissions,
-                queues=settings.queues,
-                step=settings.outcome_step_seconds,
-                failures=failures,
-            ),
-        ),
+        inserts=WriteBatch(database.writer, insert, partial(insert, may_be_stored=True)),
         reservations=Reservations(
             settings.outcome_step_seconds, StoredBytes(settings.run_stored_mb), failures
         ),

@@ -37,8 +37,11 @@ class _InsertBatch:
         step: float,
         failures: FailureQuota | None,
         versions_of_runs: dict[str, int],
+        *,
+        may_be_stored: bool,
     ) -> None:
         self._session = session
+        self._may_be_stored = may_be_stored
         self._step = step
         self._failures = failures
         # All servers lock in the same order: no deadlock.
@@ -56,6 +59,11 @@ class _InsertBatch:
             RunClosed, QuotaExceeded, TooManyFailures: the run may send no more.
             IdempotencyMismatch: the key was sent before, with another file.
         """
+        if self._may_be_stored:
+            stored = submissions.get_submission(self._session, incoming.id)
+            if stored is not None:
+                as_stored = replace(incoming, run_seconds=stored[0].run_seconds)
+                return InsertedSubmission(as_stored, created=True)
         known = self._known(incoming)
         if known is not None:
             refuse_other_file(known, incoming.sha256)
@@ -102,15 +110,17 @@ def insert_submissions(
     queues: bool = False,
     step: float = 0.0,
     failures: FailureQuota | None = None,
+    may_be_stored: bool = False,
 ) -> list[InsertedSubmission | Exception]:
     """Store submissions in their order. The result for a refused one is its error.
 
     With `queues` they are queued in the same transaction, so that no submission is stored without
     a job. `step` is PODIUM_OUTCOME_STEP_SECONDS. Without `failures` no file is refused for the
-    failures of its run.
+    failures of its run. With `may_be_stored` this was tried before, and the answer to the
+    commit may have been lost: what is stored already is not stored again.
     """
     versions = {one.run_id: one.version_id for one in incoming}
-    batch = _InsertBatch(session, step, failures, versions)
+    batch = _InsertBatch(session, step, failures, versions, may_be_stored=may_be_stored)
     outcomes: list[InsertedSubmission | Exception] = []
     for one in incoming:
         try:

@@ -24,15 +24,20 @@ class WriteBatch(Generic[Item, Result]):
     `handle(session, items)` returns a result for each item, or an exception for an item that it
     refuses and for which it wrote nothing. It may run more than once, like every function of the
     writer. One statement with many rows costs a fraction of many statements.
+
+    Items of a batch that failed are tried one by one, by `again` if it is given: if the answer to a
+    commit was lost, what they write may be there already.
     """
 
     def __init__(
         self,
         writer: Writer,
         handle: Callable[[Session, list[Item]], Sequence[Result | Exception]],
+        again: Callable[[Session, list[Item]], Sequence[Result | Exception]] | None = None,
     ) -> None:
         self._writer = writer
         self._handle = handle
+        self._again = again or handle
         self._lock = threading.Lock()
         self._waiting: Waiting = []
 
@@ -44,7 +49,7 @@ class WriteBatch(Generic[Item, Result]):
             self._waiting.append((item, future))
             is_first = len(self._waiting) == 1
         if is_first:  # items added before the writer is free join the same batch
-            self._write(self._take_waiting)
+            self._write(self._take_waiting, self._handle)
         return future
 
     def _take_waiting(self) -> Waiting:
@@ -52,14 +57,18 @@ class WriteBatch(Generic[Item, Result]):
             members_taken, self._waiting = self._waiting, []
         return members_taken
 
-    def _write(self, take_members: Callable[[], Waiting]) -> None:
+    def _write(
+        self,
+        take_members: Callable[[], Waiting],
+        handle: Callable[[Session, list[Item]], Sequence[Result | Exception]],
+    ) -> None:
         members_taken: Waiting | None = None
 
         def flush(session: Session) -> Sequence[Result | Exception]:
             nonlocal members_taken
             if members_taken is None:
                 members_taken = take_members()
-            return self._handle(session, [item for item, _ in members_taken])
+            return handle(session, [item for item, _ in members_taken])
 
         def resolve_members(written: Future[Sequence[Result | Exception]]) -> None:
             members = take_members() if members_taken is None else members_taken
@@ -71,7 +80,7 @@ class WriteBatch(Generic[Item, Result]):
                 # One item failed the batch, or the database is away: try each item alone.
                 log.warning("trying %d writes one by one: %r", len(members), error)
                 for member in members:
-                    self._write(lambda member=member: [member])  # type: ignore[misc]
+                    self._write(lambda member=member: [member], self._again)  # type: ignore[misc]
             else:
                 for (_, future), result in zip(members, written.result(), strict=True):
                     if isinstance(result, Exception):

@@ -13,10 +13,16 @@ import psycopg
 from sqlalchemy import URL
 
 from app.errors import PodiumError
-from app.storage.database.notify import CHANNEL
+from app.storage.database.notify import CHANNEL, lock_of
 
 log = logging.getLogger(__name__)
 MAX_PAUSE_SECONDS = 2.0  # between attempts while the database is away
+# Let PostgreSQL notice within half a minute that this machine is gone, and release the lock.
+KEEPALIVES = (
+    "SELECT set_config('tcp_keepalives_idle', '10', false),"
+    " set_config('tcp_keepalives_interval', '5', false),"
+    " set_config('tcp_keepalives_count', '3', false)"
+)
 
 
 class Listener:
@@ -24,16 +30,19 @@ class Listener:
 
     The thread calls `on_notify(ids)` for each notification. It calls `on_gap()` whenever it has
     begun to listen: earlier notifications were lost, so `on_gap` has to query the database.
+    While it listens, it holds the lock of `name`.
     """
 
     def __init__(
         self,
         url: URL,
+        name: str,
         arguments: dict[str, Any],
         on_notify: Callable[[Iterable[str]], None],
         on_gap: Callable[[], None],
     ) -> None:
         self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._name = name
         self._arguments = arguments
         self._on_notify = on_notify
         self._on_gap = on_gap
@@ -63,6 +72,8 @@ class Listener:
                 with psycopg.connect(
                     self._address, autocommit=True, **self._arguments
                 ) as connection:
+                    connection.execute(KEEPALIVES)
+                    connection.execute("SELECT pg_advisory_lock_shared(%s)", [lock_of(self._name)])
                     connection.execute(f"LISTEN {CHANNEL}")
                     # In this order: a commit during the query is notified afterwards.
                     self._on_gap()

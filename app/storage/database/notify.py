@@ -4,13 +4,16 @@ A notification is a set of ids. A submission's id means that the submission is s
 means that the run changed: a submission was received, its state changed, or the run was closed. A
 notification has no other content: its receivers read the rows. It may be sent in vain (if a part
 of the transaction was undone) or twice, but every committed change is notified.
+
+A process that listens to PostgreSQL holds a lock under its name, so others know whether it lives.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 
-from sqlalchemy import text
+from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 CHANNEL = "podium"
@@ -56,3 +59,14 @@ def payloads(ids: Iterable[str]) -> Iterator[str]:
         line.append(one)
     if line:
         yield " ".join(line)
+
+
+def lock_of(name: str) -> int:
+    """The advisory lock of the process of this name."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
+
+
+def is_listening(session: Session, name: str) -> bool:
+    """Whether the process of this name listens. If not, it begins after this transaction."""
+    free = select(func.pg_try_advisory_xact_lock(lock_of(name)))
+    return not session.execute(free).scalar_one()

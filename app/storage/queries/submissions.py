@@ -123,12 +123,20 @@ def requeue_claimed_by(
     return _row_count(session.execute(query))
 
 
-def claimed_by(session: Session, claimant: str) -> list[tuple[str, int]]:
-    """The ids of what `claimant` is grading, and at which attempt each is, in the ids' order."""
-    query = select(TABLE.c.id, TABLE.c.attempts).where(
+def claimants(session: Session) -> list[str]:
+    """The servers that are grading submissions; claimants of the queue, `job:token`, aside."""
+    query = select(TABLE.c.claimed_by).where(
+        TABLE.c.state == SubmissionState.GRADING, ~TABLE.c.claimed_by.contains(":")
+    )
+    return sorted(set(session.execute(query).scalars()))
+
+
+def claimed_by(session: Session, claimant: str) -> list[tuple[str, str, int]]:
+    """The ids of what `claimant` is grading, each with its run and attempt, in the ids' order."""
+    query = select(TABLE.c.id, TABLE.c.run_id, TABLE.c.attempts).where(
         TABLE.c.state == SubmissionState.GRADING, TABLE.c.claimed_by == claimant
     )
-    return [(row.id, row.attempts) for row in session.execute(query.order_by(TABLE.c.id))]
+    return [tuple(row) for row in session.execute(query.order_by(TABLE.c.id))]
 
 
 def queued_among(session: Session, ids: Select[tuple[str]]) -> list[str]:

@@ -69,6 +69,17 @@ def test_a_file_during_which_two_servers_died_is_failed(
     assert suspects(context) == []
 
 
+def test_who_follows_a_run_is_told_that_its_submissions_changed(
+    context: Context, claimed: list[str], here: World
+) -> None:
+    told: list[str] = []
+    context.database.listen(told.extend, lambda: None)
+
+    requeue_left_behind(context)
+
+    assert here.run.id in told
+
+
 def test_a_stop_costs_no_attempt(context: Context, claimed: list[str]) -> None:
     assert give_back_all(context) == 3
 

@@ -14,6 +14,9 @@ import pytest
 from sqlalchemy import make_url, text
 
 from app.errors import Unavailable
+from app.services.grading.submission_claims import SubmissionClaims
+from app.services.runtime.context import open_context
+from app.settings import Settings
 from app.storage.database import migrations
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits
@@ -21,7 +24,7 @@ from app.storage.queries import experiments
 from app.storage.queries.ids import new_id
 from tests.crashable import crashable_postgres
 from tests.graders.conftest import wait_until
-from tests.storage.make import make_experiment
+from tests.storage.make import make_experiment, make_submission, make_world
 from tests.storage.proxy import Proxy
 
 
@@ -243,3 +246,52 @@ def test_no_result_is_guessed_when_the_server_stays_away_after_a_cut_commit(own_
         proxy.refuses = False
         assert names(database) == ["before", "during"]
         assert add(database, "later").name == "later"
+
+
+def test_what_was_claimed_by_a_cut_commit_is_claimed_again(own_url, proxy, tmp_path):
+    """The loop got no claim, and to others the submissions are being graded: nobody would."""
+    settings = Settings(
+        data_dir=tmp_path, database_url=through(proxy, own_url), database_patience_seconds=0.5
+    )
+    with contextlib.closing(open_context(settings, grades=False, validates=False)) as context:
+        world, claims = make_world(context.database), SubmissionClaims(context)
+        held = claims.claim(8)
+        sent = {world.submit().id, world.submit().id}
+        proxy.cut = "after"
+        proxy.refuses = True
+        with pytest.raises(Unavailable):
+            claims.claim(8, held)
+        proxy.refuses = False
+
+        again = claims.claim(8, held)
+        assert {one.id for one in again} == sent  # and none of those that it holds
+        assert {one.attempts for one in again} == {1}
+        assert claims.claim(8, [*held, *again]) is None
+
+
+def test_submissions_of_a_cut_commit_are_found_when_the_server_is_back(own_url, proxy, tmp_path):
+    """They are tried one by one then: to insert them again would be an error of Podium's."""
+    settings = Settings(
+        data_dir=tmp_path, database_url=through(proxy, own_url), database_patience_seconds=1.5
+    )
+    with contextlib.closing(open_context(settings, grades=False, validates=False)) as context:
+        world, started, release = make_world(context.database), threading.Event(), threading.Event()
+        context.database.enqueue(lambda s: (started.set(), release.wait(10)))
+        assert started.wait(10)
+
+        def cut(session):
+            proxy.cut = "after"
+            proxy.refuses = True
+
+        context.database.enqueue(cut)
+        sent = [make_submission(world.run), make_submission(world.run, idempotency_key="key")]
+        stored = [context.inserts.add(each) for each in sent]
+        release.set()
+        time.sleep(2.0)  # longer than a write's patience
+        proxy.refuses = False
+
+        found = [each.result(10) for each in stored]
+        assert proxy.cuts == 1
+        assert [(each.submission.id, each.created) for each in found] == [
+            (each.id, True) for each in sent
+        ]
