@@ -1,6 +1,7 @@
 import gzip
 import hashlib
 import os
+import shutil
 import socket
 from pathlib import Path
 
@@ -31,6 +32,9 @@ FILES = {
     "public/images/a.txt": "picture",
     "private/answers.csv": "id,y\n2,5\n",
 }
+
+
+LINK = "is a symbolic link, or below one"
 
 
 def write(folder, files):
@@ -494,7 +498,23 @@ def test_a_file_that_becomes_a_link_meanwhile_is_not_followed(tiny):
         (tiny / "public/train.csv").unlink(missing_ok=True)
         (tiny / "public/train.csv").symlink_to("/etc/passwd")
 
-    assert problem_of(tiny, progress=swap) == ("public/train.csv", "", "is a symbolic link")
+    assert problem_of(tiny, progress=swap) == ("public/train.csv", "", LINK)
+
+
+@pytest.mark.parametrize("folder", ["public", "public/images"])
+def test_a_folder_that_becomes_a_link_meanwhile_is_not_followed(tiny, tmp_path, folder):
+    """The owner of a folder that somebody else imports could have their files copied."""
+    write(tiny, {"public/images/1.png": "an image"})
+    secret = shutil.copytree(tiny / folder, tmp_path / "others")
+
+    def swap(name, size):
+        if not (tiny / folder).is_symlink():
+            (tiny / folder).rename(tmp_path / "away")
+            (tiny / folder).symlink_to(secret)
+
+    path, _, message = problem_of(tiny, progress=swap)
+    assert path.startswith(folder)
+    assert message == LINK
 
 
 def test_a_file_that_becomes_a_pipe_meanwhile_is_not_waited_for(tiny):
