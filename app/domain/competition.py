@@ -25,13 +25,12 @@ from app.domain.medals import MedalRule
 from app.domain.metric_choice import GRADED, MEASURED, AnyMetric, MeasuredMetric, MetricChoice
 from app.domain.toml_depth import is_nested_beyond
 from app.domain.toml_errors import toml_message
-from app.errors import BadCompetition
+from app.errors import MOST_PROBLEMS, BadCompetition
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML = "competition.toml"
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON
 MOST_TAGS = MOST_FLAGS = 100  # results have rates for each tag, and without each flag
-MOST_PROBLEMS = 100  # told of one file, which may have half a million
 DEEPEST = 8  # nested keys and brackets of a competition.toml; ours nest four deep
 LARGEST_VERSION = LARGEST_TEAMS = 2**31 - 1  # what the database's columns take
 
