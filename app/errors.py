@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 # What the system answers where a disk, a quota or the limit of a file's size leaves no room.
 DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+MOST_PROBLEMS = 100  # told of one competition, which may have half a million
 
 
 class PodiumError(Exception):
@@ -223,16 +224,18 @@ class BadSettings(PodiumError):
 class BadCompetition(Invalid):
     """The competition folder has mistakes.
 
-    Carries `problems`: a list of `{file, key, message}`.
+    Carries `problems`: a list of `{file, key, message}`, of which the first hundred are told.
     """
 
     def __init__(self, problems: list[dict[str, str]], **extensions: Any) -> None:
+        self.problems = problems[:MOST_PROBLEMS]
         text = "; ".join(
             ": ".join(part for part in (p["file"], p["key"], p["message"]) if part)
-            for p in problems
+            for p in self.problems
         )
-        super().__init__(text, problems=problems, **extensions)
-        self.problems = problems
+        if len(problems) > MOST_PROBLEMS:
+            text += f"; and {len(problems) - MOST_PROBLEMS:,} more mistakes"
+        super().__init__(text, problems=self.problems, **extensions)
 
 
 class BadReport(Invalid):

@@ -25,12 +25,12 @@ from app.domain.medals import MedalRule
 from app.domain.metric_choice import GRADED, MEASURED, AnyMetric, MeasuredMetric, MetricChoice
 from app.domain.toml_depth import is_nested_beyond
 from app.domain.toml_errors import toml_message
-from app.errors import BadCompetition
+from app.errors import MOST_PROBLEMS, BadCompetition
 
 SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,99}")
 TOML = "competition.toml"
 NUL = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")  # in JSON
-MOST_PROBLEMS = 100  # told of one file, which may have half a million
+MOST_TAGS = MOST_FLAGS = 100  # results have rates for each tag, and without each flag
 DEEPEST = 8  # nested keys and brackets of a competition.toml; ours nest four deep
 LARGEST_VERSION = LARGEST_TEAMS = 2**31 - 1  # what the database's columns take
 
@@ -74,13 +74,13 @@ class Competition(Section):
     version: int = Field(ge=1, le=LARGEST_VERSION)
     category: Text | None = None
     complexity: Literal["low", "medium", "high"] | None = None
-    tags: tuple[Text, ...] = ()
+    tags: tuple[Text, ...] = Field(default=(), max_length=MOST_TAGS)
     metric: AnyMetric
     submission: SubmissionForm | None = Field(default=None, validate_default=True)
     answers: AnswersFile = AnswersFile()
     leaderboard: LeaderboardSource | None = None
     baseline: Baseline | None = None
-    flags: tuple[Flag, ...] = ()
+    flags: tuple[Flag, ...] = Field(default=(), max_length=MOST_FLAGS)
 
     @field_validator("slug")
     @classmethod

@@ -58,6 +58,10 @@ def value_message(error: Any) -> str:
     if kind in BOUNDS:
         words, name = BOUNDS[kind]
         return f"expected a number {words} {context.get(name)}, not {error['input']!r}"
+    if kind == "too_long":
+        return f"expected at most {context['max_length']} of them, not {context['actual_length']}"
+    if kind == "string_too_long":
+        return f"expected at most {context['max_length']} characters, not {len(error['input'])}"
     if kind in EXPECTED:
         given = error["input"]
         shown = f", not {given!r}" if isinstance(given, str | int | float) else ""

@@ -8,7 +8,7 @@ import hashlib
 import os
 import stat
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -21,6 +21,7 @@ MEGABYTE = 1 << 20
 CHUNK_BYTES = MEGABYTE
 UNPACKED = ".csv.gz"  # below public/ and private/: NAME.csv.gz stands for NAME.csv
 FOLDERS = ("public", "private")
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # The files next to these folders, and the greatest size of each in bytes.
 TOP_FILES = {
     "competition.toml": MEGABYTE,
@@ -36,10 +37,10 @@ TOP_FILES = {
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file in the source folder; `path` is its path below the folder, with `/`."""
+    """A file in the source folder `source`; `path` is its path below it, with `/`."""
 
+    source: Path
     path: str
-    file: Path
 
     @property
     def is_unpacked(self) -> bool:
@@ -73,21 +74,20 @@ def list_files(source: Path, *, max_files: int) -> list[SourceFile]:
     seen = 0
     while waiting:
         folder = waiting.pop()
-        with os.scandir(source / folder) as listing:
-            for found in listing:
-                path = f"{folder}/{found.name}" if folder else found.name
-                if is_junk(path):
-                    continue
-                seen += 1
-                if seen > max_files:
-                    raise BadCompetition([problem(source.name, "", f"more than {max_files} files")])
-                fault = _fault(path, found)
-                if fault:
-                    problems.append(problem(path, "", fault))
-                elif found.is_dir(follow_symlinks=False):
-                    waiting.append(path)
-                else:
-                    entries.append(SourceFile(path, Path(found.path)))
+        for found in _listing(source, folder):
+            path = f"{folder}/{found.name}" if folder else found.name
+            if is_junk(path):
+                continue
+            seen += 1
+            if seen > max_files:
+                raise BadCompetition([problem(source.name, "", f"more than {max_files} files")])
+            fault = _fault(path, found)
+            if fault:
+                problems.append(problem(path, "", fault))
+            elif found.is_dir(follow_symlinks=False):
+                waiting.append(path)
+            else:
+                entries.append(SourceFile(source, path))
     entries.sort(key=lambda entry: entry.path)
     problems += _collisions(entries)
     if problems:
@@ -130,6 +130,15 @@ def sync_folders(staging: Path) -> None:
             os.close(descriptor)
 
 
+def _listing(source: Path, folder: str) -> Iterator[os.DirEntry[str]]:
+    descriptor = _open(source, folder, FOLDER)
+    try:
+        with os.scandir(descriptor) as listing:
+            yield from listing
+    finally:
+        os.close(descriptor)
+
+
 def _fault(path: str, found: os.DirEntry[str]) -> str | None:
     top, _, below = path.partition("/")
     if found.is_symlink():
@@ -167,23 +176,42 @@ def _collisions(entries: Iterable[SourceFile]) -> list[dict[str, str]]:
     ]
 
 
-def _open_regular(entry: SourceFile) -> IO[bytes]:
-    # The folder may change meanwhile: this neither follows a link nor waits for a pipe.
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+def _open(source: Path, path: str, flags: int) -> int:
+    """A descriptor of what is at a path below `source`, to which no link leads.
+
+    Another user may have the folder and change it meanwhile: with a link in place of `public`, the
+    files of whoever imports it would be copied.
+
+    Raises:
+        BadCompetition: it went away, cannot be read, or a link leads to it.
+    """
+    descriptor = os.open(source, FOLDER)
+    *folders, name = path.split("/")
     try:
-        stream = os.fdopen(os.open(entry.file, flags), "rb")
-    except (PermissionError, FileNotFoundError) as error:
-        raise BadCompetition(
-            [problem(entry.path, "", f"cannot be read: {error.strerror}")]
-        ) from None
+        for part, how in (*((each, FOLDER) for each in folders), (name, flags)):
+            outer = descriptor
+            descriptor = os.open(part or ".", how | os.O_NOFOLLOW, dir_fd=outer)
+            os.close(outer)
     except OSError as error:
-        if error.errno != errno.ELOOP:
+        os.close(descriptor)
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            fault = "is a symbolic link, or below one"
+        elif isinstance(error, PermissionError | FileNotFoundError):
+            fault = f"cannot be read: {error.strerror}"
+        else:
             raise
-        raise BadCompetition([problem(entry.path, "", "is a symbolic link")]) from None
-    if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
-        stream.close()
-        raise BadCompetition([problem(entry.path, "", "is not a plain file")])
-    return stream
+        raise BadCompetition([problem(path, "", fault)]) from None
+    return descriptor
+
+
+def _open_regular(entry: SourceFile) -> IO[bytes]:
+    # Another file may be there meanwhile: this does not wait for a pipe.
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = _open(entry.source, entry.path, flags)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    raise BadCompetition([problem(entry.path, "", "is not a plain file")])
 
 
 def _read(stream: IO[bytes], entry: SourceFile) -> bytes:

@@ -62,10 +62,11 @@ def _attempts(
 ) -> list[Any]:
     names = list(dict.fromkeys(one["experiment"] for one in data["attempts"]))
     rows = []
-    for one in data["attempts"]:
-        side = beyond(one["score"], limits)
-        low, high = limits or (one["score"], one["score"])
-        rows.append({**one, "drawn": min(max(one["score"], low), high), "beyond": side})
+    for one, drawn in zip(data["attempts"], drawable(data["attempts"]), strict=True):
+        score = drawn["score"]
+        low, high = limits or (score, score)
+        side = beyond(score, limits)
+        rows.append({**one, "drawn": min(max(score, low), high), "beyond": side})
     encoding: dict[str, Any] = {
         "x": x,
         "y": alt.Y("drawn:Q", title=data["metric"], scale=scale),

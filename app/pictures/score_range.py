@@ -10,17 +10,23 @@ BETTER = 0.9  # the part of the drawn places that is always shown
 APART = 13.0  # pixels between two names of lines
 JOINED = 4.0  # pixels between lines that have one name
 FARTHEST = 1e300  # beyond it, differences of scores overflow, here and in the renderer
+CLOSEST = 1e-280  # to zero: the renderer makes nothing of an axis whose steps are below 1e-307
 
 Rows = Sequence[Mapping[str, Any]]
 
 
 def drawable(rows: Rows) -> list[dict[str, Any]]:
-    """The rows, with scores at most `FARTHEST` from zero.
+    """The rows, with scores that are zero, or from `CLOSEST` to `FARTHEST` from it.
 
-    >>> drawable([{"score": -1.7e308}, {"score": 0.5}])
-    [{'score': -1e+300}, {'score': 0.5}]
+    >>> drawable([{"score": -1.7e308}, {"score": 0.5}, {"score": 5e-324}])
+    [{'score': -1e+300}, {'score': 0.5}, {'score': 0.0}]
     """
-    return [{**row, "score": max(-FARTHEST, min(FARTHEST, row["score"]))} for row in rows]
+    return [
+        {**row, "score": max(-FARTHEST, min(FARTHEST, row["score"]))}
+        if abs(row["score"]) >= CLOSEST
+        else {**row, "score": 0.0}
+        for row in rows
+    ]
 
 
 def score_range(board: Rows, lines: Rows, attempts: Rows) -> tuple[float, float] | None:

@@ -23,7 +23,6 @@ from app.file_digest import file_digest
 FILE = "manifest.json"
 LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy")  # they decide what is written
 LARGEST = 512 << 20  # bytes
-MOST_PROBLEMS = 100  # told of one folder
 Progress = Callable[[str, int], None]
 
 
@@ -207,11 +206,11 @@ def require_as_listed(folder: Path, largest: int = LARGEST) -> None:
     """Check that a folder with a manifest has exactly the files that it lists.
 
     Raises:
-        BadCompetition: names files that are missing, extra or changed, MOST_PROBLEMS of them.
+        BadCompetition: names files that are missing, extra or changed.
     """
     manifest = read_manifest(folder, largest)
     if manifest is not None and (found := differences(folder, manifest)):
-        raise BadCompetition(found.problems()[:MOST_PROBLEMS])
+        raise BadCompetition(found.problems())
 
 
 def _change(path: Path, entry: os.stat_result, listed: ListedFile) -> str:

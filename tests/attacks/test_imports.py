@@ -16,10 +16,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.domain.competition import DEEPEST, MOST_PROBLEMS, parse_competition
+from app.domain.competition import DEEPEST, parse_competition
 from app.domain.read_leaderboard import MOST_ROWS, read_scores
 from app.domain.toml_depth import is_nested_beyond
-from app.errors import BadCompetition
+from app.errors import MOST_PROBLEMS, BadCompetition
 from tests.api.conftest import CSV, Podium, packed
 from tests.attacks.conftest import metric
 from tests.factories import good_submission

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import BadCompetition
+from app.errors import MOST_PROBLEMS, BadCompetition
 from app.preparation.manifest import (
-    MOST_PROBLEMS,
     ListedFile,
     Manifest,
     listed_files,

@@ -229,6 +229,23 @@ def test_an_unknown_key_is_named(text, key):
         (BIKE + '[[flags]]\ncode = "Bad Code"\nnote = "x"\n', "flags.0.code", "pattern"),
         (BIKE + '[[flags]]\ncode = "a"\nnote = ""\n', "flags.0.note", "not empty"),
         (BIKE + '[[flags]]\ncode = "a"\nnote = "b"\n' * 2, "flags", "a flag is stated twice"),
+        # Thousands of them made a result of one experiment take a minute and gigabytes.
+        (
+            BIKE + '[[flags]]\ncode = "a"\nnote = "b"\n' * 101,
+            "flags",
+            "at most 100 of them, not 101",
+        ),
+        ("tags = [" + '"a", ' * 101 + "]\n" + BIKE, "tags", "at most 100 of them, not 101"),
+        (
+            BIKE + f'[[flags]]\ncode = "{"a" * 101}"\nnote = "b"\n',
+            "flags.0.code",
+            "at most 100 characters, not 101",
+        ),
+        (
+            BIKE + f'[[flags]]\ncode = "a"\nnote = "{"b" * 10_001}"\n',
+            "flags.0.note",
+            "at most 10000 characters, not 10001",
+        ),
         (BIKE.replace("version = 1", "version = 1.0"), "version", "a whole number"),
         (BIKE.replace("version = 1", 'version = "1"'), "version", "a whole number"),
         (BIKE.replace("version = 1", "version = true"), "version", "a whole number"),

@@ -81,15 +81,23 @@ def test_names_of_lines_keep_apart_and_in_the_drawing(scores: tuple[float, ...])
     assert sorted(", ".join(name["name"] for name in names).split(", ")) == sorted(words)
 
 
-@pytest.mark.parametrize("board", [[-1.7e308, 1.7e308], [0.1, 1.7e308], [1.6e308, 1.7e308]])
-def test_a_board_of_the_largest_scores_is_drawn(board: list[float]) -> None:
+@pytest.mark.parametrize("extreme", [0.25, 5e-324, 1.75e308])
+@pytest.mark.parametrize(
+    "board",
+    [
+        [-1.7e308, 1.7e308], [0.1, 1.7e308], [1.6e308, 1.7e308], [-1e-323, -5e-324],
+        [2.3e-308, 2.4e-308], [0.0, 5e-324], [1e-280, 1.0000000000000002e-280], [0.0, 0.0],
+    ],
+)  # fmt: skip
+def test_a_board_of_extreme_scores_is_drawn(board: list[float], extreme: float) -> None:
     values = {
         "metric": "m",
         "board": [{"place": place, "score": score} for place, score in enumerate(board, 1)],
         "medal_lines": [{"line": "gold", "score": board[0]}, {"line": "median", "score": board[1]}],
-        "attempts": [attempt(0.25), attempt(1.75e308)],
+        "attempts": [attempt(extreme)],
     }
     picture = Picture("leaderboard", "t", "c", values)
     drawing = render("leaderboard", "svg", picture.data)
     assert b"NaN" not in drawing
     assert b"Infinity" not in drawing
+    assert b"gold" in drawing  # it is not empty, as without an axis

@@ -34,6 +34,16 @@ def test_names_of_users_are_no_markup() -> None:
     assert [unescape(note) for note in notes[-len(names) :]] == names
 
 
+def test_a_text_of_a_competition_ends_no_line_of_a_table_or_a_list() -> None:
+    """Authors of competitions write tags and notes of flags, which may have any character."""
+    text = "a\r\n| b |\r- c\x1b[31m"
+    html = rendered(to_markdown(ReportPage([Table([text, "x"], [[text, "1"]])], [text])))
+
+    assert html.count("<table>") == html.count("<ul>") == html.count("<li>") == 1
+    assert html.count("<td>") == 2
+    assert "\x1b" not in html
+
+
 def rendered(markdown: str) -> str:
     """HTML as programs make it that let HTML in Markdown through."""
     return MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import count, product
 from typing import Any
 
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")  # Markdown ends a line at "\r" too
 TAG = re.compile(r"<(?=[A-Za-z/!?])")  # the start of a tag, a comment or an address in brackets
 
 
@@ -85,7 +86,7 @@ def as_written(text: str) -> str:
     >>> as_written("<b>, p < 0.05, [0, 1], [a](b)")
     '\\<b>, p < 0.05, [0, 1], [a]\\(b)'
     """
-    text = text.replace("\\", "\\\\").replace("](", "]\\(").replace("\n", " ")
+    text = CONTROL.sub(" ", text).replace("\\", "\\\\").replace("](", "]\\(")
     return TAG.sub(r"\\<", text)
 
 

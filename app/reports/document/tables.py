@@ -20,11 +20,20 @@ FORMULA = re.compile(r"""\A(?='*[\t\r\n])|(\A|[;\t\r\n]"*)(?='*[=+\-@＝＋－�
 
 def to_csv(rows: Sequence[Row]) -> str:
     """Rows as CSV, unrounded; null is an empty cell, a time is written by RFC 3339."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
+    text = _Lines()
+    # With lines that end in "\n", Python before 3.13 does not quote a text with "\r", and readers
+    # would take it for the end of the row.
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({name: _csv_cell(value) for name, value in row.items()} for row in rows)
     return text.getvalue()
+
+
+class _Lines(io.StringIO):
+    """What a CSV writer writes, a row at a time, with the ends of lines that CSV has here."""
+
+    def write(self, row: str) -> int:
+        return super().write(row.removesuffix("\r\n") + "\n")
 
 
 def to_spreadsheet_csv(rows: Sequence[Row]) -> str:

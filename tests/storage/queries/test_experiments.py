@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.storage.queries import experiments
+from app.storage.queries.overview.experiments import list_experiments
 from tests.storage.make import make_experiment
 
 
@@ -48,3 +49,28 @@ def test_pages_are_in_the_order_of_bytes_and_follow_each_other(database):
 
     assert [e.name for e in first] == ["Z", "a-b", "aB"]
     assert [e.name for e in rest] == ["a_c", "ab"]
+
+
+@pytest.mark.parametrize(
+    ("q", "expected"),
+    [
+        ("Äpfel gpt", ["Äpfel GPT"]),
+        ("äpf", ["Äpfel GPT"]),
+        ("АГЕНТ", ["Агент", "агент 2"]),
+        ("агент", ["Агент", "агент 2"]),
+        ("İ", ["İzmir"]),
+        ("A_B", ["100% a_b"]),
+        ("%", ["100% a_b"]),
+        ("a-model", ["x"]),
+    ],
+)
+def test_experiments_are_found_by_words_in_any_case(database, q, expected):
+    for name in ("Äpfel GPT", "Агент", "агент 2", "İzmir", "100% a_b"):
+        add(database, name, model="m")
+    add(database, "x", model="A-Model")
+
+    with database.read() as session:
+        found, total = list_experiments(session, q=q, sort="name", descending=False, limit=9)
+
+    assert [one.experiment.name for one in found] == expected
+    assert total == len(expected)

@@ -66,7 +66,8 @@ def list_experiments(
 ) -> tuple[list[ListedExperiment], int]:
     """Experiments that are not archived, and how many there are; or the one with this name.
 
-    `q` is a part of the name, the agent or the model. The order is by a key of `SORTS`.
+    `q` is a part of the name, the agent or the model, in any case. The order is by a key of
+    `SORTS`.
     """
     shown: list[ColumnElement[bool]] = [
         EXPERIMENT.c.name.not_in(archive.names_of(ArchivalKind.EXPERIMENT))
@@ -75,7 +76,11 @@ def list_experiments(
         shown = [EXPERIMENT.c.name == name]
     if q:
         fields = (EXPERIMENT.c.name, EXPERIMENT.c.agent, EXPERIMENT.c.model)
-        shown.append(or_(*(func.lower(f).contains(q.lower(), autoescape=True) for f in fields)))
+        # Databases lower the letters of ASCII; not all lower others, so each case is looked for.
+        forms = {one.encode().lower().decode() for one in (q, q.lower(), q.upper(), q.title())}
+        shown.append(
+            or_(*(func.lower(f).contains(w, autoescape=True) for f in fields for w in forms))
+        )
     order = SORTS[sort].desc() if descending else SORTS[sort]
     page = (
         select(EXPERIMENT, func.count().over().label("total"))
