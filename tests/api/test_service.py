@@ -75,6 +75,25 @@ def test_every_error_is_a_problem_document(
     assert podium.client().get(problem["type"]).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "methods"),
+    [
+        ("DELETE", "/v1/runs", "GET, HEAD, POST"),
+        ("POST", "/v1/runs/run_1", "GET, HEAD, PATCH"),
+        ("PUT", "/login", "GET, HEAD, POST"),
+        ("GET", "/v1/runs/run_1/validate", "POST"),
+    ],
+)
+def test_all_methods_of_an_address_are_named_where_another_is_used(
+    podium: Podium, method: str, path: str, methods: str
+) -> None:
+    response = podium.admin.request(method, path)
+
+    assert response.status_code == 405
+    assert response.headers["Allow"] == methods
+    assert response.json()["detail"] == f"This address takes {methods}, not {method}."
+
+
 def test_a_problems_type_is_a_page(podium: Podium) -> None:
     text = podium.client().get("/problems/quota-exceeded").text
 

@@ -13,6 +13,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
 from app.api.http.body_limit import BodyRefused
 from app.api.http.patterns import in_words
@@ -47,6 +48,7 @@ SCHEMA: dict[str, Any] = {
 }
 MOST_ERRORS = 100  # of one request that are told; a body of 256 KiB can have 40,000
 ALWAYS = (500, 503)  # Podium's faults, possible on every route
+METHODS = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
 class TruncatedBody(BadRequest):
@@ -127,6 +129,8 @@ async def _http_exception(request: Request, error: Exception) -> JSONResponse:
         return await _podium_error(request, known)
     if error.status_code == TooLarge.status:
         return await _podium_error(request, TooLarge(str(error.detail)))
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        error.headers = {**(error.headers or {}), "Allow": _methods(request)}
     phrase = HTTPStatus(error.status_code).phrase
     return _answer(
         document(
@@ -146,8 +150,20 @@ def _in_words(request: Request, error: HTTPException, phrase: str) -> str:
             return f"There is no address {request.url.path[:200]!r} here: /docs lists all."
         case HTTPStatus.METHOD_NOT_ALLOWED:
             allowed = (error.headers or {}).get("Allow", "")
-            return f"This address takes {allowed or 'other methods'}, not {request.method}."
+            return f"This address takes {allowed}, not {request.method}."
     return phrase
+
+
+def _methods(request: Request) -> str:
+    """All methods of the address, for `Allow`: Starlette names those of its first route alone."""
+    scope = request.scope
+    here = [one for one in request.app.routes if one.matches({**scope})[0] is Match.PARTIAL]
+    found = {
+        method
+        for method in METHODS
+        if any(one.matches({**scope, "method": method})[0] is Match.FULL for one in here)
+    }
+    return ", ".join(sorted(found | ({"HEAD"} if "GET" in found else set())))  # HeadRequests
 
 
 async def _invalid_request(request: Request, error: Exception) -> JSONResponse:
