@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import re
 import sqlite3
 import time
@@ -208,7 +209,7 @@ def test_faults_of_the_store_are_nobodys_failure(podium: Podium) -> None:
         assert states(podium, run)[-2:] == ["graded", "failed"]
         assert shown_states(run, 2 * (number + 1)) == {"graded", "failed"}
 
-    with sqlite3.connect(podium.server.data_dir / "podium.db") as database:
+    with contextlib.closing(sqlite3.connect(podium.server.data_dir / "podium.db")) as database:
         query = "SELECT fault.kind FROM fault JOIN submission ON submission.id = submission_id"
         kinds = database.execute(f"{query} WHERE run_id = ?", (run.id,)).fetchall()
     assert kinds == [("storage",)] * BOUND

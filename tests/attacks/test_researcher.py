@@ -60,7 +60,9 @@ class World:
 
     def rows(self) -> dict[str, list[Any]]:
         """All rows of the tables that have to stay."""
-        with sqlite3.connect(self.podium.server.data_dir / "podium.db") as database:
+        with contextlib.closing(
+            sqlite3.connect(self.podium.server.data_dir / "podium.db")
+        ) as database:
             known = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
             return {
                 name: database.execute(f"SELECT * FROM {name} ORDER BY rowid").fetchall()

@@ -1,5 +1,6 @@
 """A file whose grading kills the server, and a metric.py that forges replies, in a real server."""
 
+import contextlib
 import os
 import re
 import signal
@@ -42,13 +43,13 @@ def submit(server: PodiumServer, run: dict[str, str], data: bytes, wait: int = 0
 
 
 def faults_of(server: PodiumServer, submission: str) -> list[tuple[str, str]]:
-    with sqlite3.connect(server.data_dir / "podium.db") as database:
+    with contextlib.closing(sqlite3.connect(server.data_dir / "podium.db")) as database:
         query = "SELECT kind, place FROM fault WHERE submission_id = ? ORDER BY id"
         return database.execute(query, (submission,)).fetchall()
 
 
 def state_of(server: PodiumServer, submission: str) -> tuple[str, int]:
-    with sqlite3.connect(server.data_dir / "podium.db") as database:
+    with contextlib.closing(sqlite3.connect(server.data_dir / "podium.db")) as database:
         query = "SELECT state, attempts FROM submission WHERE id = ?"
         return database.execute(query, (submission,)).fetchone()
 

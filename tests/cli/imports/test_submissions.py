@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -43,7 +44,9 @@ class Home:
         return done.stdout + done.stderr
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        with sqlite3.connect(self.path / "data" / "podium.db", timeout=60) as connection:
+        with contextlib.closing(
+            sqlite3.connect(self.path / "data" / "podium.db", timeout=60)
+        ) as connection:
             return connection.execute(query).fetchall()
 
 

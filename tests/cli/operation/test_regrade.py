@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import shutil
@@ -113,7 +114,7 @@ def test_verify_finds_a_grade_that_was_changed(server: PodiumServer) -> None:
     assert good.returncode == 0, good.stderr
     assert "2 submissions graded again, 2 equal to the last bit, 0 different" in good.stdout
 
-    with sqlite3.connect(server.data_dir / "podium.db") as rows:
+    with contextlib.closing(sqlite3.connect(server.data_dir / "podium.db")) as rows, rows:
         first = "SELECT submission_id, score FROM grade ORDER BY id LIMIT 1"
         one, score = rows.execute(first).fetchone()
         # The smallest change that there is: the last bit.
