@@ -249,5 +249,5 @@ def _stop_grading(context: Context) -> None:
         return
     try:
         recovery.give_back_all(context)
-    except PodiumError as error:  # the next start counts these gradings as cut short by a death
+    except PodiumError as error:  # the next start does it
         log.warning("cannot take gradings back", extra={"error": type(error).__name__})

@@ -40,14 +40,19 @@ def requeue_left_behind(context: Context) -> int:
 
 
 def give_back_all(context: Context) -> int:
-    """Queue again what this server is grading, as it stops; the attempts do not count."""
-    queued = context.database.write(
-        lambda session: submissions.requeue_claimed_by(
-            session, context.instance, counts_attempt=False
+    """Queue again what this server is grading, as it stops; the attempts do not count.
+
+    Raises:
+        Unavailable, StorageFull: the next start queues it, and counts no attempt either.
+    """
+    try:
+        return context.database.write(
+            lambda session: submissions.requeue_claimed_by(
+                session, context.instance, counts_attempt=False
+            )
         )
-    )
-    gradings_in_progress.clear(context.settings)
-    return queued
+    finally:
+        gradings_in_progress.clear(context.settings)  # no grader has a file any more
 
 
 def take_over(context: Context, gone: frozenset[str]) -> frozenset[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import UTC, datetime
 
 import pytest
 
 from app.domain.states import SubmissionState
+from app.errors import Unavailable
 from app.services.grading import gradings_in_progress
 from app.services.grading.recovery import give_back_all, requeue_left_behind, suspects
-from app.services.runtime.context import Context
+from app.services.runtime.context import Context, open_context
 from app.storage.database.records import SubmissionRecord
 from app.storage.queries import submissions
 from app.storage.queries.operation import faults
@@ -86,6 +88,19 @@ def test_a_stop_costs_no_attempt(context: Context, claimed: list[str]) -> None:
     assert [row(context, one).attempts for one in claimed] == [0, 0, 0]
     assert suspects(context) == []
     assert gradings_in_progress.noted(context.settings) == frozenset()
+
+
+def test_a_stop_while_the_database_is_away_costs_no_attempt_either(
+    context: Context, claimed: list[str]
+) -> None:
+    context.database.writer.close()
+    with pytest.raises(Unavailable):
+        give_back_all(context)
+
+    with contextlib.closing(open_context(context.settings, grades=False, validates=False)) as next_:
+        assert requeue_left_behind(next_) == 3
+        assert [row(next_, one).attempts for one in claimed] == [0, 0, 0]
+        assert suspects(next_) == []
 
 
 def test_claims_of_another_server_are_left_alone(context: Context, here: World) -> None:
