@@ -263,8 +263,8 @@ def test_a_metric_whose_name_tells_no_direction_is_refused(name):
 
     assert key == "metric.name"
     assert message == (
-        f"{name!r} does not tell its direction: end it in _score (higher is better), "
-        "or in _error or _loss (lower is better)"
+        f"{name!r} is no built-in metric, and for one of your own it does not tell its direction: "
+        "end it in _score (higher is better), or in _error or _loss (lower is better)"
     )
 
 
