@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import shutil
-from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
-from fastapi.responses import PlainTextResponse, StreamingResponse
-from pydantic_core import to_json
+from fastapi.responses import PlainTextResponse
 
 from app.api import serializers
 from app.api.dependencies import (
@@ -23,9 +21,11 @@ from app.api.dependencies import (
     Ctx,
     Cursor,
     Limit,
+    OptionalLimit,
     Slug,
 )
 from app.api.http.file_responses import is_known, leased_file, not_modified
+from app.api.http.next_page import json_in_parts, page_of_json
 from app.api.http.problems import responses
 from app.api.http.upload import receive_file_part
 from app.api.schemas.competitions import (
@@ -45,7 +45,6 @@ from app.storage.database.records import VersionRecord
 from app.storage.queries.archive import ArchivalRecord
 
 router = APIRouter(prefix="/v1/competitions", tags=["competitions"])
-SENT_AT_ONCE = 64 * 1024  # bytes of a long document
 BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "The file", "content": BYTES},
@@ -91,7 +90,7 @@ def list_competitions(
         serializers.competition_json(context, entry, run, retired.get(entry.version.slug))
         for entry, run in found
     ]
-    return _page(items, after)
+    return page_of_json(items, after)
 
 
 @router.post(
@@ -123,28 +122,6 @@ async def import_competition(request: Request, response: Response, context: Ctx)
     return {**shown, "lint": imported.version.lint}
 
 
-def _page(items: Iterable[list[bytes]], cursor: str | None) -> Response:
-    """A page of items that are JSON already: in the event loop they would take its time."""
-    parts = [part for item in items for part in (b",", *item)][1:]
-    return _json(b'{"items":[', *parts, b'],"next_cursor":' + to_json(cursor) + b"}")
-
-
-def _json(*parts: bytes) -> Response:
-    """A document of these parts, which many answers share: each has few bytes of its own."""
-    size = sum(map(len, parts))
-    if size <= SENT_AT_ONCE:
-        return Response(b"".join(parts), media_type="application/json")
-    return StreamingResponse(
-        _pieces(parts), media_type="application/json", headers={"Content-Length": str(size)}
-    )
-
-
-async def _pieces(parts: Iterable[bytes]) -> AsyncIterator[bytes]:
-    for part in parts:
-        for at in range(0, len(part), SENT_AT_ONCE):
-            yield part[at : at + SENT_AT_ONCE]
-
-
 def _imported(context: Context, version: VersionRecord) -> dict[str, Any]:
     entry = context.catalogue.entry(version)
     return serializers.competition(context, entry, None, _archived(context, version.slug))
@@ -158,7 +135,8 @@ def _archived(context: Context, slug: str) -> ArchivalRecord | None:
 def show_competition(context: Ctx, caller: Anyone, slug: Slug) -> Any:
     """One competition."""
     entry, run = queries.find(context, caller, slug)
-    return _json(*serializers.competition_json(context, entry, run, _archived(context, slug)))
+    parts = serializers.competition_json(context, entry, run, _archived(context, slug))
+    return json_in_parts(*parts)
 
 
 @router.get(
@@ -177,11 +155,19 @@ def show_description(context: Ctx, caller: Anyone, slug: Slug) -> Response:
 @router.get(
     "/{slug}/files", response_model=Page[PublicFile], responses=responses(401, 403, 404, 422)
 )
-def list_files(context: Ctx, caller: Anyone, slug: Slug) -> Any:
-    """The public files."""
+def list_files(
+    context: Ctx,
+    caller: Anyone,
+    slug: Slug,
+    limit: OptionalLimit = None,
+    cursor: Annotated[int, Query(ge=0, description="`next_cursor` of the last page")] = 0,
+) -> Any:
+    """The public files. With a `limit` they come in pages; without one, all of them."""
     entry, _ = queries.find(context, caller, slug)
-    files = context.catalogue.public_files.of(entry.version.id).json
-    return _json(b'{"items":', files, b',"next_cursor":null}')
+    files = context.catalogue.public_files.of(entry.version.id)
+    end = len(files) if limit is None else min(cursor + limit, len(files))
+    following = str(end) if end < len(files) else None
+    return page_of_json([[files.part(cursor, end)]], following)
 
 
 @router.get("/{slug}/files/{name:path}", response_class=Response, responses=FILE_RESPONSES)

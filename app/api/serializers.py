@@ -26,6 +26,7 @@ from app.storage.queries.archive import ArchivalRecord
 def submission(shown: Disclosed) -> dict[str, Any]:
     """A submission with the fields that its caller may see."""
     record = shown.submission
+    problem = shown.problem and {**shown.problem, "instance": f"/v1/submissions/{record.id}"}
     return {
         "id": record.id,
         "run": record.run_id,
@@ -39,7 +40,7 @@ def submission(shown: Disclosed) -> dict[str, Any]:
         "settled_at": shown.settled_at,
         "run_seconds": record.run_seconds,
         "selected": shown.run.selected_id == record.id,
-        "problem": shown.problem,
+        "problem": problem,
         "warnings": shown.warnings,
         "grade": shown.grade,
         **({} if shown.regrade is None else {"regrade": shown.regrade}),

@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 import typer
@@ -77,5 +78,12 @@ def print_new_key(made: dict[str, Any], *, as_json: bool, revoke: Callable[[], o
 
 def json_text(document: Any) -> str:
     """A JSON document as commands print it; nothing in it steers a terminal."""
-    text = json.dumps(document, indent=2, default=str, ensure_ascii=False)
+    text = json.dumps(document, indent=2, default=_as_text, ensure_ascii=False)
     return STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+def _as_text(value: object) -> str:
+    """A time as the API writes it (RFC 3339), and anything else that JSON does not have."""
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return str(value)

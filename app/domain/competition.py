@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from itertools import pairwise
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from pydantic import (
     Field,
@@ -15,7 +15,6 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     field_validator,
-    model_validator,
 )
 
 from app.domain.base_model import Code, Section, Text
@@ -102,6 +101,27 @@ class Competition(Section):
             raise ValueError("this key is required")
         return section
 
+    @field_validator("leaderboard")
+    @classmethod
+    def _medal_lines_are_ordered(
+        cls, board: LeaderboardSource | None, info: ValidationInfo
+    ) -> LeaderboardSource | None:
+        metric = info.data.get("metric")
+        if board is None or metric is None:
+            return board
+        lines = [(n, getattr(board, n)) for n in ("gold", "silver", "bronze")]
+        known = [(name, line) for name, line in lines if line is not None]
+        if known and board.teams is None:
+            raise ValueError("teams is needed with the medal lines")
+        sign, way = (1.0, "higher") if metric.higher_is_better else (-1.0, "lower")
+        for (better, a), (worse, b) in pairwise(known):
+            if sign * a < sign * b:
+                raise ValueError(
+                    f"{better} = {a} is worse than {worse} = {b}, but for {metric.name} {way} is "
+                    "better"
+                )
+        return board
+
     @field_validator("flags")
     @classmethod
     def _flags_are_distinct(cls, flags: tuple[Flag, ...]) -> tuple[Flag, ...]:
@@ -142,26 +162,6 @@ class Competition(Section):
             self.baseline.success_threshold if threshold is None else threshold,
             higher_is_better=self.metric.higher_is_better,
         )
-
-    @model_validator(mode="after")
-    def _medal_lines_are_ordered(self) -> Self:
-        board = self.leaderboard
-        if board is None:
-            return self
-        lines = [(n, getattr(board, n)) for n in ("gold", "silver", "bronze")]
-        known = [(name, line) for name, line in lines if line is not None]
-        if known and board.teams is None:
-            raise ValueError("leaderboard.teams is needed with the medal lines")
-        sign = 1.0 if self.metric.higher_is_better else -1.0
-        for (better, a), (worse, b) in pairwise(known):
-            if sign * a < sign * b:
-                raise ValueError(
-                    f"leaderboard.{better} = {a} is worse than {worse} = {b}, but for "
-                    f"{self.metric.name} "
-                    + ("higher" if self.metric.higher_is_better else "lower")
-                    + " is better"
-                )
-        return self
 
 
 def parse_competition(slug: str, text: str) -> Competition:

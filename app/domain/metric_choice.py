@@ -71,8 +71,8 @@ def higher_is_better(metric_name: str) -> bool:
     if known is not None:
         raise ValueError(f'{metric_name!r} is named {known} here: write name = "{known}"')
     raise ValueError(
-        f"{metric_name!r} does not tell its direction: end it in _score (higher is better), "
-        "or in _error or _loss (lower is better)"
+        f"{metric_name!r} is no built-in metric, and for one of your own it does not tell its "
+        "direction: end it in _score (higher is better), or in _error or _loss (lower is better)"
     )
 
 

@@ -214,3 +214,23 @@ def test_a_competition_without_data_is_described_but_not_run(podium: Podium) -> 
     assert imported.json()["status"] == "needs_data"
     assert standing.json()["teams"] == 12
     assert run.status_code == 409
+
+
+def test_files_come_in_pages_as_every_list(podium: Podium, tiny: Path) -> None:
+    address = f"/v1/competitions/{tiny.name}/files"
+    whole = podium.admin.get(address).json()["items"]
+
+    found, cursor = [], "0"
+    while cursor is not None:
+        answer = podium.admin.get(address, params={"limit": 1, "cursor": cursor})
+        assert answer.status_code == 200, answer.text
+        page = answer.json()
+        assert len(page["items"]) == 1
+        found += page["items"]
+        cursor = page["next_cursor"]
+
+    assert [one["name"] for one in found] == ["sample_submission.csv", "train.csv"]
+    assert found == whole
+    assert podium.admin.get(address, params={"cursor": 2}).json()["items"] == []
+    assert podium.admin.get(address, params={"limit": 2}).json()["next_cursor"] is None
+    assert podium.admin.get(address, params={"cursor": "x"}).status_code == 422

@@ -76,6 +76,7 @@ def test_a_bad_file_is_stored_and_rejected_with_every_problem(podium: Podium, ti
     assert set(codes) >= {"row_count", "not_a_number", "not_finite", "duplicate_id", "unknown_id",
                           "missing_value", "missing_id"}  # fmt: skip
     assert submission["problem"]["violation_count"] == len(codes)
+    assert submission["problem"]["instance"] == f"/v1/submissions/{submission['id']}"
     assert run.client.get(f"/v1/submissions/{submission['id']}/file").content == bad
 
 

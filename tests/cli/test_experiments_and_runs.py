@@ -141,7 +141,7 @@ def test_from_an_experiment_to_its_results(
     assert first["run"] not in podium("runs", "list", "--state", "open").stdout
 
 
-def test_whole_ids_of_keys_of_one_role_can_be_copied(podium: Podium) -> None:
+def test_whole_ids_of_keys_of_one_role_can_be_copied(podium: Podium, server: PodiumServer) -> None:
     made = json.loads(podium("keys", "create", "researcher", "--name", "Ada", "--json").stdout)
 
     listed = podium("keys", "list", "--role", "researcher")
@@ -151,6 +151,9 @@ def test_whole_ids_of_keys_of_one_role_can_be_copied(podium: Podium) -> None:
     assert made["id"] in [line.split()[0] for line in lines]
     assert "admin" not in listed.stdout
     assert "…" not in listed.stdout
+    with server.client() as admin:
+        over_http = {one["id"]: one for one in admin.get("/v1/keys?limit=1000").json()["items"]}
+    assert made["created_at"] == over_http[made["id"]]["created_at"]  # times as over HTTP
     assert podium("keys", "revoke", made["id"]).returncode == 0
 
 

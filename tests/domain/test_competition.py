@@ -211,11 +211,11 @@ def test_an_unknown_key_is_named(text, key):
         (BIKE + BOARD.replace("teams = 3242", "teams = 0"), "leaderboard.teams", "at least 1"),
         (BIKE + BOARD.replace("gold = 0.36367", "gold = nan"), "leaderboard.gold", "finite"),
         (BIKE + BOARD.replace("gold = 0.36367", 'gold = "x"'), "leaderboard.gold", "number"),
-        (BIKE + BOARD.replace("teams = 3242", ""), "", "leaderboard.teams is needed"),
+        (BIKE + BOARD.replace("teams = 3242", ""), "leaderboard", "teams is needed with the medal"),
         (
             BIKE + BOARD.replace("gold = 0.36367", "gold = 0.5"),
-            "",
-            "leaderboard.gold = 0.5 is worse than silver = 0.3901, but for root_mean_squ",
+            "leaderboard",
+            "gold = 0.5 is worse than silver = 0.3901, but for root_mean_squared_log_error",
         ),
         (BIKE + BOARD.replace("2024-08-01", '"last year"'), "leaderboard.captured_at", "date"),
         (BIKE + '[leaderboard]\nrule = "olympic"\nsource = "x"\n', "leaderboard.rule", "kaggle"),
@@ -280,8 +280,8 @@ def test_a_metric_whose_name_tells_no_direction_is_refused(name):
 
     assert key == "metric.name"
     assert message == (
-        f"{name!r} does not tell its direction: end it in _score (higher is better), "
-        "or in _error or _loss (lower is better)"
+        f"{name!r} is no built-in metric, and for one of your own it does not tell its direction: "
+        "end it in _score (higher is better), or in _error or _loss (lower is better)"
     )
 
 

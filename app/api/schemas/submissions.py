@@ -100,6 +100,7 @@ class RejectionOut(Sparse):
     title: str
     status: int
     detail: str
+    instance: str = Field(description="the path of the submission")
     violations: list[ViolationOut] | None = None
     violation_count: int | None = None
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from app.cli.options import regular
+from app.cli.options import AsJson, regular
 
 HELP = "the name of a competition, or the path of its folder"
 
@@ -18,6 +18,7 @@ def grade(
         Path,
         typer.Argument(help="the submission", exists=True, dir_okay=False, callback=regular),
     ],
+    as_json: AsJson = True,
 ) -> None:
     """Grade FILE for a competition; print JSON; exit 0 graded, 3 rejected, 1 failed.
 

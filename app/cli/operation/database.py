@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from app.cli.lazy import Group
-from app.cli.output import err
+from app.cli.options import AsJson
+from app.cli.output import err, print_json
 
 app = typer.Typer(cls=Group, help="Migrate and check the database.", no_args_is_help=True)
 
@@ -39,7 +40,7 @@ def downgrade(
 
 
 @app.command()
-def check() -> None:
+def check(as_json: AsJson = False) -> None:
     """Compare models and migrations: upgrade an empty database and look for differences."""
     from app.storage.database import migrations
     from app.storage.database.database import Database
@@ -52,9 +53,12 @@ def check() -> None:
             differences = migrations.differences(database)
         finally:
             database.close()
+    if as_json:
+        print_json({"differences": [str(one) for one in differences]})
     for difference in differences:
         err.print(str(difference), markup=False)
     if differences:
         err.print("the models and the migrations differ: write a migration")
         raise typer.Exit(1)
-    typer.echo("models and migrations agree")
+    if not as_json:
+        typer.echo("models and migrations agree")

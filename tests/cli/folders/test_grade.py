@@ -31,7 +31,7 @@ def test_a_bad_file_ends_with_3_and_every_violation(
     podium("import", "folder", tiny)
     file = write_submission(tmp_path / "s.csv", b"id,target\nr1,abc\nr2,inf\n")
 
-    done = podium("grade", "tiny", file)
+    done = podium("grade", "tiny", file, "--json")  # which other commands need for JSON
 
     assert done.returncode == 3
     problem = json.loads(done.stdout)["problem"]

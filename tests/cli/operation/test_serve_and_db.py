@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from pathlib import Path
 
@@ -10,9 +11,10 @@ from tests.server import PodiumServer
 
 
 def test_the_schema_goes_up_and_down(podium: Command) -> None:
-    for arguments in (["upgrade"], ["downgrade", "base"], ["upgrade"], ["check"]):
+    for arguments in (["upgrade"], ["downgrade", "base"], ["upgrade"], ["check", "--json"]):
         done = podium("db", *arguments)
         assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"differences": []}
 
 
 def test_a_second_server_on_the_same_data_is_refused(podium: Command, tmp_path: Path) -> None:
