@@ -11,6 +11,7 @@ from app.reports.document.page import Marked, Table, marks
 from app.reports.document.report import Report
 
 _NUMBER = re.compile(r"^[-+]?[0-9.]*( ± [0-9.]+)?( %)?$|^not known$")
+LIGATURES = re.compile(r"[-,'`?!](?=[-,'`])")  # two of them print as one other character
 ESCAPES = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "±": r"$\pm$", "|": r"\textbar{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -23,9 +24,11 @@ def escape(text: str) -> str:
 
     >>> escape("50 % of a_b & {c} ± 1.52")
     '50 \\% of a\\_b \\& \\{c\\} $\\pm$ 1.52'
+    >>> escape("a--b ,,c")
+    'a-{}-b ,{},c'
     """
     line = " ".join(re.sub(r"[\x00-\x1f\x7f]", " ", text).split())
-    return "".join(ESCAPES.get(each, each) for each in line)
+    return LIGATURES.sub(r"\g<0>{}", "".join(ESCAPES.get(each, each) for each in line))
 
 
 def to_latex(report: Report, query: str) -> str:
