@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request
+from pydantic import TypeAdapter
 
 from app.api.dependencies import FOR_RESEARCHERS, Archived, Ctx, ExperimentPath, Id
-from app.api.http.negotiation import answer
+from app.api.http.negotiation import answer, answer_in_parts
 from app.api.results import ANSWERS, Flags, HowExcluded, SuiteName, filter_of
-from app.api.schemas.success import OutcomesOut, SuccessRatesOut, TrajectoryOut
+from app.api.schemas.success import OutcomeOut, OutcomesOut, SuccessRatesOut, TrajectoryOut
 from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
 from app.reports.run_outcomes import outcomes_report, trajectory_report
 from app.reports.success_rates import success_report
@@ -18,6 +19,7 @@ from app.services.results.inputs.scope import ResultFilter
 from app.services.results.success_rates import SuccessScope
 
 router = APIRouter(prefix="/v1", tags=["results"], dependencies=[FOR_RESEARCHERS])
+OUTCOMES = TypeAdapter(list[OutcomeOut])
 Threshold = Annotated[
     float | None,
     Query(
@@ -89,7 +91,7 @@ def show_outcomes(
     """Each run's final and best score against its baseline, and its usage."""
     others = run_outcomes.starter_baselines(context, starter) if starter else {}
     found = run_outcomes.outcomes_of(context, name, threshold, others, archived=archived)
-    return answer(request, outcomes_report(name, threshold, found))
+    return answer_in_parts(request, outcomes_report(name, threshold, found), OUTCOMES)
 
 
 @router.get("/runs/{run_id}/trajectory", response_model=TrajectoryOut, responses=ANSWERS)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import Report, RowsOnDemand
 from app.reports.document.tables import cell
 from app.services.results.inputs.attempts import EXCLUDED
 from app.services.results.run_outcomes import RunOutcome
@@ -23,7 +23,7 @@ def outcomes_report(name: str, threshold: float | None, found: Sequence[RunOutco
              "improvement", "success", "ever_success", "failure")  # fmt: skip
     return Report(
         document,
-        [{"experiment": name, **row} for row in rows],
+        RowsOnDemand(lambda: [{"experiment": name, **row} for row in rows]),
         lambda: ReportPage([Table(shown, [[cell(row[key]) for key in shown] for row in rows])], []),
     )
 
