@@ -11,6 +11,7 @@ from typing import TypeVar
 from app.domain.states import SubmissionState
 from app.errors import PodiumError, Unavailable
 from app.queue.consumer import Retry
+from app.services.grading.claim_jobs import delivered_job
 from app.services.grading.claim_store import AnyClaim
 from app.services.grading.lifecycle import GradingLifecycle
 from app.services.grading.submission_claims import SubmissionClaims
@@ -46,9 +47,10 @@ class Deliveries:
         Raises:
             Retry: the submission is not settled; the queue has to deliver it again.
         """
+        delivered = delivered_job(job, submission)  # one, however often it is claimed
 
         async def claim() -> ClaimRecord | None:
-            return (await _wait_for(self._submissions.claim_job(job, submission))).claim
+            return (await _wait_for(self._submissions.claim_job(delivered))).claim
 
         await self._deliver(self._grading, claim)
 

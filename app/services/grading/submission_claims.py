@@ -17,7 +17,7 @@ from app.graders.messages.results import GradingResult
 from app.grading.custom_metric import METRIC_FILE
 from app.prometheus_metrics import SETTLED, observe_grading
 from app.services.grading import gradings_in_progress
-from app.services.grading.claim_jobs import ClaimedJob, DeliveredJob, claim_jobs, delivered_job
+from app.services.grading.claim_jobs import ClaimedJob, DeliveredJob, claim_jobs
 from app.services.grading.write_outcomes import FinishedGrading, write_outcomes
 from app.services.runtime.context import Context
 from app.services.runtime.turns import Turns
@@ -94,12 +94,12 @@ class SubmissionClaims:
 
         return self._commit(claim_it)
 
-    def claim_job(self, job: int, submission_id: str) -> Future[ClaimedJob]:
-        """Claim the submission of a job that the queue delivered.
+    def claim_job(self, delivered: DeliveredJob) -> Future[ClaimedJob]:
+        """Claim the submission of a job that the queue delivered. May be repeated.
 
         The future raises OtherEnvironment if this process may not grade in this database.
         """
-        return self._job_claims.add(delivered_job(job, submission_id))
+        return self._job_claims.add(delivered)
 
     def in_turn(
         self, claimed: ClaimRecord, send: Callable[[], Future[GradingResult]]
