@@ -121,7 +121,9 @@ class SubmissionClaims:
 
     def give_back(self, claimed: ClaimRecord) -> Future[None]:
         """Queue a submission again whose grading was cut short here; the attempt does not count."""
-        return self._context.database.enqueue(lambda session: claims.give_back(session, claimed))
+        return self._context.database.enqueue(
+            lambda session: claims.give_back(session, claimed.id, claimed.claimed_by)
+        )
 
     def begun(self, claimed: ClaimRecord) -> None:
         """Note that a grader gets the submission, for the case that this server dies."""

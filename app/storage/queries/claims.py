@@ -100,9 +100,9 @@ def still_valid(session: Session, claims: Sequence[ClaimRecord]) -> list[bool]:
     return [(one.id, one.claimed_by, one.attempts) in valid for one in claims]
 
 
-def give_back(session: Session, claim: ClaimRecord) -> None:
+def give_back(session: Session, submission_id: str, claimant: str) -> None:
     """Queue a submission again without counting the attempt, if the claim is still valid."""
-    session.execute(GIVE_BACK, {"of": claim.id, "claimant": claim.claimed_by})
+    session.execute(GIVE_BACK, {"of": submission_id, "claimant": claimant})
 
 
 def _job_of(claimed_by: str | None) -> int | None:
