@@ -131,8 +131,9 @@ class SubmissionClaims:
             gradings_in_progress.begin(self._context.settings, claimed.id)
 
     def graded(self, claimed: ClaimRecord, seconds: float) -> None:
-        """Count the grading in the metrics."""
+        """Count the grading in the metrics; what ends the server from now on is not the file."""
         observe_grading(claimed.competition, seconds)
+        self.ended(claimed)
 
     def ended(self, claimed: ClaimRecord) -> None:
         """Remove the note that a grader has the submission."""
