@@ -6,11 +6,14 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
+from functools import partial
 from typing import TypeVar
 
 from app.domain.states import SubmissionState
 from app.errors import PodiumError, Unavailable
 from app.queue.consumer import Retry
+from app.services.grading import claims_to_give_back
+from app.services.grading.claim_jobs import delivered_job
 from app.services.grading.claim_store import AnyClaim
 from app.services.grading.lifecycle import GradingLifecycle
 from app.services.grading.submission_claims import SubmissionClaims
@@ -33,6 +36,7 @@ class Deliveries:
 
     def __init__(self, context: Context, on_refusal: Callable[[OtherEnvironment], None]) -> None:
         self._on_refusal = on_refusal
+        self._settings = context.settings
         self._submissions = SubmissionClaims(context, are_others=True)
         self._regrades = RegradeClaims(context, are_others=True)
         self._grading = GradingLifecycle(context, self._submissions, are_others=True)
@@ -46,11 +50,16 @@ class Deliveries:
         Raises:
             Retry: the submission is not settled; the queue has to deliver it again.
         """
+        delivered = delivered_job(job, submission)  # one, however often it is claimed
 
         async def claim() -> ClaimRecord | None:
-            return (await _wait_for(self._submissions.claim_job(job, submission))).claim
+            return (await _wait_for(self._submissions.claim_job(delivered))).claim
 
-        await self._deliver(self._grading, claim)
+        await self._deliver(
+            self._grading,
+            claim,
+            partial(claims_to_give_back.note, self._settings, submission, delivered.claimant),
+        )
 
     async def regrade(self, regrade: str, submission: str) -> None:
         """Grade a submission anew for a regrade, unless that is done or the regrade is cancelled.
@@ -64,12 +73,13 @@ class Deliveries:
         async def claim() -> ClaimedRegrading | None:
             return await asyncio.to_thread(self._regrades.claim_job, regrade, submission)
 
-        await self._deliver(self._regrading, claim)
+        await self._deliver(self._regrading, claim)  # `DEATHS` allows for what is not given back
 
     async def _deliver(
         self,
         lifecycle: GradingLifecycle[AnyClaim],
         claim: Callable[[], Awaitable[AnyClaim | None]],
+        note: Callable[[], None] = lambda: None,
     ) -> None:
         claiming = asyncio.ensure_future(_claim_patiently(claim))
         try:
@@ -79,7 +89,7 @@ class Deliveries:
             grading = await asyncio.to_thread(lifecycle.start, claimed)
             state = await _wait_for(grading)
         except asyncio.CancelledError:
-            await _hand_back(lifecycle, claiming)
+            await _hand_back(lifecycle, claiming, note)
             raise
         except OtherEnvironment as refusal:
             self._on_refusal(refusal)
@@ -93,7 +103,7 @@ class Deliveries:
                 log.warning("a grading has to wait", extra={"why": str(error)})
             else:
                 log.exception("a delivered submission cannot be graded yet")
-            await _hand_back(lifecycle, claiming)
+            await _hand_back(lifecycle, claiming, note)
             await asyncio.sleep(FAILURE_PAUSE_SECONDS)
             raise Retry from None
         if state is SubmissionState.QUEUED:
@@ -110,9 +120,11 @@ async def _claim_patiently(claim: Callable[[], Awaitable[Result]]) -> Result:
 
 
 async def _hand_back(
-    lifecycle: GradingLifecycle[AnyClaim], claiming: asyncio.Future[AnyClaim | None]
+    lifecycle: GradingLifecycle[AnyClaim],
+    claiming: asyncio.Future[AnyClaim | None],
+    note: Callable[[], None],
 ) -> None:
-    """Give back what was claimed, or is just being claimed."""
+    """Give back what was claimed, or is just being claimed; if it cannot be, `note` it."""
     if claiming.done() and (claiming.cancelled() or claiming.exception()):
         return
     try:
@@ -122,6 +134,7 @@ async def _hand_back(
                 await _wait_for(lifecycle.claims.give_back(claimed))
     except Exception as error:
         # Maintenance requeues the job when this worker's heartbeat is overdue.
+        note()
         log.warning("cannot give a submission back", extra={"error": repr(error)})
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from app.errors import Conflict, PodiumError, Unavailable
 from app.queue.consumer import Consumer, ConsumerConfig
 from app.queue.sizes import QUEUES, SMALL, share
-from app.services.grading import recovery
+from app.services.grading import claims_to_give_back, recovery
 from app.services.regrades.add_submissions import finish_all
 from app.services.runtime import environment
 from app.services.runtime.blob_store import require_store
@@ -83,6 +83,7 @@ def run_worker(settings: Settings, config: WorkerConfig, on_ready: Callable[[str
             log.info("metrics", extra={"url": serve_metrics(context, config.metrics_port)})
         _wait_for_schema(context)
         environment.agree(context.database, adopt=config.adopt)
+        claims_to_give_back.give_back_noted(context)
         context.graders.warm_up()
         stopping = threading.Event()
         reviewing = threading.Thread(target=run_reviewer, args=(context, stopping), name="reviewer")

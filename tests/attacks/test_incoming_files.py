@@ -151,9 +151,15 @@ def test_bodies_lie_in_the_data_directory_and_leave_its_reserve(tmp_path: Path) 
         form = {"file": ("submission.csv", good_submission(folder), "text/csv")}
         path = f"/v1/runs/{run.id}/submissions"
         before = [run.submit(packed, **headers), run.client.post(path, files=form)]
+        key = {"Idempotency-Key": "sent-before"}
+        first = run.submit(good_submission(folder), **key)
         with (disk / "ballast").open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, 110 * MEGABYTE)
         refused = [run.submit(packed, **headers), run.client.post(path, files=form)]
+        again = run.submit(good_submission(folder), **key)
+        refused.append(run.submit(good_submission(folder), **{"Idempotency-Key": "new"}))
 
     assert [answer.status_code for answer in before] == [201, 202]
-    assert [answer.status_code for answer in refused] == [507] * 2
+    assert [answer.status_code for answer in refused] == [507] * 3
+    # It is stored already, so that it needs no space.
+    assert (again.status_code, again.json()["id"]) == (200, first.json()["id"])

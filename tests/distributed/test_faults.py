@@ -186,6 +186,31 @@ def test_postgresql_killed_under_load_loses_nothing(
         await_that(lambda: made.jobs() == 0, "jobs stay in the queue")
 
 
+def test_a_worker_stopped_while_postgresql_is_away_costs_no_attempt(
+    own_postgres: OwnServer, s3: S3Server, slow: Path, tmp_path: Path
+) -> None:
+    with (
+        own_postgres.database() as name,
+        cluster(own_postgres.url(name), tmp_path / "c", s3, database_patience_seconds=1) as made,
+    ):
+        run = made.set_up(slow)
+        worker = made.worker(drain_seconds=0.5).start()
+        (sent,) = made.submit_all(run, [one_of(slow, 40, 0.001)])
+        await_that(lambda: count_grading(made) == 1, "nothing is graded")
+        (before,) = made.query("SELECT claimed_by FROM submission")
+        made.disconnect()
+        own_postgres.stop()
+        assert worker.stop() == 0
+        own_postgres.start()
+        worker.start()
+
+        def claimant() -> object:
+            return made.query("SELECT claimed_by FROM submission")[0]
+
+        await_that(lambda: claimant() not in (before, (None,)), "the next worker claims it not")
+        assert (attempts(made, sent), lost_with_a_worker(made)) == (1, 0)
+
+
 @contextlib.contextmanager
 def sending(send: Callable[[], list[str]]) -> Iterator[list[str]]:
     """Send in another thread meanwhile; what is given holds the ids in the end."""

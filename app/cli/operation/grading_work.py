@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable
 
@@ -22,8 +23,10 @@ def grade_or_wait(
 ) -> None:
     """Wait until `is_done()` is true. If no server grades here, grade in this process.
 
-    `grade(stop)` runs the loop; `stop(idle)` ends it.
+    `grade(stop)` runs the loop; `stop(idle)` ends it. SIGTERM is as Ctrl-C: the command ends its
+    graders first, so that their files do not count as the cause of a death.
     """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if context.settings.queues:
         if not count_consumers(context):
             err.print(NOBODY)

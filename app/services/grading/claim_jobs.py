@@ -52,6 +52,8 @@ def claim_jobs(
 ) -> list[ClaimedJob | Exception]:
     """Claim the submissions of deliveries, unless they are settled or another job has them.
 
+    A delivery whose claim is there already gets it: the answer to that commit was lost.
+
     The queue delivers a job again when its worker died or sent no heartbeat for too long. The new
     delivery then claims the submission again, and the lost attempt counts: a file that kills its
     worker must not do so for ever. After the last attempt the submission is `failed`.
@@ -72,7 +74,8 @@ def claim_jobs(
         claimed[delivery.submission] = _claim_one(
             session, found.get(delivery.submission), delivery, alive, max_attempts
         )
-    claims.claim(session, [each.claim for each in claimed.values() if each.claim is not None])
+    new = [one for one in claimed.values() if one.claim and not found[one.claim.id].is_made]
+    claims.claim(session, [one.claim for one in new if one.claim is not None])
     _settle_lost(session, [f for f in found.values() if _has_failed(claimed[f.claim.id], f)])
     notify.publish(session, {f.claim.run_id for f in found.values()})
     return [
@@ -90,7 +93,7 @@ def _claim_one(
 ) -> ClaimedJob:
     if found is None or found.state.is_settled:
         return ClaimedJob(None, found.state if found else None)
-    if found.state is SubmissionState.GRADING:
+    if found.state is SubmissionState.GRADING and not found.is_made:
         if found.holder != delivery.job and found.holder in alive:
             return ClaimedJob(None)  # the other job grades it
         now = environments.database_now(session)

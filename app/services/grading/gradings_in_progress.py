@@ -1,9 +1,10 @@
 """Which submissions are in a grader's hands just now, in files that survive the server's death.
 
 An empty file `grading/<id>` in the data directory is there from the moment a grader gets a
-submission until its outcome is written. Many more submissions are claimed than are graded at a
-time; only those with such a file may be why a server died. The files are not flushed to disk: they
-are about the death of a process, and not of a machine.
+submission until its reply is there; the outcome may then wait for the database. Many more
+submissions are claimed than are graded at a time; only those with such a file may be why a server
+died. The files are not flushed to disk: they are about the death of a process, and not of a
+machine.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def begin(settings: Settings, submission_id: str) -> None:
 
 
 def end(settings: Settings, submission_id: str) -> None:
-    """Note that the outcome of a submission is written, or that nothing was decided."""
+    """Note that a grader has replied, or that nothing was decided."""
     with contextlib.suppress(OSError):  # a note too many counts one death too many, at worst
         (_directory(settings) / submission_id).unlink(missing_ok=True)
 

@@ -17,7 +17,7 @@ from app.graders.messages.results import GradingResult
 from app.grading.custom_metric import METRIC_FILE
 from app.prometheus_metrics import SETTLED, observe_grading
 from app.services.grading import gradings_in_progress
-from app.services.grading.claim_jobs import ClaimedJob, DeliveredJob, claim_jobs, delivered_job
+from app.services.grading.claim_jobs import ClaimedJob, DeliveredJob, claim_jobs
 from app.services.grading.write_outcomes import FinishedGrading, write_outcomes
 from app.services.runtime.context import Context
 from app.services.runtime.turns import Turns
@@ -94,12 +94,12 @@ class SubmissionClaims:
 
         return self._commit(claim_it)
 
-    def claim_job(self, job: int, submission_id: str) -> Future[ClaimedJob]:
-        """Claim the submission of a job that the queue delivered.
+    def claim_job(self, delivered: DeliveredJob) -> Future[ClaimedJob]:
+        """Claim the submission of a job that the queue delivered. May be repeated.
 
         The future raises OtherEnvironment if this process may not grade in this database.
         """
-        return self._job_claims.add(delivered_job(job, submission_id))
+        return self._job_claims.add(delivered)
 
     def in_turn(
         self, claimed: ClaimRecord, send: Callable[[], Future[GradingResult]]
@@ -121,7 +121,9 @@ class SubmissionClaims:
 
     def give_back(self, claimed: ClaimRecord) -> Future[None]:
         """Queue a submission again whose grading was cut short here; the attempt does not count."""
-        return self._context.database.enqueue(lambda session: claims.give_back(session, claimed))
+        return self._context.database.enqueue(
+            lambda session: claims.give_back(session, claimed.id, claimed.claimed_by)
+        )
 
     def begun(self, claimed: ClaimRecord) -> None:
         """Note that a grader gets the submission, for the case that this server dies."""
@@ -129,8 +131,9 @@ class SubmissionClaims:
             gradings_in_progress.begin(self._context.settings, claimed.id)
 
     def graded(self, claimed: ClaimRecord, seconds: float) -> None:
-        """Count the grading in the metrics."""
+        """Count the grading in the metrics; what ends the server from now on is not the file."""
         observe_grading(claimed.competition, seconds)
+        self.ended(claimed)
 
     def ended(self, claimed: ClaimRecord) -> None:
         """Remove the note that a grader has the submission."""

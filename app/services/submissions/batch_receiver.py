@@ -135,15 +135,13 @@ class BatchReceiver:
             else:
                 admitted.append((incoming, future, *admission))
         places = self._reserve(admitted)
+        new = [(one[0].blob, one[0].data) for one, reservation in places if reservation.stores]
         try:
-            refusals = self._blobs.put_all([(one[0].blob, one[0].data) for one, _ in places])
-        except BaseException:
-            for _, reservation in places:
-                reservation.release()
-            raise
-        for ((incoming, future, caller, run), reservation), refusal in zip(
-            places, refusals, strict=True
-        ):
+            refusals = iter(self._blobs.put_all(new) if new else [])
+        except Exception as error:
+            refusals = iter([error] * len(new))
+        for (incoming, future, caller, run), reservation in places:
+            refusal = next(refusals) if reservation.stores else None  # else it is stored already
             if refusal is not None:
                 reservation.release()
                 future.set_exception(refusal)

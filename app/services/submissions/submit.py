@@ -150,7 +150,7 @@ async def store_bytes(
     """
     reservation = await _reserve(context, run, announced, meta)
     try:
-        blob = await store_in_thread(announced.bytes, put)
+        blob = await store_in_thread(announced.bytes, put) if reservation.stores else announced
         row = new_submission(run, submission_id, blob, meta)
         return await asyncio.wrap_future(context.inserts.add(row))
     finally:

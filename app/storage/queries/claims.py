@@ -63,23 +63,27 @@ GIVE_BACK = (
 class ClaimCandidate:
     """The submission of a job: the claim to make, the submission's state, and its present holder.
 
-    `holder` is the number of the job that has claimed the submission, or None.
+    `holder` is the number of the job that has claimed the submission, or None. `is_made` says that
+    this claim is there already: the answer to its commit was lost.
     """
 
     claim: ClaimRecord
     state: SubmissionState
     holder: int | None
+    is_made: bool
 
 
 def find_for_claim(session: Session, claimants: dict[str, str]) -> dict[str, ClaimCandidate]:
     """Lock the submissions with these ids. Returns each with the claim for its claimant."""
     found = {}
     for row in session.execute(FIND, {"ids": sorted(claimants)}):
+        is_made = row.state is SubmissionState.GRADING and row.claimed_by == claimants[row.id]
+        attempts = row.attempts if is_made else row.attempts + 1
         claim = ClaimRecord(
             id=row.id, run_id=row.run_id, version_id=row.version_id, competition=row.competition,
-            sha256=row.sha256, attempts=row.attempts + 1, claimed_by=claimants[row.id],
+            sha256=row.sha256, attempts=attempts, claimed_by=claimants[row.id],
         )  # fmt: skip
-        found[row.id] = ClaimCandidate(claim, row.state, _job_of(row.claimed_by))
+        found[row.id] = ClaimCandidate(claim, row.state, _job_of(row.claimed_by), is_made)
     return found
 
 
@@ -96,9 +100,9 @@ def still_valid(session: Session, claims: Sequence[ClaimRecord]) -> list[bool]:
     return [(one.id, one.claimed_by, one.attempts) in valid for one in claims]
 
 
-def give_back(session: Session, claim: ClaimRecord) -> None:
+def give_back(session: Session, submission_id: str, claimant: str) -> None:
     """Queue a submission again without counting the attempt, if the claim is still valid."""
-    session.execute(GIVE_BACK, {"of": claim.id, "claimant": claim.claimed_by})
+    session.execute(GIVE_BACK, {"of": submission_id, "claimant": claimant})
 
 
 def _job_of(claimed_by: str | None) -> int | None:

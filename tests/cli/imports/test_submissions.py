@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from tests.distributed.judge import one_of, slow_competition
 from tests.factories import good_submission, write_competition
 from tests.forkserver import PodiumProcess, run_podium
 from tests.importers.test_submission_folder import line, write_list
@@ -132,6 +133,32 @@ def test_killed_in_the_middle_it_goes_on_and_doubles_nothing(home: Home) -> None
     assert home.rows("select count(*), count(distinct run_id) from submission") == [(79, 79)]
     assert home.rows("select count(*) from grade") == [(79,)]
     assert home.rows("select count(*) from run where state <> 'closed'") == [(0,)]
+
+
+def test_ended_by_a_signal_while_a_file_is_graded_it_counts_no_death(home: Home) -> None:
+    """As `timeout` or a scheduler ends it. After two deaths the file would be failed."""
+    slow = slow_competition(home.path)
+    home("import", "folder", slow)
+    group = home.path / "outputs" / "2025-01-01_group"
+    file = group / "slow_1" / "submission.csv"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(one_of(slow, 60, 0.001))
+    write_list(group, [line("slow", f"/elsewhere/{file.relative_to(home.path / 'outputs')}")])
+    notes = home.path / "data" / "grading"
+    process = PodiumProcess(
+        ["import", "submissions", "mine", group.parent],
+        env=home.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not [*notes.glob("*")]:
+        assert time.monotonic() < until, "nothing is graded"
+        time.sleep(0.02)
+
+    process.send_signal(signal.SIGTERM)
+    process.wait(60)
+
+    assert home.rows("select state from submission") == [("grading",)]
+    assert [*notes.glob("*")] == []
 
 
 def test_what_cannot_be_graded_is_refused_before_anything_is_stored(home: Home) -> None:

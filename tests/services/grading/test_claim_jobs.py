@@ -105,7 +105,7 @@ def test_what_kills_every_worker_fails_in_the_end(world):
 def test_what_is_handed_back_costs_no_attempt(world):
     made = world.submit()
     claim = deliver(world, made).claim
-    world.database.write(lambda s: claims.give_back(s, claim))
+    world.database.write(lambda s: claims.give_back(s, claim.id, claim.claimed_by))
 
     assert now_in(world, made) == made
 
@@ -114,7 +114,7 @@ def test_only_the_holder_can_hand_back(world):
     made = world.submit()
     first = deliver(world, made, token="a").claim
     deliver(world, made, token="b")
-    world.database.write(lambda s: claims.give_back(s, first))
+    world.database.write(lambda s: claims.give_back(s, first.id, first.claimed_by))
 
     assert now_in(world, made).claimed_by == "1:b"
 

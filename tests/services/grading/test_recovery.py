@@ -11,6 +11,7 @@ from app.domain.states import SubmissionState
 from app.errors import Unavailable
 from app.services.grading import gradings_in_progress
 from app.services.grading.recovery import give_back_all, requeue_left_behind, suspects
+from app.services.grading.submission_claims import SubmissionClaims
 from app.services.runtime.context import Context, open_context
 from app.storage.database.records import SubmissionRecord
 from app.storage.queries import submissions
@@ -41,6 +42,20 @@ def row(context: Context, submission_id: str) -> SubmissionRecord:
         found = submissions.get_submission(session, submission_id)
     assert found is not None
     return found[0]
+
+
+def test_a_file_whose_outcome_waits_to_be_written_loses_no_attempt(
+    context: Context, here: World
+) -> None:
+    sent, store = here.submit().id, SubmissionClaims(context)
+    (claimed,) = store.claim_one(sent)
+    store.begun(claimed)
+    assert gradings_in_progress.noted(context.settings) == {sent}
+    store.graded(claimed, 0.1)
+
+    assert requeue_left_behind(context) == 1
+    assert row(context, sent).attempts == 0
+    assert suspects(context) == []
 
 
 def test_only_a_file_in_a_graders_hands_loses_an_attempt(

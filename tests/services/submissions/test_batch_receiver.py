@@ -112,7 +112,7 @@ def test_a_run_that_cannot_be_read_fails_no_other_of_its_group(
     assert first is third is None
 
 
-def test_a_file_that_waited_in_a_group_that_failed_is_not_stored_later(
+def test_a_file_that_waited_for_one_that_cannot_be_stored_is_tried_itself(
     context: Context, run: RunRecord
 ) -> None:
     key, record = new_key(Role.RUN, "of the run", run_id=run.id)
@@ -124,12 +124,14 @@ def test_a_file_that_waited_in_a_group_that_failed_is_not_stored_later(
     large = replace(large, data=data, blob=Blob(hashlib.sha256(data).hexdigest(), len(data)))
 
     with largest_file(250_000):  # the journal of the first group cannot be written
-        failures = receive_together(context, [large, waiting])
+        refused, stored = receive_together(context, [large, waiting])
 
-    assert all(isinstance(failure, OSError | StorageFull) for failure in failures)
-    context.database.write(lambda session: None)  # after all rows that were added
+    assert isinstance(refused, OSError | StorageFull)
+    assert stored is None
     with context.database.read() as session:
-        assert submissions.by_idempotency_key(session, run.id, "same") is None
+        known = submissions.by_idempotency_key(session, run.id, "same")
+    assert known is not None
+    assert known.id == waiting.submission_id
 
 
 def test_a_receiver_that_is_closed_stores_all_that_wait(context: Context, run: RunRecord) -> None:

@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import shutil
 import signal
 import tempfile
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from sqlalchemy import make_url, text
 
+from app.domain.states import SubmissionState
 from app.errors import Unavailable
+from app.queue.consumer import Retry
 from app.services.grading.submission_claims import SubmissionClaims
+from app.services.runtime import environment
 from app.services.runtime.context import open_context
 from app.settings import Settings
 from app.storage.database import migrations
 from app.storage.database.database import Database
 from app.storage.database.engine import DatabaseLimits
-from app.storage.queries import experiments
+from app.storage.queries import experiments, submissions
 from app.storage.queries.ids import new_id
+from app.storage.queries.operation import faults
+from app.worker import deliveries
 from tests.crashable import crashable_postgres
 from tests.graders.conftest import wait_until
 from tests.storage.make import make_experiment, make_submission, make_world
@@ -267,6 +274,41 @@ def test_what_was_claimed_by_a_cut_commit_is_claimed_again(own_url, proxy, tmp_p
         assert {one.id for one in again} == sent  # and none of those that it holds
         assert {one.attempts for one in again} == {1}
         assert claims.claim(8, [*held, *again]) is None
+
+
+def test_a_delivery_whose_claim_was_stored_by_a_cut_commit_has_it(
+    own_url, proxy, tmp_path, monkeypatch
+):
+    """Another claim in its place would count as the death of the worker that made the first."""
+    monkeypatch.setattr(deliveries, "FAILURE_PAUSE_SECONDS", 0)
+    settings = Settings(
+        data_dir=tmp_path, database_url=through(proxy, own_url), dispatch="queue",
+        database_patience_seconds=0.5,
+    )  # fmt: skip
+    with contextlib.closing(open_context(settings, grades=False, validates=False)) as context:
+        environment.agree(context.database)
+        sent = make_world(context.database).submit()
+
+        async def claim():
+            ended = ThreadPoolExecutor()
+            ended.shutdown()
+            asyncio.get_running_loop().set_default_executor(ended)  # so that nothing is graded
+            grading = deliveries.Deliveries(context, lambda refusal: None).grade(7, sent.id)
+            delivery = asyncio.create_task(grading)
+            await asyncio.sleep(1.5)  # longer than a write's patience
+            proxy.refuses = False
+            await delivery
+
+        proxy.cut = "after"
+        proxy.refuses = True
+        with pytest.raises(Retry):  # the claim is given back
+            asyncio.run(claim())
+
+        assert proxy.cuts == 1
+        with context.database.read() as session:
+            assert faults.faults_of(session, sent.id) == []
+            (found, _) = submissions.get_submission(session, sent.id)
+        assert (found.state, found.attempts) == (SubmissionState.QUEUED, 0)
 
 
 def test_submissions_of_a_cut_commit_are_found_when_the_server_is_back(own_url, proxy, tmp_path):
