@@ -199,10 +199,10 @@ def create_app(
         regrades, receipts, public_log, events, faults, suites, service, skill, problems,
         uncertainty, reviews,
     )  # fmt: skip
-    for module in (*by_frequency, *rarely_used):
-        app.include_router(module.router)
-    for router in KAGGLE_ROUTERS:
-        app.include_router(router)
+    # `include_router` would build every route again when the first request passes its router:
+    # 150 ms on the event loop of a new server. No router needs anything of the application.
+    for router in (*(each.router for each in (*by_frequency, *rarely_used)), *KAGGLE_ROUTERS):
+        app.router.routes.extend(router.routes)
     app.state.streams = StreamLimit(settings.event_streams)
     problems.install(app)
     pages.install(app)

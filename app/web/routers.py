@@ -29,14 +29,11 @@ def install(app: FastAPI) -> None:
         login, experiments, compare, live, runs, competitions, boards, pictures, operations,
         imports, receipts, reviews,
     )  # fmt: skip
-    for module in modules:
-        app.include_router(module.router)
     for router in (
-        boards.public, runs.forms, operations.forms, imports.forms, reviews.forms,
+        *(module.router for module in modules), boards.public, runs.forms, operations.forms,
+        imports.forms, reviews.forms, static_files.router, reference.router,
     ):  # fmt: skip
-        app.include_router(router)
-    for router in (static_files.router, reference.router):
-        app.include_router(router)
+        app.router.routes.extend(router.routes)  # as main.py does with its routers
     app.state.renderer = Renderer()
     app.state.imports = ImportJobs()
     errors.install(app)

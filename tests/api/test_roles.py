@@ -208,11 +208,8 @@ TABLE = {
 
 
 def routes(found: list[Any]) -> Iterator[tuple[str, str]]:
-    """Every method and path of the application, with included routers unfolded."""
+    """Every method and path of the application."""
     for route in found:
-        if not hasattr(route, "path"):
-            yield from routes(route.original_router.routes)
-            continue
         methods = set(route.methods)
         if len(methods) > 2:
             yield "ANY", route.path
