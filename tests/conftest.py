@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,7 +41,9 @@ FREE_BYTES = 6 * 1024**3  # more than a run of all tests writes
 
 def pytest_configure(config: pytest.Config) -> None:
     """Let programs that tests start keep what they compile, and choose a place for their files."""
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else each would compile all of Podium again
+    # Else each process of pytest and each program would compile all of Podium again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     # Several processes share the cores: threads of one computation would spin while they wait for
     # one another, which made a model of 8,000 rows take 18 times its processor time.
     os.environ |= ONE_THREAD

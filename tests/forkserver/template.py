@@ -25,7 +25,9 @@ PROGRAM = "app.graders.program.template_main"
 LOADED = (PROGRAM, "app.graders.program.custom_grader", "app.graders.program.request_handler",
           "app.graders.program.tasks", "app.graders.program.job_process")  # fmt: skip
 # Commands that start graders. Others would fork for nothing.
-COMMANDS = {"serve", "worker", "grade", "check", "new", "prepare", "import"}
+COMMANDS = {
+    "serve", "worker", "grade", "check", "new", "prepare", "import", "regrade", "uncertainty",
+}  # fmt: skip
 
 
 def load() -> None:
