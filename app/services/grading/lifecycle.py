@@ -69,6 +69,10 @@ class GradingLifecycle(Generic[AnyClaim]):
             if self._are_others and not_started:
                 self._postpone(claimed, end, "no grader can be started here")
                 return
+            lacks_file = isinstance(outcome, GraderFault) and outcome.kind == "storage"
+            if lacks_file and not self._context.blobs.is_there():
+                self._postpone(claimed, end, f"{self._context.blobs.name} is not there")
+                return
             self.claims.graded(claimed, time.monotonic() - started)
             self._finish(claimed, outcome, end)
 
