@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import sys
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -15,6 +16,9 @@ KEY = re.compile(r"pod_([a-z]+)_[A-Za-z0-9_-]+")
 SIGNED = re.compile(r"(/api/v1/(?:files|uploads)/)[^/?\s\"\\]+")
 LONGEST = 8000  # characters of one field of a line
 LAST = 2000  # of these, so many from the end
+REMIND_SECONDS = 60.0  # between two lines about an outage that lasts
+VARYING = re.compile(r"\S*\d\S*")  # words of one reason: times, ports, names of files
+_told: dict[tuple[str, str], tuple[str | None, float]] = {}  # words and time, by logger and event
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName", "color_message"}
 
 
@@ -40,6 +44,24 @@ class JsonLines(logging.Formatter):
         document = {name: _bounded(value) for name, value in document.items()}
         # No message should have a key. If one does, the key is masked here.
         return SIGNED.sub(r"\1***", KEY.sub(r"pod_\1_***", json.dumps(document, default=str)))
+
+
+def log_outage(
+    log: logging.Logger, event: str, error: BaseException | str, **extra: object
+) -> None:
+    """Log in a line that something is away, and will be tried again; then once a minute.
+
+    Another reason is logged at once. The reason is what the database said, or else the error's
+    text. The lines between have the level debug: many threads try again, and often.
+    """
+    said = getattr(getattr(error, "__cause__", None), "orig", None)
+    why, now = " ".join(str(said or error).split()), time.monotonic()
+    words = VARYING.sub("", why)
+    last, at = _told.get((log.name, event), (None, now))
+    is_news = words != last or now - at >= REMIND_SECONDS
+    if is_news:
+        _told[log.name, event] = words, now
+    log.log(logging.WARNING if is_news else logging.DEBUG, event, extra={**extra, "why": why})
 
 
 def _bounded(value: object) -> object:

@@ -12,6 +12,8 @@ import threading
 import time
 from collections.abc import Hashable
 
+from app.errors import StorageFull, Unavailable
+from app.logs import log_outage
 from app.services.grading.recovery import take_over
 from app.services.operations.collect_garbage import sweep
 from app.services.public_log.run_receipts import issue_late
@@ -35,6 +37,14 @@ review_log = logging.getLogger("podium.reviews")
 worker_log = logging.getLogger("podium.worker")
 
 
+def _log(log: logging.Logger, event: str, error: Exception) -> None:
+    """An outage in a line, from time to time; what nobody expected with its traceback."""
+    if isinstance(error, Unavailable | StorageFull):
+        log_outage(log, event, error)
+    else:
+        log.error(event, exc_info=error)
+
+
 def run_garbage_collector(context: Context, stopping: threading.Event) -> None:
     """Remove stored files that no row names, every PODIUM_GC_HOURS until `stopping` is set.
 
@@ -44,8 +54,8 @@ def run_garbage_collector(context: Context, stopping: threading.Event) -> None:
     while seconds and not stopping.wait(seconds):
         try:
             removed = sweep(context)
-        except Exception:
-            gc_log.exception("cannot remove files that no row names")
+        except Exception as error:
+            _log(gc_log, "cannot remove files that no row names; the next turn tries again", error)
         else:
             gc_log.info(
                 "removed files that no row names",
@@ -59,9 +69,9 @@ def run_take_over(context: Context, stopping: threading.Event) -> None:
     while not stopping.wait(TAKE_OVER_SECONDS):
         try:
             gone = take_over(context, gone)
-        except Exception:
+        except Exception as error:
             gone = frozenset()
-            worker_log.exception("cannot look for servers that are gone")
+            _log(worker_log, "cannot look for servers that are gone; the next turn will", error)
 
 
 def run_late_receipts(context: Context, stopping: threading.Event) -> None:
@@ -72,8 +82,8 @@ def run_late_receipts(context: Context, stopping: threading.Event) -> None:
         looked_at = time.monotonic() if looks_at_all else looked_at
         try:
             count = issue_late(context, looks_at_all=looks_at_all)
-        except Exception:
-            receipt_log.exception("cannot issue receipts")
+        except Exception as error:
+            _log(receipt_log, "cannot issue receipts; the next turn will", error)
         else:
             if count:
                 receipt_log.info("issued receipts", extra={"receipts": count})
@@ -91,8 +101,8 @@ def run_reviewer(context: Context, stopping: threading.Event) -> None:
                 pass
         except Stopped:
             return
-        except Exception:
-            review_log.exception("cannot compute signals")
+        except Exception as error:
+            _log(review_log, "cannot compute signals; the next turn will", error)
 
 
 class ResultReader:
@@ -151,8 +161,8 @@ def run_result_reader(
         began = time.monotonic()
         try:
             count = reader.look()
-        except Exception:
-            result_log.exception("cannot read results ahead; the next board will")
+        except Exception as error:
+            _log(result_log, "cannot read results ahead; the next turn or board will", error)
             count = 0
         seconds = time.monotonic() - began
         if count:

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from app.domain.states import SubmissionState
 from app.errors import PodiumError, Unavailable
+from app.logs import log_outage
 from app.queue.consumer import Retry
 from app.services.grading import claims_to_give_back
 from app.services.grading.claim_jobs import delivered_job
@@ -100,7 +101,7 @@ class Deliveries:
         except Exception as error:
             # No grader got the file, so no attempt counts.
             if is_used_up(error):
-                log.warning("a grading has to wait", extra={"why": str(error)})
+                log_outage(log, "gradings have to wait", error)
             else:
                 log.exception("a delivered submission cannot be graded yet")
             await _hand_back(lifecycle, claiming, note)

@@ -10,6 +10,7 @@ from typing import Generic
 
 from app.domain.states import SubmissionState
 from app.errors import PodiumError
+from app.logs import log_outage
 from app.services.grading.claim_store import AnyClaim
 from app.services.grading.lifecycle import DATABASE_PAUSE_SECONDS, GradingEnd, GradingLifecycle
 
@@ -137,7 +138,7 @@ def pause(error: Exception) -> None:
     Any error may pass: a database that has no memory left, or was set to be read-only, too.
     """
     if isinstance(error, PodiumError):
-        log.warning("cannot claim submissions", extra={"error": type(error).__name__})
+        log_outage(log, "cannot claim submissions; they wait", error)
     else:
         log.error("cannot claim submissions", exc_info=error)
     time.sleep(DATABASE_PAUSE_SECONDS)

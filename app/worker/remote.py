@@ -15,6 +15,7 @@ from app.errors import Conflict, PodiumError, Unavailable
 from app.queue.consumer import Consumer, ConsumerConfig
 from app.queue.sizes import QUEUES, SMALL, share
 from app.services.grading import claims_to_give_back, recovery
+from app.services.operations.start_checks import refuse_other_store
 from app.services.regrades.add_submissions import finish_all
 from app.services.runtime import environment
 from app.services.runtime.blob_store import require_store
@@ -64,6 +65,7 @@ def run_worker(settings: Settings, config: WorkerConfig, on_ready: Callable[[str
         PortInUse: another process uses the port for its metrics.
         GradingFault: no grader can be started.
         BadSettings, StoreAway: the blob store cannot be used.
+        OtherStore: it is not that of the servers.
     """
     if not settings.queues:
         raise NoQueue(
@@ -82,6 +84,7 @@ def run_worker(settings: Settings, config: WorkerConfig, on_ready: Callable[[str
         if config.metrics_port is not None:
             log.info("metrics", extra={"url": serve_metrics(context, config.metrics_port)})
         _wait_for_schema(context)
+        refuse_other_store(settings)
         environment.agree(context.database, adopt=config.adopt)
         claims_to_give_back.give_back_noted(context)
         context.graders.warm_up()

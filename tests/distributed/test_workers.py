@@ -105,6 +105,14 @@ def test_a_schema_from_the_future_is_refused(unserved: Cluster) -> None:
     assert "newer than this Podium" in " ".join(worker.log.read_text().split())
 
 
+def test_a_worker_on_other_files_is_refused(two_servers: Cluster, tmp_path: Path) -> None:
+    """It would find none: above all, the shared disk of its machine is not mounted yet."""
+    worker = two_servers.worker(blobs_url=(tmp_path / "not-mounted").as_uri()).launch()
+
+    assert worker.wait() == 1
+    assert "machines share, is it mounted?" in " ".join(worker.log.read_text().split())
+
+
 def test_a_worker_of_another_environment_ends_and_hands_back(
     two_servers: Cluster, judge: Judge, slow: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import threading
 import time
@@ -19,9 +20,10 @@ from app.services.grading import gradings_in_progress, lifecycle, recovery
 from app.services.regrades.start import start
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
-from app.storage.blobs.disk import DiskBlobs
+from app.storage.blobs.disk import STORE_FILE, DiskBlobs
 from app.storage.database.records import SubmissionRecord
 from app.storage.queries import direct_claims, submissions
+from app.storage.queries.operation import faults
 from app.storage.queries.regrades import outcomes, regrades
 from app.worker.grading_loop import IDLE_SECONDS
 from app.worker.loop import Worker, regrading_loop
@@ -278,3 +280,25 @@ def test_a_file_that_the_store_has_lost_is_a_fault_and_others_go_on(server: Serv
     assert server.row(lost).state is SubmissionState.FAILED
     assert server.row(lost).attempts == server.context.settings.grading_attempts
     assert server.row(other).state is SubmissionState.GRADED
+
+
+def test_a_store_that_is_unmounted_costs_no_attempt(server: Server) -> None:
+    blobs = server.context.settings.data_dir / "blobs"
+    (blobs / STORE_FILE).write_text("a" * 32)
+    server.context.close()
+    context = open_context(server.context.settings)
+    server.context = context
+    sent, turns = server.submit(), itertools.count()
+    for before in (lambda: None, lambda: DiskBlobs(blobs)):  # there is nothing, or a new directory
+        blobs.rename(blobs.with_name("elsewhere"))
+        before()
+        Worker(context).run(lambda idle: next(turns) % 4 == 3)
+        assert server.row(sent).attempts <= 1
+        shutil.rmtree(blobs, ignore_errors=True)
+        blobs.with_name("elsewhere").rename(blobs)
+
+    Worker(context).run(lambda _: server.row(sent).state.is_settled)
+
+    assert (server.row(sent).state, server.row(sent).attempts) == (SubmissionState.GRADED, 1)
+    with context.database.read() as session:
+        assert faults.faults_of(session, sent) == []

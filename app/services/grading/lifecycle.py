@@ -16,6 +16,7 @@ from typing import Generic
 from app.domain.states import SubmissionState
 from app.errors import StorageFull, Unavailable
 from app.graders.messages.results import GraderFault, GradingResult
+from app.logs import log_outage
 from app.services.grading.claim_store import AnyClaim, ClaimStore
 from app.services.grading.postponed import Postponed
 from app.services.grading.send_to_grader import send_to_grader
@@ -68,6 +69,10 @@ class GradingLifecycle(Generic[AnyClaim]):
             not_started = isinstance(outcome, GraderFault) and outcome.kind == "not_started"
             if self._are_others and not_started:
                 self._postpone(claimed, end, "no grader can be started here")
+                return
+            lacks_file = isinstance(outcome, GraderFault) and outcome.kind == "storage"
+            if lacks_file and not self._context.blobs.is_there():
+                self._postpone(claimed, end, f"{self._context.blobs.name} is not there")
                 return
             self.claims.graded(claimed, time.monotonic() - started)
             self._finish(claimed, outcome, end)
@@ -135,7 +140,7 @@ class GradingLifecycle(Generic[AnyClaim]):
 
     def _postpone(self, claimed: AnyClaim, end: GradingEnd, why: str) -> None:
         """Give a submission back after a pause: nothing was tried, so no attempt counts."""
-        log.warning("a grading has to wait", extra={"submission": claimed.id, "why": why})
+        log_outage(log, "gradings have to wait", why, submission=claimed.id)
 
         def given_back(future: Future[None]) -> None:
             error = future.exception()

@@ -13,7 +13,7 @@ from pathlib import Path
 from sqlalchemy.orm import Session
 
 from app import __version__
-from app.errors import DISK_FULL, Conflict, DamagedFile, NotFound, StorageFull
+from app.errors import DISK_FULL, Conflict, DamagedFile, NotFound, StorageFull, Unavailable
 from app.file_digest import file_digest
 from app.services.operations.backup_format import (
     BLOB_LIST,
@@ -81,7 +81,7 @@ def back_up(
     limits = DatabaseLimits(readers=2, statement_seconds=STATEMENT_SECONDS)
     database = Database(settings.database_url, limits=limits)
     try:
-        with _full_disk_in_words(folder):
+        with _told_in_words(folder):
             manifest = _write_rows(database, folder, progress, signing_keys=signing_keys)
             _copy_files(blobs, folder, manifest, progress)
             _finish(folder, manifest)
@@ -92,9 +92,14 @@ def back_up(
 
 
 @contextlib.contextmanager
-def _full_disk_in_words(folder: Path) -> Iterator[None]:
+def _told_in_words(folder: Path) -> Iterator[None]:
     try:
         yield
+    except Unavailable as error:
+        raise Unavailable(
+            f"{error.detail} The backup in {folder} is incomplete, and `podium restore` refuses "
+            "it. Remove the folder, and back up again once that is over."
+        ) from error
     except (OSError, StorageFull) as error:
         if isinstance(error, OSError) and error.errno not in DISK_FULL:
             raise

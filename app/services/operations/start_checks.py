@@ -13,12 +13,12 @@ from app.errors import Conflict
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.context import INSTANCE
 from app.settings import Settings
+from app.storage.blobs.disk import STORE_FILE
 from app.storage.blobs.store import BlobStore
 from app.storage.database.database import Database
 from app.storage.database.engine import database_url, sqlite_file
 from app.storage.queries.operation import secrets
 
-STORE_FILE = "store"  # below the store's root: its identity
 IDENTITY_BYTES = 16
 FIRST_PROBLEMS = 3  # of quick_check; it may find thousands
 OWNER_FILE = "database"  # below the store's root: the identity of the database
@@ -29,7 +29,7 @@ class DamagedDatabase(Conflict):
 
 
 class OtherStore(Conflict):
-    """This server stores files elsewhere than the servers of its database."""
+    """This process stores files elsewhere than the servers of its database."""
 
 
 def refuse_damaged_database(settings: Settings) -> None:
@@ -81,10 +81,11 @@ def refuse_other_store(settings: Settings) -> None:
         cache.close()
     if known != own:
         raise OtherStore(
-            f"This server stores files in {store.name}, and the servers of its database "
-            "store them elsewhere: neither would find the files of the other. Give all servers of "
-            "one database the same PODIUM_BLOBS_URL, or this server a database of its own. If the "
-            f"store was moved without its file {STORE_FILE!r}, copy that file too."
+            f"This process stores files in {store.name}, and the servers of its database "
+            "store them elsewhere: neither would find the files of the other. Give all servers and "
+            "workers of one database the same PODIUM_BLOBS_URL, or this one a database of its own. "
+            "If that is a disk that machines share, is it mounted? If the store was moved without "
+            f"its file {STORE_FILE!r}, copy that file too."
         )
 
 

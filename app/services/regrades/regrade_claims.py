@@ -17,6 +17,7 @@ from app.services.grading.write_outcomes import grade_record
 from app.services.regrades.add_submissions import finish
 from app.services.runtime.context import Context
 from app.services.runtime.environment import refusal, this_environment
+from app.storage.database import notify
 from app.storage.queries.operation import environments
 from app.storage.queries.regrades import outcomes, regrades
 from app.storage.queries.regrades.outcomes import ClaimedRegrading, OutcomeRecord
@@ -52,11 +53,11 @@ class RegradeClaims:
             return None
         for one in running if limit > 0 else ():
             claimed = {each.id for each in busy if each.regrade_id == one.id}
-            ids = self._queued(one.id, limit + len(busy))
+            ids, is_done = self._queued(one.id, limit + len(busy))
             new = [each for each in ids if each not in claimed][:limit]
             if new:
                 return self._begin(one.id, new)
-            if not ids:
+            if is_done:
                 self._finish(one.id)
         return []
 
@@ -134,16 +135,31 @@ class RegradeClaims:
         if agreed is not None and agreed[0] != this_environment():
             raise refusal(*agreed)
 
-    def _queued(self, regrade_id: str, limit: int) -> list[str]:
+    def _queued(self, regrade_id: str, limit: int) -> tuple[list[str], bool]:
+        """Submissions that this process may claim, and whether nothing is left to grade."""
         with self._context.database.read() as session:
-            return outcomes.queued(session, regrade_id, limit)
+            names = self._names(session, regrade_id)
+            ids = outcomes.queued(session, regrade_id, limit, of=names)
+            return ids, not (ids or outcomes.queued(session, regrade_id, 1))
+
+    def _names(self, session: Session, regrade_id: str) -> list[str] | None:
+        """The names of this server and of those that are gone; None if claims have no names.
+
+        The queue gives a submission to one worker at a time, and SQLite has one server.
+        """
+        if self._are_others or self._context.database.is_sqlite:
+            return None
+        own = self._context.instance
+        others = [one for one in outcomes.claimants(session, regrade_id) if one != own]
+        return [own, *(one for one in others if not notify.is_listening(session, one))]
 
     def _begin(self, regrade_id: str, submission_ids: Sequence[str]) -> list[ClaimedRegrading]:
         """Begin an attempt at those of the submissions that are still to be graded."""
 
         def begin(session: Session) -> list[ClaimedRegrading]:
             self._require_environment(session)
-            claimed = outcomes.begin(session, regrade_id, submission_ids)
+            names = self._names(session, regrade_id)
+            claimed = outcomes.begin(session, regrade_id, submission_ids, of=names)
             lost = [one for one in claimed if one.attempts > DEATHS + self._attempts]
             for one in lost:
                 record = _record(one, GraderFault("worker_lost", ""), "")

@@ -13,7 +13,8 @@ from cachetools import LRUCache
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Session
 
-from app.errors import PodiumError
+from app.errors import PodiumError, StorageFull, Unavailable
+from app.logs import log_outage
 from app.prometheus_metrics import REVIEW_SECONDS, REVIEWED
 from app.review.likeness import PROBES, cells_of, is_constant, probes
 from app.review.scores import ScoredSubmission, score_signals
@@ -100,8 +101,12 @@ class Reviewer:
                 known = version_facts(self.context, version_id, self.stopping)
             except Stopped:
                 raise
-            except Exception:
-                log.exception("signals of a version have to wait", extra={"version": version_id})
+            except Exception as error:
+                waits = "signals of a version have to wait"
+                if isinstance(error, Unavailable | StorageFull):
+                    log_outage(log, waits, error, version=version_id)
+                else:
+                    log.exception(waits, extra={"version": version_id})
                 self._passed_over[version_id] = time.monotonic() + PASSED_OVER_SECONDS
                 return None
             self._versions[version_id] = known

@@ -16,10 +16,11 @@ from pathlib import Path
 from app.errors import StoreAway
 from app.storage.blobs.key_turns import KeyTurns
 from app.storage.blobs.lease import Lease
-from app.storage.blobs.upload import translate_disk_full
+from app.storage.blobs.upload import translate_disk_full, translate_store_away
 
 PARTIAL = "making"
 BLOCK_BYTES = 512  # the unit of st_blocks
+FETCHED = "fetched files ('cache' in PODIUM_DATA_DIR)"
 SLACK_FRACTION = 16  # sizes are measured again after 1/16 of the limit was added
 
 
@@ -46,7 +47,7 @@ class FileCache:
 
         Raises:
             StorageFull: the disk is full.
-            StoreAway: `make` raised it.
+            StoreAway: `make` raised it, or the disk of the cache fails or is read-only.
         """
         path = self.root / key
         found = self._open(path)
@@ -77,8 +78,13 @@ class FileCache:
             self._count(size)
 
     def remove(self, key: str) -> None:
-        """Remove an entry, unless it is in use."""
-        self._remove(self.root / key)
+        """Remove an entry, unless it is in use.
+
+        Raises:
+            StoreAway: the disk of the cache fails or is read-only.
+        """
+        with translate_store_away(FETCHED):
+            self._remove(self.root / key)
 
     def sweep(self) -> None:
         """Remove the unfinished files of dead processes, and entries beyond the limit."""
@@ -104,7 +110,8 @@ class FileCache:
     def _make(self, path: Path, make: Callable[[Path], None]) -> Lease:
         partial = self._partial / uuid.uuid4().hex
         try:
-            with translate_disk_full():
+            with translate_disk_full(FETCHED), translate_store_away(FETCHED):
+                partial.parent.mkdir(parents=True, exist_ok=True)  # whoever cleans disks removed it
                 make(partial)
                 size = _size(partial)
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -134,7 +141,8 @@ class FileCache:
             lease = Lease(path, descriptor)
             with contextlib.suppress(FileNotFoundError):
                 if _is_at(descriptor, path):
-                    os.utime(path, ns=(time.time_ns(), os.fstat(descriptor).st_mtime_ns))
+                    with contextlib.suppress(OSError):  # a disk that is read-only can be read
+                        os.utime(path, ns=(time.time_ns(), os.fstat(descriptor).st_mtime_ns))
                     return lease
             lease.close()  # removed after it was opened; there may be a new entry
 
@@ -236,4 +244,5 @@ def _delete(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # missing, or its disk fails: `sweep` removes it
+            path.unlink()

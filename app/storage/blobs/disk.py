@@ -23,6 +23,7 @@ from app.units import CHUNK_BYTES
 
 UPLOADS = "uploads"
 STAGED = "held"
+STORE_FILE = "store"  # the identity of the store, see `services/operations/start_checks`
 DIRECTORIES = frozenset(f"{number:02x}" for number in range(256))
 NO_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES})
 
@@ -50,6 +51,11 @@ class DiskBlobs:
             sync_directory(root)
         except OSError as error:
             raise _unusable(root, error) from None
+        self._identity = self._read_identity()
+
+    def is_there(self) -> bool:
+        """Whether the directory is still the one that this process found when it started."""
+        return self.staged.is_dir() and self._identity in (None, self._read_identity())
 
     @property
     def reserve(self) -> DiskReserve:
@@ -162,6 +168,11 @@ class DiskBlobs:
         """
         blob_path = path_of(sha256)
         return self.root / blob_path.directory / blob_path.file
+
+    def _read_identity(self) -> str | None:
+        with contextlib.suppress(OSError):
+            return (self.root / STORE_FILE).read_text(errors="replace")
+        return None
 
     def _link(self, file: Path, blob_path: Path) -> bool:
         """Make the blob a hard link to the file. Returns whether the file system allows it."""

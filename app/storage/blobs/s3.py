@@ -56,6 +56,10 @@ class S3Blobs:
         self._patience = Patience(self.name)
         self._verified = VerifiedFiles(of_cache=True)
 
+    def is_there(self) -> bool:
+        """S3 says itself that it is away."""
+        return True
+
     def new_upload(self) -> Upload:
         """Begin to store a file whose bytes arrive in pieces."""
         return self._spool.new_upload(self._keep)

@@ -16,6 +16,7 @@ from obstore.exceptions import BaseError, PermissionDeniedError, Unauthenticated
 from obstore.store import S3Store
 
 from app.errors import BadSettings, DamagedFile, StoreAway
+from app.logs import log_outage
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig, S3Config
@@ -160,7 +161,7 @@ def _read_only(store: S3Store, name: str, error: Exception) -> BadSettings | Non
 
 
 def _away(name: str, error: Exception) -> StoreAway:
-    log.warning("the blob store is away", extra={"store": name, "reason": _reason(error)})
+    log_outage(log, "the blob store is away", _reason(error), store=name)
     return StoreAway(_no_answer(name))
 
 

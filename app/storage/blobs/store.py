@@ -33,6 +33,9 @@ class BlobStore(Protocol):
     def is_local(self) -> bool:
         """Whether the files are on this machine's disks, so that a lease needs no copy."""
 
+    def is_there(self) -> bool:
+        """False if it is a directory that was unmounted, and no file of which can be missed."""
+
     def new_upload(self) -> Upload:
         """Begin to store a file whose bytes arrive in pieces."""
 

@@ -19,6 +19,7 @@ from app.storage.blobs.disk_reserve import DiskReserve
 
 CHECKED_BYTES = 16 << 20  # of an upload, between two looks at the free disk space
 # The directory was removed or unmounted, or its disk fails.
+SUBMITTED = "submitted files"
 AWAY = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EROFS, errno.EIO, errno.ESTALE})
 
 
@@ -162,27 +163,25 @@ class Upload:
 
 
 @contextlib.contextmanager
-def translate_disk_full() -> Iterator[None]:
-    """Raise `StorageFull` for an OSError that means that the disk is full."""
+def translate_disk_full(files: str = SUBMITTED) -> Iterator[None]:
+    """Raise `StorageFull` for an OSError that means that the disk for `files` is full."""
     try:
         yield
     except OSError as error:
         if error.errno not in DISK_FULL:
             raise
-        raise StorageFull("The disk for submitted files is full; nothing was stored.") from error
+        raise StorageFull(f"The disk for {files} is full; nothing was stored.") from error
 
 
 @contextlib.contextmanager
-def translate_store_away() -> Iterator[None]:
-    """Raise `StoreAway` for an OSError that means that a directory of the store is not there."""
+def translate_store_away(files: str = SUBMITTED) -> Iterator[None]:
+    """Raise `StoreAway` for an OSError that means that the directory of `files` is not there."""
     try:
         yield
     except OSError as error:
         if error.errno not in AWAY:
             raise
-        raise StoreAway(
-            f"The directory of submitted files cannot be written: {error.strerror}."
-        ) from error
+        raise StoreAway(f"The directory of {files} cannot be written: {error.strerror}.") from error
 
 
 def _open_locked(path: Path) -> int:

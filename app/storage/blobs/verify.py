@@ -9,9 +9,9 @@ from pathlib import Path
 
 from cachetools import LRUCache, TTLCache
 
-from app.errors import DamagedFile
+from app.errors import DamagedFile, StoreAway
 from app.file_digest import file_digest
-from app.storage.blobs.cache import FileCache
+from app.storage.blobs.cache import FETCHED, FileCache
 from app.storage.blobs.key_turns import KeyTurns
 from app.storage.blobs.lease import Lease
 from app.system_limits import is_used_up
@@ -115,7 +115,8 @@ def undamaged(
     """A lease on an entry of the cache. One that `require` finds damaged is made again, once.
 
     Raises:
-        DamagedFile: it is damaged again, or another lease keeps the damaged one.
+        DamagedFile: `make` raised it.
+        StoreAway: it is damaged again, so this disk fails: the bytes were right as they came.
     """
     lease = cache.get(key, make)
     try:
@@ -125,5 +126,9 @@ def undamaged(
         log.warning("a cached copy is damaged", extra={"copy": key, "reason": error.detail})
         cache.remove(key)
         lease = cache.get(key, make)
-        require(lease.path)
+        try:
+            require(lease.path)
+        except DamagedFile as again:
+            lease.close()
+            raise StoreAway(f"The disk for {FETCHED} does not keep what is written.") from again
     return lease

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from app.errors import DamagedFile, NotFound, PodiumError
+from app.errors import DamagedFile, NotFound, PodiumError, Unavailable
 from app.kaggle_api.signed_urls import secret_of
 from app.services.login import open_logins
 from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
@@ -249,6 +249,14 @@ def test_a_database_of_another_schema_is_not_backed_up(tmp_path: Path) -> None:
 
     with pytest.raises(BadBackup, match="is unfinished"):
         verified(tmp_path / "backup", silent)
+
+
+def test_a_database_that_goes_away_makes_no_backup_and_says_what_is_left(tmp_path: Path) -> None:
+    url = f"postgresql://podium@/podium?host={tmp_path}"
+    settings = Settings(data_dir=tmp_path / "data", database_url=url)
+
+    with pytest.raises(Unavailable, match=r"away.* The backup in .*/b is incomplete.* Remove the"):
+        back_up(settings, tmp_path / "b", silent)
 
 
 def test_a_lost_file_makes_no_backup(complete: Path, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from app.services.operations.start_checks import (
-    STORE_FILE,
     DamagedDatabase,
     OtherStore,
     refuse_damaged_database,
@@ -16,6 +15,7 @@ from app.services.operations.start_checks import (
 )
 from app.services.runtime.context import INSTANCE
 from app.settings import Settings
+from app.storage.blobs.disk import STORE_FILE
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy.orm import Session
@@ -31,8 +32,8 @@ def test_a_part_that_is_added_while_the_regrade_is_finished_is_graded(
     queued = outcomes.queued
     added: list[int] = []
 
-    def queued_slowly(session: Session, regrade_id: str, limit: int) -> list[str]:
-        found = queued(session, regrade_id, limit)
+    def queued_slowly(session: Session, regrade_id: str, limit: int, **names: Any) -> list[str]:
+        found = queued(session, regrade_id, limit, **names)
         if not found and not added:
             added.append(0)
             added.append(one.database.write(lambda own: add_more(own, regrade.id, queues=False)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from app.domain.states import RegradeState, SubmissionState
@@ -13,8 +15,10 @@ from app.storage.queries import submissions
 from app.storage.queries.operation import environments
 from app.storage.queries.operation.environments import Environment
 from app.storage.queries.regrades.outcomes import ClaimedRegrading
+from tests.graders.conftest import wait_until
+from tests.services.grading.test_take_over import server
 from tests.services.regrades.make import graded, new_grade, outcome, started, stored
-from tests.storage.make import NOON, World
+from tests.storage.make import NOON, World, make_world
 
 FAULT = GraderFault("crashed", "metric")
 
@@ -52,6 +56,33 @@ def test_submissions_in_flight_are_not_claimed_again(
     assert claim(claims, 0) == []
     assert claim(claims, 9, busy=first + second) == []
     assert stored(context, one.id).state is RegradeState.RUNNING
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])  # SQLite has one server
+def test_what_another_living_server_grades_is_not_claimed(
+    database_url: str, tmp_path: Path
+) -> None:
+    with server(database_url, tmp_path / "lives") as lives:
+        with server(database_url, tmp_path / "dies") as dies:
+            world = make_world(dies.database)
+            ids = [graded(world).id for _ in range(3)]
+            one = started(dies)
+            first = claim(RegradeClaims(dies), 2)
+            others = RegradeClaims(lives)
+
+            (last,) = claim(others)
+            assert [each.id for each in [*first, last]] == ids
+            for _ in range(DEATHS + lives.settings.grading_attempts):  # while one is slow
+                assert claim(others, busy=[last]) == []
+            assert stored(lives, one.id).state is RegradeState.RUNNING
+            RegradeClaims(dies).give_back(first[0]).result()
+            (given,) = claim(others, busy=[last])
+            assert (given.id, given.attempts) == (first[0].id, 1)
+
+        lost: list[ClaimedRegrading] = []
+        wait_until(lambda: bool(lost.extend(claim(others, busy=[last, given])) or lost))
+
+    assert [(each.id, each.attempts) for each in lost] == [(first[1].id, 2)]
 
 
 def test_the_oldest_regrade_comes_first(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from app.errors import DamagedFile, StoreAway
+from app.errors import DamagedFile, StorageFull, StoreAway
 from app.storage.blobs.cache import FileCache
-from app.storage.blobs.verify import VerifiedFiles
+from app.storage.blobs.verify import VerifiedFiles, undamaged
+from tests.storage.disks import small_disk
 
 ROOT = Path(__file__).parents[3]
 KB = 1024
@@ -223,6 +225,35 @@ def test_threads_that_wait_for_an_entry_fail_together_if_the_store_is_away(tmp_p
     assert (len(made), failures) == (1, ["away"] * 4)
     with pytest.raises(StoreAway):  # later ones try again
         cache.get("blobs/ab/cd", lambda _: (_ for _ in ()).throw(StoreAway("still")))
+
+
+def test_a_disk_of_this_machine_that_is_full_or_fails_says_nothing_about_the_store(tmp_path):
+    """So that a worker gives back what it cannot grade, and no attempt of the file counts."""
+    with small_disk(tmp_path / "disk", 400) as disk:
+        cache = FileCache(disk / "cache", 1 << 20)
+        cache.get(key(1), writing(KB)).close()
+        with pytest.raises(StorageFull, match=r"fetched files .*PODIUM_DATA_DIR.* is full"):
+            cache.get(key(2), writing(500 * KB))
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        try:
+            cache.get(key(1), writing(KB)).close()  # it is there
+            for failing in (lambda: cache.get(key(2), writing(KB)), lambda: cache.remove(key(1))):
+                with pytest.raises(StoreAway, match=r"fetched files .*: Read-only file system"):
+                    failing()
+        finally:
+            subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+        shutil.rmtree(disk / "cache")
+        cache.get(key(2), writing(KB)).close()
+
+
+def test_a_disk_that_damages_what_is_written_says_nothing_about_the_store(cache):
+    def require(path):
+        raise DamagedFile(f"{path} is damaged")
+
+    with pytest.raises(StoreAway, match="does not keep what is written"):
+        undamaged(cache, key(1), writing(KB), require)
+    cache.remove(key(1))  # nothing has a lease
+    assert names(cache) == []
 
 
 def test_a_file_that_is_used_again_is_not_read_again_unless_it_changed(cache):

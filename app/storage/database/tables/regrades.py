@@ -48,7 +48,8 @@ class Regrade(Base):
 class RegradeOutcome(Base):
     """The outcome of a regrade for a submission: a grade in full, violations, or a fault.
 
-    It is `queued` until then. `attempts` counts the gradings that were begun.
+    It is `queued` until then. `attempts` counts the gradings that were begun. `claimed_by` is the
+    server that began the last one; null where the queue gives each submission to one worker.
     """
 
     __tablename__ = "regrade_outcome"
@@ -78,3 +79,4 @@ class RegradeOutcome(Base):
     place: Mapped[str | None] = mapped_column(Text)
     graded_at: Mapped[datetime | None] = mapped_column(UtcDateTime)
     search_score: Mapped[float | None] = mapped_column(Double)
+    claimed_by: Mapped[str | None] = mapped_column(Text)

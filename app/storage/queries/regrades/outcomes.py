@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, func, insert, or_, select, true, update
 from sqlalchemy.orm import Session
 
 from app.domain.states import SETTLED, RegradeState, SubmissionState
@@ -27,6 +27,8 @@ IS_THIS = TABLE.c.regrade_id == bindparam("of_regrade")
 SETTLE = update(TABLE).where(
     IS_THIS, TABLE.c.submission_id == bindparam("of_submission"), IS_QUEUED
 )
+
+Names = Sequence[str] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,57 +115,70 @@ def fill(session: Session, regrade: RegradeRecord) -> list[tuple[str, int]]:
 
     Returns their ids and the bytes of their files.
     """
-    known = (
-        select(TABLE.c.submission_id)
-        .where(TABLE.c.regrade_id == regrade.id, TABLE.c.submission_id == SUBMISSION.c.id)
-        .exists()
-    )
     query = (
         select(SUBMISSION.c.id, SUBMISSION.c.version_id, SUBMISSION.c.bytes)
         .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .where(
-            RUN.c.competition == regrade.competition,
-            SUBMISSION.c.state.in_(sorted(SETTLED)),
-            ~known,
-        )
+        .where(*_missing(regrade))
         .order_by(SUBMISSION.c.id)
         .limit(FILLED_AT_ONCE)
     )
     if regrade.submission_id is not None:
         query = query.where(SUBMISSION.c.id == regrade.submission_id)
     found = session.execute(query).all()
-    if found:
-        session.execute(
-            insert(TABLE),
-            [
-                {
-                    "regrade_id": regrade.id,
-                    "submission_id": row.id,
-                    "version_id": regrade.version_id or row.version_id,
-                    "state": SubmissionState.QUEUED,
-                    "attempts": 0,
-                }
-                for row in found
-            ],
-        )
+    new = {"regrade_id": regrade.id, "state": SubmissionState.QUEUED, "attempts": 0}
+    rows = [
+        {**new, "submission_id": row.id, "version_id": regrade.version_id or row.version_id}
+        for row in found
+    ]
+    if rows:
+        session.execute(insert(TABLE), rows)
     return [(row.id, row.bytes) for row in found]
 
 
-def queued(session: Session, regrade_id: str, limit: int) -> list[str]:
-    """The first submissions of a regrade that are to be graded, the least tried first."""
+def _missing(regrade: RegradeRecord) -> tuple[ColumnElement[bool], ...]:
+    known = (
+        select(TABLE.c.submission_id)
+        .where(TABLE.c.regrade_id == regrade.id, TABLE.c.submission_id == SUBMISSION.c.id)
+        .exists()
+    )
+    of_competition = RUN.c.competition == regrade.competition
+    return of_competition, SUBMISSION.c.state.in_(sorted(SETTLED)), ~known
+
+
+def claimants(session: Session, regrade_id: str) -> list[str]:
+    """The servers that began to grade submissions of a regrade which have no outcome yet."""
+    mine = (TABLE.c.regrade_id == regrade_id, IS_QUEUED, TABLE.c.attempts > 0)
+    query = select(TABLE.c.claimed_by).where(*mine, TABLE.c.claimed_by.is_not(None)).distinct()
+    return list(session.execute(query).scalars())
+
+
+def queued(session: Session, regrade_id: str, limit: int, *, of: Names = None) -> list[str]:
+    """The first submissions of a regrade that are to be graded, the least tried first.
+
+    With `of` only those that no server has claimed, or one of these.
+    """
     query = (
         select(TABLE.c.submission_id)
-        .where(TABLE.c.regrade_id == regrade_id, IS_QUEUED)
+        .where(TABLE.c.regrade_id == regrade_id, IS_QUEUED, _claimed_by(of))
         .order_by(TABLE.c.attempts, TABLE.c.submission_id)
         .limit(limit)
     )
     return list(session.execute(query).scalars())
 
 
+def _claimed_by(of: Names) -> ColumnElement[bool]:
+    claimant = TABLE.c.claimed_by
+    return true() if of is None else or_(claimant.is_(None), claimant.in_(of))
+
+
 def begin(
-    session: Session, regrade_id: str, submission_ids: Sequence[str]
+    session: Session, regrade_id: str, submission_ids: Sequence[str], *, of: Names = None
 ) -> list[ClaimedRegrading]:
-    """Count an attempt for those of the submissions that are to be graded, and return them."""
+    """Count an attempt for those of the submissions that are to be graded, and return them.
+
+    With `of` only those that no server has claimed, or one of these; the first of these has them
+    then.
+    """
     mine = (TABLE.c.regrade_id == regrade_id, TABLE.c.submission_id.in_(submission_ids), IS_QUEUED)
     query = (
         select(
@@ -176,13 +191,15 @@ def begin(
         )
         .join(REGRADE, REGRADE.c.id == TABLE.c.regrade_id)
         .join(SUBMISSION, SUBMISSION.c.id == TABLE.c.submission_id)
-        .where(*mine, REGRADE.c.state == RegradeState.RUNNING)
+        .where(*mine, _claimed_by(of), REGRADE.c.state == RegradeState.RUNNING)
         .order_by(TABLE.c.submission_id)
         .with_for_update(of=TABLE)
     )
     found = [ClaimedRegrading(**row) for row in session.execute(query).mappings()]
     if found:
-        session.execute(update(TABLE).where(*mine).values(attempts=TABLE.c.attempts + 1))
+        locked = (mine[0], TABLE.c.submission_id.in_([one.id for one in found]))
+        new = {"attempts": TABLE.c.attempts + 1, "claimed_by": of[0] if of else None}
+        session.execute(update(TABLE).where(*locked).values(new))
     return found
 
 
@@ -196,7 +213,7 @@ def give_back(session: Session, claimed: ClaimedRegrading) -> None:
             TABLE.c.attempts == claimed.attempts,
             IS_QUEUED,
         )
-        .values(attempts=TABLE.c.attempts - 1)
+        .values(attempts=TABLE.c.attempts - 1, claimed_by=None)
     )
 
 
@@ -222,19 +239,10 @@ def progress(session: Session, regrade_ids: Sequence[str]) -> dict[str, dict[str
 
 def count_missing(session: Session, regrade: RegradeRecord) -> int:
     """How many settled submissions of the competition the regrade does not have."""
-    known = (
-        select(TABLE.c.submission_id)
-        .where(TABLE.c.regrade_id == regrade.id, TABLE.c.submission_id == SUBMISSION.c.id)
-        .exists()
-    )
     query = (
         select(func.count())
         .select_from(SUBMISSION)
         .join(RUN, RUN.c.id == SUBMISSION.c.run_id)
-        .where(
-            RUN.c.competition == regrade.competition,
-            SUBMISSION.c.state.in_(sorted(SETTLED)),
-            ~known,
-        )
+        .where(*_missing(regrade))
     )
     return int(session.execute(query).scalar_one())
