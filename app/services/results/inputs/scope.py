@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -27,6 +27,7 @@ from app.statistics.attempts import Grid, make_grid
 from app.statistics.estimates import means_in_percent
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments, competitions, exposure
+from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.regrades.in_force import NOW, Basis, InForce, in_force
 
 MOST_COMPETITIONS = 100_000
@@ -106,9 +107,16 @@ def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
 
 
 def result_context(
-    context: Context, name: str, filters: ResultFilter, *, with_imports: bool = True
+    context: Context,
+    name: str,
+    filters: ResultFilter,
+    *,
+    with_imports: bool = True,
+    note: Callable[[RunResult], None] | None = None,
 ) -> tuple[ResultContext, dict[str, CompetitionInfo]]:
     """The counted attempts of one experiment; without `with_imports`, imported ones are missing.
+
+    Each run is given to `note` as well, which saves a second reading of all of them.
 
     Raises:
         NotFound: the experiment or the suite does not exist.
@@ -117,11 +125,16 @@ def result_context(
         LeaderboardsMissing: a competition has no medals to win.
     """
     with context.database.snapshot():  # of one regrade, before or after it is applied
-        return _read_context(context, name, filters, with_imports=with_imports)
+        return _read_context(context, name, filters, with_imports=with_imports, note=note)
 
 
 def _read_context(
-    context: Context, name: str, filters: ResultFilter, *, with_imports: bool
+    context: Context,
+    name: str,
+    filters: ResultFilter,
+    *,
+    with_imports: bool,
+    note: Callable[[RunResult], None] | None,
 ) -> tuple[ResultContext, dict[str, CompetitionInfo]]:
     record = experiments.find(context, name)
     refuse_unknown_flags(context, filters)
@@ -131,6 +144,7 @@ def _read_context(
         archived=filters.archived,
         with_imports=with_imports,
         basis=filters.basis,
+        note=note,
     )[name]
     as_of = filters.basis.as_of
     slugs = suite_slugs(context, filters.suite, archived=filters.archived, as_of=as_of)
