@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.medals import Medal
 from app.domain.result_choices import Axis
 from app.domain.states import SubmissionState
-from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
+from app.services.results.inputs.scope import ResultContext, ResultFilter, gathered
 from app.services.runtime.context import Context
 from app.statistics.efficiency import Usage
 from app.statistics.medals_over_time import RunHistory, TimedSubmission
@@ -78,7 +78,8 @@ def histories_of(
             rejected[run.run] = run.final
 
     with context.database.snapshot(), context.database.read() as session:
-        counted, _ = result_context(context, name, filters, with_imports=False, note=note)
+        count, _ = gathered(context, name, filters, with_imports=False, note=note)
+        counted = count(filters)
         scales = {run: _scale(use, axis) for run, use in results.usages(session, name).items()}
         for one in results.graded_submissions(session, name, basis=filters.basis):
             scale = scales[one.run]
