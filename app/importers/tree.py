@@ -95,18 +95,22 @@ def list_files(source: Path, *, max_files: int) -> list[SourceFile]:
     return entries
 
 
-def copy_file(entry: SourceFile, staging: Path, *, max_bytes: int, too_large: str) -> StagedFile:
-    """Copy one file into `staging`, unpacked if it is packed, and synced to disk.
+def copy_file(
+    entry: SourceFile, staging: Path, *, max_bytes: int, too_large: str, packed: bool = False
+) -> StagedFile:
+    """Copy one file into `staging`, synced to disk, and unpacked unless it is to stay `packed`.
 
     Raises:
         BadCompetition: it has more than `max_bytes` (then the message is `too_large`), is damaged,
             is a Git LFS pointer, or cannot be read.
     """
-    target = staging / entry.staged
+    unpacks = entry.is_unpacked and not packed
+    path = entry.staged if unpacks else entry.path
+    target = staging / path
     target.parent.mkdir(parents=True, exist_ok=True)
     digest, size = hashlib.sha256(), 0
     with _open_regular(entry) as stored, target.open("xb") as out:
-        stream = unpacked(stored) if entry.is_unpacked else stored
+        stream = unpacked(stored) if unpacks else stored
         while chunk := _read(stream, entry):
             if size == 0 and chunk.startswith(GIT_LFS):
                 raise BadCompetition([problem(entry.path, "", IS_POINTER)])
@@ -117,7 +121,7 @@ def copy_file(entry: SourceFile, staging: Path, *, max_bytes: int, too_large: st
             out.write(chunk)
         out.flush()
         os.fsync(out.fileno())
-    return StagedFile(entry.staged, size, digest.hexdigest())
+    return StagedFile(path, size, digest.hexdigest())
 
 
 def sync_folders(staging: Path) -> None:

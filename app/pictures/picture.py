@@ -6,10 +6,18 @@ import textwrap
 from dataclasses import dataclass
 from typing import Any
 
+from app.reports.document.report import NamedRows
 from app.reports.document.tables import to_spreadsheet_csv
 
 LINE = 100  # characters of a caption's line
 LONGEST_TITLE = 120
+# The columns of kinds that may have nothing to draw.
+COLUMNS = {
+    "medal-rates": ("experiment", "any_medal", "low", "high", "gold", "silver", "bronze"),
+    "cost": ("experiment", "cost", "any_medal", "low", "high"),
+    "heat-map": ("competition", "seed", "state"),
+    "leaderboard": ("part", "place", "score", "line", "experiment"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +48,7 @@ class Picture:
         if self.kind == "leaderboard":
             parts = ("board", "medal_lines", "attempts")
             rows = [{"part": part, **row} for part in parts for row in self.values[part]]
-            names = ("part", "place", "score", "line", "experiment")
-            rows = [{name: row.get(name) for name in names} for row in rows]
+            rows = [{name: row.get(name) for name in COLUMNS[self.kind]} for row in rows]
         elif self.kind == "comparison":
             named = {"a": self.values["a"], "b": self.values["b"], "rate": self.values["rate"]}
             rows = [
@@ -51,4 +58,4 @@ class Picture:
             ]  # fmt: skip
         else:
             rows = self.values["rows"]
-        return to_spreadsheet_csv(rows).encode()
+        return to_spreadsheet_csv(rows or NamedRows(COLUMNS.get(self.kind, ()), [])).encode()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import NamedRows, Report
 from app.reports.document.tables import cell
 from app.services.results.competition_results import CompetitionResult
 from app.services.results.inputs.attempts import CompetitionInfo
@@ -43,4 +43,5 @@ def competition_report(
         )  # fmt: skip
         return ReportPage([table], [f"{code}: {note}" for code, note in info.flags])
 
-    return Report(document, rows, page)
+    columns = [each.name for each in fields(CompetitionResult)]
+    return Report(document, NamedRows(columns, rows), page)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import NamedRows, Report
 from app.reports.document.result_context import marked, shared_notes
 from app.reports.document.tables import interval_cell
 from app.reports.medal_rates import ends
 from app.services.results.inputs.scope import ResultContext, ResultFilter
-from app.statistics.item_analysis import ItemTable
+from app.statistics.item_analysis import Item, ItemTable
 from app.statistics.rasch import FEWEST
+
+INTERVALS = ("slope95", "discrimination95")
 
 
 def items_report(
@@ -27,7 +29,7 @@ def items_report(
     rows = []
     for one in documents:
         flat = dict(one)
-        for name in ("slope95", "discrimination95"):
+        for name in INTERVALS:
             flat |= ends(name, flat.pop(name))
         rows.append(flat)
     document = {
@@ -90,7 +92,9 @@ def items_report(
         notes += [f"{name} is not counted: {reason}" for name, reason in absent]
         return ReportPage([table, abilities], notes)
 
-    return Report(document, rows, page)
+    columns = [each.name for each in fields(Item) if each.name not in INTERVALS]
+    columns += [name for each in INTERVALS for name in ends(each, None)]
+    return Report(document, NamedRows(columns, rows), page)
 
 
 def _number(value: float | None) -> str:

@@ -18,8 +18,9 @@ from app.reports.board_columns import (
     plus_minus,
 )
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import Report, RowsOnDemand
+from app.reports.document.report import NamedRows, Report, RowsOnDemand
 from app.reports.document.result_context import (
+    CONTEXT,
     context_columns,
     context_document,
     footnotes,
@@ -86,6 +87,8 @@ def _board_rows(board: Board) -> list[Mapping[str, Any]]:
     rows: list[Mapping[str, Any]] = [line for row in board.rows for line in rates_rows(*row)]
     if board.next_cursor is not None:
         return rows
+    if not rows and not board.absent:
+        return NamedRows(RATE_ROW, [])
     names = list(rows[0]) if rows else ["experiment", "not_counted"]
     return rows + [
         dict.fromkeys(names) | {"experiment": name, "not_counted": reason}
@@ -171,7 +174,7 @@ def _estimate(one: Estimate) -> dict[str, Any]:
     return {name: getattr(one, name) for name in ESTIMATE}
 
 
-def rates_rows(context: ResultContext, groups: Mapping[str, GroupRates]) -> list[dict[str, Any]]:
+def rates_rows(context: ResultContext, groups: Mapping[str, GroupRates]) -> NamedRows:
     """Medal rates as flat rows: one for each group and rate."""
     rows = []
     for name, group in groups.items():
@@ -203,7 +206,7 @@ def rates_rows(context: ResultContext, groups: Mapping[str, GroupRates]) -> list
                     "not_counted": None,
                 }
             )
-    return rows
+    return NamedRows(RATE_ROW, rows)
 
 
 def ends(name: str, interval: Interval | None) -> dict[str, float | None]:
@@ -214,3 +217,11 @@ def ends(name: str, interval: Interval | None) -> dict[str, float | None]:
     """
     low, high = interval or (None, None)
     return {f"{name}_low": low, f"{name}_high": high}
+
+
+RATE_ROW = (
+    "experiment", "agent", "model", "suite", "padding", "group", "competitions", "seeds", "rate",
+    "mean", "sem", *ends("ci95", None), *ends("bootstrap95", None), "runs_sem", "runs_df",
+    *ends("runs95", None), "competitions_sem", *ends("competitions95", None),
+    *ends("bounds", None), "missing_in_group", *CONTEXT, "not_counted",
+)  # fmt: skip

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import Report, RowsOnDemand
+from app.reports.document.report import NamedRows, Report, RowsOnDemand
 from app.reports.document.tables import cell
 from app.services.results.inputs.attempts import EXCLUDED
 from app.services.results.run_outcomes import RunOutcome
-from app.services.results.trajectory import Trajectory
+from app.services.results.trajectory import Step, Trajectory
 from app.statistics.efficiency import COSTS
+
+OUTCOME = (
+    "competition", "seed", "run", "standing", "why", "failure", "sort", "score", "medal",
+    "above_median", "better", "best_score", "scores", "uncounted_beside", "baseline", "threshold",
+    "improvement", "success", "best_improvement", "ever_success", *COSTS, "created_at",
+    "started_at", "closed_at",
+)  # fmt: skip
 
 
 def outcomes_report(name: str, threshold: float | None, found: Sequence[RunOutcome]) -> Report:
@@ -23,7 +30,11 @@ def outcomes_report(name: str, threshold: float | None, found: Sequence[RunOutco
              "improvement", "success", "ever_success", "failure")  # fmt: skip
     return Report(
         document,
-        RowsOnDemand(lambda: [{"experiment": name, **row} for row in rows]),
+        RowsOnDemand(
+            lambda: NamedRows(
+                ("experiment", *OUTCOME), [{"experiment": name, **row} for row in rows]
+            )
+        ),
         lambda: ReportPage([Table(shown, [[cell(row[key]) for key in shown] for row in rows])], []),
     )
 
@@ -57,7 +68,10 @@ def trajectory_report(found: Trajectory) -> Report:
              "final")  # fmt: skip
     return Report(
         document,
-        [{"run": run.id, **step} for step in steps],
+        NamedRows(
+            ("run", *(each.name for each in fields(Step))),
+            [{"run": run.id, **step} for step in steps],
+        ),
         lambda: ReportPage(
             [Table(shown, [[cell(step[key]) for key in shown] for step in steps])], []
         ),

@@ -8,11 +8,14 @@ from typing import Any
 
 from app.domain.wording import counted
 from app.reports.document.page import ReportPage, Table
-from app.reports.document.report import Report
+from app.reports.document.report import NamedRows, Report
 from app.reports.document.tables import cell
 from app.services.results.noise.experiment_noise import FinalScore, RateNoise, rate_noise
 from app.storage.queries.noise.uncertainties import UncertaintyRecord
 
+FINAL = ("competition", "seed", "run", "submission", "score", "medal")
+NOISE = ("standard_error", "low", "high", "medals", "reason", "resamples", "undefined", "rows",
+         "estimated_at")  # fmt: skip
 MEDALS = ("gold", "silver", "bronze", "none")
 REGRADED = "a regrade gave the score, and the noise is estimated of first grades"
 MEANING = (
@@ -23,9 +26,7 @@ MEANING = (
 
 def uncertainty_document(kept: UncertaintyRecord | None) -> dict[str, Any]:
     """The noise of a score as fields; all null if nobody asked for it."""
-    names = ("standard_error", "low", "high", "medals", "reason", "resamples", "undefined",
-             "rows", "estimated_at")  # fmt: skip
-    found = {name: None if kept is None else getattr(kept, name) for name in names}
+    found = {name: None if kept is None else getattr(kept, name) for name in NOISE}
     # A run has a seed too, and stands in the same row.
     return {**found, "resampling_seed": None if kept is None else kept.seed}
 
@@ -53,7 +54,10 @@ def noise_report_of(document: Mapping[str, Any]) -> Report:
         table = Table(shown, [[cell(row[key]) for key in shown] for row in rows])
         return ReportPage([table], [*noise_notes(rates), MEANING])
 
-    return Report(document, rows, page)
+    names = [name for name in (*FINAL, *NOISE) if name != "medals"]
+    shares = [f"chance_{medal}" for medal in MEDALS]
+    columns = ("experiment", *names, "resampling_seed", *shares)
+    return Report(document, rows or NamedRows(columns, []), page)
 
 
 def noise_notes(rates: Sequence[RateNoise]) -> list[str]:
@@ -84,5 +88,4 @@ def _noise(one: FinalScore) -> dict[str, Any]:
 
 
 def _fields(one: FinalScore) -> dict[str, Any]:
-    names = ("competition", "seed", "run", "submission", "score", "medal")
-    return {name: getattr(one, name) for name in names}
+    return {name: getattr(one, name) for name in FINAL}

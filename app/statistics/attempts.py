@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from app.domain.result_choices import RATES, Padding
 from app.domain.wording import first_few
-from app.errors import AttemptsMissing, NoResults
+from app.errors import AttemptsMissing, Conflict, NoResults
 from app.statistics.attempt_columns import KINDS, Attempt, Attempts, attempt_of
 
+MOST_MISSING = 100_000  # a list of them takes 45 MB, and 8 MB of an answer
 COUNTS = np.array([attempt_of("", "", 0, each).outcomes for each in range(KINDS)], dtype=np.uint8)
 
 
@@ -86,6 +87,7 @@ def make_grid(
         ValueError: an attempt is there twice, or attempts of several experiments are mixed.
         AttemptsMissing: results are missing, and the padding does not allow it.
         NoResults: there is no attempt.
+        Conflict: more than MOST_MISSING results are missing.
     """
     slugs = tuple(sorted(set(competitions)))
     column = {slug: at for at, slug in enumerate(slugs)}
@@ -98,6 +100,13 @@ def make_grid(
     if not slugs or not numbers:
         raise NoResults(
             "No run at these competitions has a result, and no result was imported for them."
+        )
+    gaps = len(numbers) * len(slugs) - len(of_attempts)
+    if gaps > MOST_MISSING:
+        raise Conflict(
+            f"{gaps:,} attempts have no result, of {len(numbers):,} seeds at {len(slugs):,} "
+            f"competitions, and each would be listed; at most {MOST_MISSING:,} may be missing. Ask "
+            "for a suite of the competitions at which the experiment has results."
         )
     at_rows = np.searchsorted(numbers, of_attempts)
     outcomes = np.zeros((len(numbers), len(slugs), len(RATES)), dtype=np.uint8)

@@ -5,6 +5,7 @@ Bands are of each moment by itself, not of the whole curve at once.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -90,15 +91,21 @@ def medals_over(
 ) -> list[Point]:
     """The medal rate at each moment: the mean over competitions of the shares of their runs.
 
-    A run without a submission has no medal.
+    A run without a submission has no medal. `moments` ascend.
     """
-    medals = [[_medal(chosen(history, choice, at)) for at in moments] for history in histories]
-    won = np.array([[[m is not None, m is Medal.GOLD] for m in run] for run in medals], dtype=float)
-    by_run = won.reshape(len(histories), -1)
-    rows = list(dict.fromkeys(history.competition for history in histories))
-    row = np.array([rows.index(history.competition) for history in histories])
-    attempts = np.bincount(row)
-    successes = np.stack([by_run[row == at].sum(axis=0) for at in range(len(rows))])
+    rows = {slug: n for n, slug in enumerate(dict.fromkeys(each.competition for each in histories))}
+    attempts = np.bincount([rows[each.competition] for each in histories])
+    # By competition, by moment: how many more runs have a medal, and gold, than one moment before.
+    gained = [[[0, 0] for _ in moments] for _ in rows]
+    for history in histories:
+        found, before = gained[rows[history.competition]], None
+        for n in _first_after(moments, history):
+            medal = _medal(chosen(history, choice, moments[n]))
+            if medal is not before:
+                found[n][0] += (medal is not None) - (before is not None)
+                found[n][1] += (medal is Medal.GOLD) - (before is Medal.GOLD)
+                before = medal
+    successes = np.array(gained, dtype=float).cumsum(axis=1).reshape(len(rows), -1)
     shares = successes / attempts[:, None]
     means = [mean_in_percent(column, len(rows)) for column in shares.T.tolist()]
     runs, competitions = over_runs(shares, attempts), over_competitions(shares)
@@ -110,6 +117,14 @@ def medals_over(
         )
         for n, at in enumerate(moments)
     ]  # fmt: skip
+
+
+def _first_after(moments: Sequence[float], history: RunHistory) -> list[int]:
+    """The first of the moments after each change of what counts; a choice is asked for at these."""
+    changes = [each.at for each in history.sent]
+    if history.invalid_from is not None:
+        changes.append(history.invalid_from)
+    return sorted({bisect_left(moments, at) for at in changes} - {len(moments)})
 
 
 def _medal(sent: TimedSubmission | None) -> Medal | None:

@@ -7,7 +7,7 @@ can know, so regret cannot be avoided altogether; a rule that has less is the be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,12 +72,11 @@ class ShakeUp:
 
 def selection_regret(histories: Sequence[RunHistory], choice: Choice = Choice.SELECTED) -> Regret:
     """The regret of a choice in medals, against the choice of each run's best submission."""
+    slugs = [history.competition for history in histories]
     ours, best = (
-        _by_competition(
-            histories, [_won(chosen(history, rule)) for history in histories]
-        )
+        _by_competition(slugs, [_won(chosen(history, rule)) for history in histories])
         for rule in (choice, Choice.ORACLE)
-    )  # fmt: skip
+    )
     found = _difference(ours, best)
     lost = sum(int((top - mine).sum()) for mine, top in zip(ours, best, strict=True))
     return Regret(
@@ -91,15 +90,15 @@ def percentile_regret(histories: Sequence[RunHistory], choice: Choice) -> Differ
     A run without a valid submission has percentile 0 and no regret. The percentiles of all
     submissions have to be known.
     """
+    slugs = [history.competition for history in histories]
     ours = [_percentile(chosen(history, choice)) for history in histories]
     best = [max(map(_percentile, history.sent), default=0.0) for history in histories]
-    return _difference(_by_competition(histories, ours), _by_competition(histories, best))
+    return _difference(_by_competition(slugs, ours), _by_competition(slugs, best))
 
 
 def shake_up(histories: Sequence[RunHistory]) -> ShakeUp | None:
     """How public and private ranks differ within runs; None if no run has two files to compare."""
-    moved: dict[str, list[float]] = {}
-    kept: dict[str, list[float]] = {}
+    compared: list[tuple[str, list[tuple[float, float]]]] = []
     for history in histories:
         sign = -1.0 if history.higher_is_better else 1.0
         both = [
@@ -107,23 +106,26 @@ def shake_up(histories: Sequence[RunHistory]) -> ShakeUp | None:
             for one in history.sent
             if one.public_score is not None
         ]
-        if len(both) < 2:
-            continue
-        public, private = np.array(both).T
-        ranks = rankdata(public) - rankdata(private)
-        moved.setdefault(history.competition, []).append(float(np.abs(ranks).mean()) / len(both))
-        # Of files with equal public scores the earlier one is chosen.
-        kept.setdefault(history.competition, []).append(
-            float(private[int(np.argmin(public))] == private.min())
-        )
-    if not moved:
+        if len(both) > 1:
+            compared.append((history.competition, both))
+    if not compared:
         return None
-    runs = sum(map(len, moved.values()))
-    return ShakeUp(runs, len(moved), len(histories) - runs, _share(moved), _share(kept))
+    moved, kept = np.empty(len(compared)), np.empty(len(compared))
+    counts = np.array([len(both) for _, both in compared])
+    for count in np.unique(counts):  # all runs with so many files at once
+        which = np.flatnonzero(counts == count)
+        public, private = np.moveaxis(np.array([compared[n][1] for n in which]), 2, 0)
+        ranks = rankdata(public, axis=1) - rankdata(private, axis=1)
+        moved[which] = np.abs(ranks).mean(axis=1) / count
+        # Of files with equal public scores the earlier one is chosen.
+        chosen_ones = private[np.arange(len(which)), np.argmin(public, axis=1)]
+        kept[which] = chosen_ones == private.min(axis=1)
+    slugs = [slug for slug, _ in compared]
+    shares = [_share(_by_competition(slugs, values.tolist())) for values in (moved, kept)]
+    return ShakeUp(len(slugs), len(set(slugs)), len(histories) - len(slugs), *shares)
 
 
-def _share(values: Mapping[str, Sequence[float]]) -> Share:
-    arrays = [np.array(each) for each in values.values()]
+def _share(arrays: Sequence[Array]) -> Share:
     return Share(_mean(arrays), *map(_percent, of_values(arrays)))
 
 
@@ -142,11 +144,11 @@ def _percent(interval: Interval | None) -> Interval | None:
     return None if interval is None else (PERCENT * interval[0], PERCENT * interval[1])
 
 
-def _by_competition(histories: Sequence[RunHistory], values: Sequence[float]) -> list[Array]:
-    """The values of the runs, an array for each competition."""
+def _by_competition(slugs: Sequence[str], values: Sequence[float]) -> list[Array]:
+    """The values of runs at these competitions, an array for each competition."""
     found: dict[str, list[float]] = {}
-    for history, value in zip(histories, values, strict=True):
-        found.setdefault(history.competition, []).append(value)
+    for slug, value in zip(slugs, values, strict=True):
+        found.setdefault(slug, []).append(value)
     return [np.array(each) for each in found.values()]
 
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import FOR_RESEARCHERS, Anyone, Ctx, Cursor, ExperimentPath
+from app.reports.document.report import NamedRows
 from app.services.experiments.archiving import archived_of_experiments
 from app.services.receipts import freeze, read
 from app.web.page_data.facts import archived_facts
@@ -34,9 +35,10 @@ def show_receipts(
         api=f"/v1/experiments/{quote(name, safe='')}/receipts", found=found, after=after,
         archived=archived, replaced=replaced, frozen=frozen,
         is_first=cursor is None,
-        table=lambda: [
-            {**row, "replaced": row["id"] in replaced} for row in fields_of(found, *FIELDS)
-        ],
+        table=lambda: NamedRows(
+            (*FIELDS, "replaced"),
+            [{**row, "replaced": row["id"] in replaced} for row in fields_of(found, *FIELDS)],
+        ),
         facts=lambda: {
             "experiment": name, "archived": archived_facts(archived),
             "next_cursor": after, "frozen": frozen and {

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from app.pictures.charts import CHARTS, chart
-from app.pictures.picture import Picture
+from app.pictures.picture import COLUMNS, Picture
 
 GOLDEN = Path(__file__).parent / "golden"
 REWRITES = os.environ.get("PODIUM_REWRITE_GOLDEN") == "1"
@@ -50,6 +50,15 @@ VALUES: dict[str, dict[str, Any]] = {
         {"competition": "bikes", "seed": seed, "state": state}
         for seed, state in enumerate(STATES)]},
 }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", sorted({*COLUMNS} - {"leaderboard"}))
+def test_a_picture_without_rows_has_the_same_columns_as_csv(kind: str) -> None:
+    empty, drawn = (
+        Picture(kind, "t", "c", {"rows": rows}).csv() for rows in ([], VALUES[kind]["rows"])
+    )
+
+    assert empty.decode().splitlines() == drawn.decode().splitlines()[:1]
 
 
 def test_every_kind_has_a_golden_file() -> None:

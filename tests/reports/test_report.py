@@ -5,12 +5,22 @@ from __future__ import annotations
 import csv
 import io
 
+import pyarrow.parquet as pq
 import pytest
 
 from app.errors import Invalid
+from app.reports.competition_results import competition_report
 from app.reports.document.page import ReportPage
-from app.reports.document.report import Report
-from app.reports.document.tables import to_csv
+from app.reports.document.report import NamedRows, Report
+from app.reports.document.tables import to_csv, to_parquet, to_spreadsheet_csv
+from app.reports.items import items_report
+from app.reports.medal_rates import board_report
+from app.reports.run_outcomes import outcomes_report
+from app.reports.uncertainty import noise_report
+from app.services.results.board import Board
+from app.services.results.inputs.attempts import CompetitionInfo
+from app.services.results.inputs.scope import ResultFilter
+from app.statistics.item_analysis import ItemTable
 
 ROWS = [{"seed": 0, "score": 0.5, "medal": None}, {"seed": 1, "score": 0.7, "medal": "gold"}]
 
@@ -51,3 +61,36 @@ def test_a_text_with_any_end_of_a_line_is_one_cell_of_a_csv(text: str) -> None:
     assert read == [["group", "rate"], [text, "1.5"], ["b", ""]]
     assert written.startswith("group,rate\n")
     assert written.endswith("\nb,\n")
+
+
+EMPTY = {
+    "results": competition_report("bikes", "mid-rank", CompetitionInfo(), []),
+    "items": items_report(ResultFilter(), [], ItemTable([], [], 1.0), [], "any_medal"),
+    "board": board_report(Board((), [], [], 0)),
+    "outcomes": outcomes_report("trial", None, []),
+    "noise": noise_report("trial", []),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_table_without_rows_has_its_header(name: str) -> None:
+    """Programs that read it by its columns took an empty line for a broken answer."""
+    (header,) = to_csv(EMPTY[name].chosen_rows()).splitlines()
+
+    assert {"results": "experiment,agent,", "items": "competition,attempts,missing,rate,",
+            "board": "experiment,agent,model,suite,", "outcomes": "experiment,competition,seed,",
+            "noise": "experiment,competition,seed,"}[name] in header  # fmt: skip
+
+
+def test_chosen_columns_of_a_table_without_rows_are_its_header() -> None:
+    empty = NamedRows(["seed", "score"], [])
+    chosen = Report({}, empty, lambda: ReportPage([], []), ("score",)).chosen_rows()
+
+    assert to_csv(chosen) == "score\n"
+    assert to_spreadsheet_csv(empty) == "seed,score\n"
+    assert pq.read_table(io.BytesIO(to_parquet(empty))).column_names == ["seed", "score"]
+
+
+def test_rows_have_the_columns_that_they_are_named_by() -> None:
+    with pytest.raises(ValueError, match=r"columns \['seed'\] are named \['score'\]"):
+        NamedRows(["score"], [{"seed": 1}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.reports.document.report import columns_of
 from app.reports.uncertainty import REGRADED, noise_notes, noise_report, uncertainty_document
 from app.services.results.noise.experiment_noise import FinalScore, RateNoise
 
@@ -17,6 +18,12 @@ def test_a_score_without_an_estimate_has_every_field_as_null():
     assert set(fields.values()) == {None}
     assert "resampling_seed" in fields
     assert "seed" not in fields  # that is the seed of the run in the same row
+
+
+def test_without_a_score_the_table_has_the_same_columns():
+    rows = noise_report("trial", [score()]).rows
+
+    assert columns_of(noise_report("trial", []).rows) == list(rows[0])
 
 
 def test_a_regraded_score_says_why_it_has_no_noise():

@@ -11,12 +11,13 @@ from app.domain.medals import Medal
 from app.domain.result_choices import Padding
 from app.services.results.board import _best_first
 from app.services.results.experiment_summary import _intervals, _rates
-from app.services.results.inputs.scope import ResultContext, ResultFilter, _means
+from app.services.results.inputs.scope import ResultContext, ResultFilter
 from app.services.results.sensitivity import _estimate
 from app.statistics.attempt_columns import Attempt
 from app.statistics.attempts import Grid, make_grid
 from app.statistics.chosen_by_public import ScoredAttempt, chosen_by_public
 from app.statistics.comparison import compare
+from app.statistics.estimates import means_in_percent
 from app.statistics.intervals import over_competitions
 from app.statistics.medals_over_time import Choice, RunHistory, TimedSubmission, medals_over
 from app.statistics.pass_at_k import passes
@@ -88,7 +89,7 @@ def test_all_answers_have_the_same_mean(seeds: int) -> None:
         assert over_time(attempts) == mean
         assert regret_of(attempts) == (mean, mean)
         assert of_public_choice(attempts) == (mean, mean)
-        assert _means(grid)["any_medal"] == mean
+        assert means_in_percent(grid.shares)[0] == mean
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5])

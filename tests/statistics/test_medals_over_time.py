@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.domain.medals import Medal
 from app.statistics.intervals import over_runs
@@ -46,6 +48,43 @@ def test_rates_over_time_need_not_rise_but_the_oracle_does() -> None:
     assert [p.gold for p in last] == [0.0, 0.0, 50.0, 0.0, 0.0]
     oracle = [p.any_medal for p in medals_over([COURSE, EMPTY], hours, Choice.ORACLE)]
     assert oracle == sorted(oracle)
+
+
+SENT = st.builds(
+    TimedSubmission,
+    at=st.sampled_from([0.0, 1.0, 1.5, 2.0, 4.0]),  # a clock that was set back disorders them
+    score=st.sampled_from([0.1, 0.2]),
+    public_score=st.sampled_from([None, 0.1, 0.2]),
+    medal=st.sampled_from([None, *Medal]),
+    selected=st.booleans(),
+)
+HISTORY = st.builds(
+    RunHistory,
+    competition=st.sampled_from("ab"),
+    seed=st.just(0),
+    higher_is_better=st.booleans(),
+    sent=st.lists(SENT, max_size=5).map(tuple),
+    invalid_from=st.sampled_from([None, 0.5, 2.0, 9.0]),
+)
+
+
+@given(
+    histories=st.lists(HISTORY, min_size=1, max_size=6),
+    moments=st.sets(st.sampled_from([0.0, 0.5, 1.0, 1.7, 2.0, 3.0, 5.0]), min_size=1).map(sorted),
+    choice=st.sampled_from(Choice),
+)
+def test_each_moment_has_the_medals_of_what_each_run_would_choose_then(
+    histories: list[RunHistory], moments: list[float], choice: Choice
+) -> None:
+    for point in medals_over(histories, moments, choice):
+        medals: dict[str, list[Medal | None]] = {}
+        for history in histories:
+            sent = chosen(history, choice, point.at)
+            medals.setdefault(history.competition, []).append(sent and sent.medal)
+        won = [np.mean([one is not None for one in each]) for each in medals.values()]
+        gold = [np.mean([one is Medal.GOLD for one in each]) for each in medals.values()]
+        assert point.any_medal == pytest.approx(100 * np.mean(won))
+        assert point.gold == pytest.approx(100 * np.mean(gold))
 
 
 def test_regret() -> None:

@@ -133,6 +133,20 @@ def test_what_is_missing_is_refused_and_listed() -> None:
     assert refusal.value.extensions["missing"] == [{"competition": "b", "seed": 0}]
 
 
+@pytest.mark.parametrize("padding", Padding)
+def test_a_few_results_of_very_many_seeds_are_refused(padding: Padding) -> None:
+    """Each missing result was listed: of 40,000 seeds at one of 75 competitions, 3,000,000."""
+    some = [attempt("a", seed) for seed in range(2)]
+
+    def grid(seeds: int):
+        return make_grid(some, ["a"], seeds=range(seeds), padding=padding)
+
+    if padding is Padding.FAIL:
+        assert len(grid(100_002).missing) == 100_000
+    with pytest.raises(Conflict, match="100,001 attempts have no result, of 100,003 seeds at 1 "):
+        grid(100_003)
+
+
 def test_padding_by_failures_or_by_leaving_seeds_out() -> None:
     attempts = [attempt("a", 0, "gold"), attempt("a", 1), attempt("b", 1, "gold")]
 

@@ -43,13 +43,18 @@ def results(
     if as_json or csv or form or to:
         from app.cli.results.forms import print_report
         from app.reports.document.page import ReportPage, Table
-        from app.reports.document.report import Report
+        from app.reports.document.report import NamedRows, Report
         from app.reports.document.tables import cell
 
         def cells(row: dict[str, Any]) -> list[str]:
             return [cell(value) for value in _row(row)]
 
-        report = Report(rows, rows, lambda: ReportPage([Table(SHOWN, [*map(cells, rows)])], []))
+        shown = rows
+        if not rows:
+            from app.reports.run_outcomes import OUTCOME
+
+            shown = NamedRows(OUTCOME, [])
+        report = Report(rows, shown, lambda: ReportPage([Table(SHOWN, [*map(cells, rows)])], []))
         print_report(report, form=form, to=to, as_json=as_json, csv=csv)
         return
     print_table(SHOWN, [_row(one) for one in rows], f"{experiment} has no runs")

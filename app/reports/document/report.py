@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, overload
@@ -13,11 +13,30 @@ from app.reports.document.page import ReportPage, to_markdown
 Row = Mapping[str, Any]
 
 
+class NamedRows(list[Row]):
+    """Rows with the names of their columns, which a table without rows has too.
+
+    Raises:
+        ValueError: the first row has other columns.
+    """
+
+    def __init__(self, names: Sequence[str], rows: Iterable[Row]) -> None:
+        super().__init__(rows)
+        self.names = list(names)
+        if self and list(self[0]) != self.names:
+            raise ValueError(f"rows with columns {list(self[0])} are named {self.names}")
+
+
 class RowsOnDemand(Sequence[Row]):
     """Rows that are made when they are first looked at: most clients ask for JSON."""
 
     def __init__(self, make: Callable[[], list[Row]]) -> None:
         self._make = make
+
+    @property
+    def names(self) -> list[str]:
+        """The names of their columns."""
+        return columns_of(self._rows)
 
     @cached_property
     def _rows(self) -> list[Row]:
@@ -32,6 +51,13 @@ class RowsOnDemand(Sequence[Row]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+def columns_of(rows: Sequence[Row]) -> list[str]:
+    """The names of the columns of rows; of a table without rows, those that it was given."""
+    if isinstance(rows, NamedRows | RowsOnDemand):
+        return rows.names
+    return list(rows[0]) if rows else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +79,16 @@ class Report:
         Raises:
             Invalid: the rows have no such column.
         """
-        if not self.columns or not self.rows:
+        known = columns_of(self.rows)
+        if not self.columns or not known:
             return self.rows
-        known = list(self.rows[0])
         names = split_names(self.columns, set(known))
         for name in names:
             if name not in known:
                 raise Invalid(
                     f"columns: there is no column {name!r}; there are {', '.join(known)}."
                 )
-        return [{name: row[name] for name in names} for row in self.rows]
+        return NamedRows(names, [{name: row[name] for name in names} for row in self.rows])
 
     def whole_document(self) -> Any:
         """The document.

@@ -65,6 +65,14 @@ def context_document(context: ResultContext) -> dict[str, Any]:
     }
 
 
+CONTEXT = (
+    "missing", "policies", "validations", "search_scores", "public_scores", "private_scores",
+    "failures_shown", "harness_validations", "harness_private_scores", "harness_failures_shown",
+    "exposure_unknown", "flags", "excluded", "regrades", "excluded_runs",
+    "any_medal_with_excluded", "archived_competitions",
+)  # fmt: skip
+
+
 def context_columns(context: ResultContext) -> dict[str, Any]:
     """The context for flat rows, in brief: exposure, and flags joined by commas."""
     disclosed = context.disclosed

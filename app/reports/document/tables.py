@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from app.reports.document.report import Row
+from app.reports.document.report import NamedRows, Row, columns_of
 
 # Where a spreadsheet begins a formula: at the start of a text, and behind what it may take for the
 # end of a cell, as `;` in many languages. Agents, authors of competitions and holders of other keys
@@ -23,7 +23,7 @@ def to_csv(rows: Sequence[Row]) -> str:
     text = _Lines()
     # With lines that end in "\n", Python before 3.13 does not quote a text with "\r", and readers
     # would take it for the end of the row.
-    writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\r\n")
+    writer = csv.DictWriter(text, columns_of(rows), lineterminator="\r\n")
     writer.writeheader()
     writer.writerows({name: _csv_cell(value) for name, value in row.items()} for row in rows)
     return text.getvalue()
@@ -42,7 +42,7 @@ def to_spreadsheet_csv(rows: Sequence[Row]) -> str:
     >>> to_spreadsheet_csv([{"experiment": "=1+1;=2", "rate": -1.5}])
     "experiment,rate\n'=1+1;'=2,-1.5\n"
     """
-    return to_csv([_without_formulas(row) for row in rows])
+    return to_csv(NamedRows(columns_of(rows), map(_without_formulas, rows)))
 
 
 def to_parquet(rows: Sequence[Row], origin: str = "") -> bytes:
@@ -52,7 +52,10 @@ def to_parquet(rows: Sequence[Row], origin: str = "") -> bytes:
     import pyarrow.parquet as pq
 
     buffer = io.BytesIO()
-    table = pa.Table.from_pylist([dict(row) for row in rows])
+    if rows:
+        table = pa.Table.from_pylist([dict(row) for row in rows])
+    else:
+        table = pa.table({name: pa.nulls(0) for name in columns_of(rows)})
     if origin:
         table = table.replace_schema_metadata({"podium": origin})
     pq.write_table(table, buffer)

@@ -10,9 +10,11 @@ from pathlib import Path
 from app.domain.competition import TOML, parse_competition
 from app.errors import BadCompetition, NeedsData
 from app.importers.folder import MAX_FILES, ONE_DISK
-from app.importers.names import JUNK, problem
+from app.importers.names import problem
 from app.importers.tree import SourceFile, copy_file, list_files
 from app.preparation.search_rows import mark_search_rows
+
+TOO_LARGE = f"is larger than {ONE_DISK} bytes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ def split_search(folder: Path, data_dir: Path, *, share: float, seed: int) -> Sp
         NeedsData: the folder has no answers.
         Invalid: as `mark_search_rows`.
     """
-    # A link is refused as by an import: copied, it would be a file of whatever it leads to.
+    # A link is refused as by an import, also one that takes a file's place meanwhile: copied, it
+    # would be a file of whatever it leads to.
     files = {file.staged: file for file in list_files(folder, max_files=MAX_FILES)}
     target = data_dir.resolve() / "split" / folder.name
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -47,8 +50,10 @@ def split_search(folder: Path, data_dir: Path, *, share: float, seed: int) -> Sp
             )
         answers = mark_search_rows(_text(files[name], Path(scratch, "read")), share, seed)
         made = Path(scratch, folder.name)
-        shutil.copytree(folder, made, symlinks=True, ignore=shutil.ignore_patterns(*JUNK))
-        (made / files[name].path).unlink()
+        for file in files.values():
+            if file.staged != name:
+                copy_file(file, made, max_bytes=ONE_DISK, too_large=TOO_LARGE, packed=True)
+        (made / name).parent.mkdir(exist_ok=True)
         (made / name).write_text(answers.text, encoding="utf-8")
         shutil.rmtree(target, ignore_errors=True)
         made.rename(target)
@@ -56,8 +61,7 @@ def split_search(folder: Path, data_dir: Path, *, share: float, seed: int) -> Sp
 
 
 def _text(file: SourceFile, scratch: Path) -> str:
-    too_large = f"is larger than {ONE_DISK} bytes"
-    copy = copy_file(file, scratch, max_bytes=ONE_DISK, too_large=too_large)
+    copy = copy_file(file, scratch, max_bytes=ONE_DISK, too_large=TOO_LARGE)
     try:
         return (scratch / copy.path).read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -98,16 +98,15 @@ def outcomes_of(
     experiments.find(context, name)
     with context.database.read() as session:
         runs = list(results.run_results(session, experiments=[name], archived=archived))
-        sent = results.graded_submissions(session, name)
+        graded: dict[str, list[float]] = {}
+        for sent in results.graded_submissions(session, name):
+            graded.setdefault(sent.run, []).append(sent.score)
         usages = results.usages(session, name)
         reported = reported_scores.of_runs_in(session, experiment=name)
         imported = results.imported_results(session, experiments=[name], archived=archived)
         slugs = {one.competition for one in imported}
         current = competitions.list_current(session, slugs=slugs, limit=len(slugs))
     entries = {version.slug: context.catalogue.entry(version) for version in current}
-    graded: dict[str, list[float]] = {}
-    for one in sent:
-        graded.setdefault(one.run, []).append(one.score)
     compare = BaselineComparison(threshold, others or {})
     found = [
         _of_run(

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from app.domain.result_choices import RATES, Padding
 from app.errors import Conflict
-from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
+from app.services.results.inputs.scope import ResultContext, ResultFilter, gathered
 from app.services.runtime.context import Context
 from app.statistics.attempts import Grid
 from app.statistics.estimates import Interval, mean_in_percent
@@ -86,7 +86,8 @@ def _counted(
 ) -> tuple[ResultContext, list[tuple[SensitivityChoice, str, Grid | str]]]:
     """What counts as asked, and without each flag and with each padding: or why nothing does."""
     with context.database.snapshot():
-        asked, _ = result_context(context, name, filters)
+        counted, _ = gathered(context, name, filters)
+        asked = counted(filters)
         excluded = filters.exclude_flags
         changed = [
             (SensitivityChoice.FLAG, code, replace(filters, exclude_flags=(*excluded, code)))
@@ -100,7 +101,7 @@ def _counted(
         others: list[tuple[SensitivityChoice, str, Grid | str]] = []
         for choice, label, other in changed:
             try:
-                others.append((choice, label, result_context(context, name, other)[0].grid))
+                others.append((choice, label, counted(other).grid))
             except Conflict as refusal:
                 others.append((choice, label, refusal.detail))
     return asked, others

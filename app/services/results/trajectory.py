@@ -63,7 +63,7 @@ def trajectory(context: Context, run_id: str, threshold: float | None) -> Trajec
     run = find_run(context, run_id)
     with context.database.read() as session:
         found = list(results.run_results(session, run=run_id))
-        sent = results.graded_submissions(session, run.experiment, run=run_id)
+        sent = list(results.graded_submissions(session, run.experiment, run=run_id))
         reported = reported_scores.of_run(session, run_id)
     (result,) = found
     competition = context.catalogue.of_version(result.version_id).competition

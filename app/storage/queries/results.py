@@ -176,8 +176,11 @@ def _withdrawn_since(
 
 def graded_submissions(
     session: Session, experiment: str, *, run: str | None = None, basis: Basis = NOW
-) -> list[GradedSubmission]:
-    """All graded submissions of an experiment's runs, or of one run, oldest first in each run."""
+) -> Iterator[GradedSubmission]:
+    """All graded submissions of an experiment's runs, or of one run, oldest first in each run.
+
+    Rows are read in parts, while the session is open.
+    """
     regrades = [one.id for one in in_force(session, basis)]
     counted = CountedGrades(SUBMISSION, regrades, as_of=basis.as_of)
     query = (
@@ -197,7 +200,9 @@ def graded_submissions(
         query = query.where(RUN.c.id == run)
     if basis.as_of is not None:
         query = query.where(SUBMISSION.c.received_at <= basis.as_of)
-    return [GradedSubmission._make(row) for row in session.execute(query).all()]
+    options = IN_PARTS if run is None else {}
+    for rows in session.execute(query, execution_options=options).partitions():
+        yield from map(GradedSubmission._make, rows)
 
 
 def usages(session: Session, experiment: str) -> dict[str, dict[str, Any]]:

@@ -11,10 +11,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from app.api.dependencies import FOR_ADMINS, Anyone, Ctx, Id
 from app.api.http.upload import receive_form
 from app.errors import Invalid
+from app.reports.document.report import NamedRows
 from app.services.auth import require_admin
 from app.services.competitions import import_folder
 from app.services.competitions.import_jobs import RUNNING, ImportJobs
-from app.web.page_data.facts import import_facts
+from app.web.page_data.facts import IMPORT, import_facts
 from app.web.page_data.formats import PAGE_FORMAT
 from app.web.rendering.fill_templates import page
 from app.web.rendering.forms import form_caller, form_token, login_behind_form
@@ -42,7 +43,8 @@ def show_imports(request: Request, context: Ctx, caller: Anyone) -> Response:
     found = jobs_of(request).latest()
     return page(
         request, caller, "imports.html", title="Import a competition", api=API,
-        found=found, table=lambda: [import_facts(one) for one in found], token=form_token(request),
+        found=found, token=form_token(request),
+        table=lambda: NamedRows(IMPORT, [import_facts(one) for one in found]),
         most_bytes=context.settings.max_upload_bytes,
     )  # fmt: skip
 
@@ -54,7 +56,9 @@ def show_import(request: Request, caller: Anyone, import_id: Id) -> Response:
     return page(
         request, caller, "import.html", title="Import of a competition", api=API, job=job,
         live=job.state == RUNNING, facts=lambda: import_facts(job),
-        table=lambda: [{name: one.get(name) for name in MISTAKE} for one in job.mistakes],
+        table=lambda: NamedRows(
+            MISTAKE, [{name: one.get(name) for name in MISTAKE} for one in job.mistakes]
+        ),
     )  # fmt: skip
 
 

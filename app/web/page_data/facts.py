@@ -129,10 +129,13 @@ def over_time_facts(found: Curves) -> dict[str, Any]:
     }  # fmt: skip
 
 
+IMPORT = ("id", "archive_bytes", "started_at", "state", "files", "bytes", "ended_at", "detail",
+          "competition", "version", "warnings")  # fmt: skip
+
+
 def import_facts(job: ImportJob) -> dict[str, Any]:
     """An import of an archive: how far it is, and how it ended."""
-    names = ("id", "archive_bytes", "started_at", "state", "files", "bytes", "ended_at", "detail")
-    facts = _of(job, names) | {"competition": None, "version": None, "warnings": []}
+    facts = _of(job, IMPORT[:-3]) | {"competition": None, "version": None, "warnings": []}
     if job.result is not None:
         version = job.result.version
         facts |= {

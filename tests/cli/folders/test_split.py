@@ -7,10 +7,13 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import app.services.competitions.split_search as split_search_module
 from app.errors import BadCompetition
+from app.preparation.search_rows import mark_search_rows
 from app.services.competitions.split_search import split_search
 from tests.cli.conftest import Command
 from tests.factories import write_competition
@@ -97,3 +100,25 @@ def test_packed_answers_are_split(tmp_path: Path) -> None:
     texts = [(one.folder / "private" / "answers.csv").read_bytes() for one in (whole, packed)]
     assert texts[0] == texts[1]
     assert os.listdir(packed.folder / "private") == ["answers.csv"]  # noqa: PTH208
+
+
+@pytest.mark.parametrize("name", ["public/train.csv", "public"])
+def test_a_link_that_takes_the_place_of_a_file_meanwhile_is_not_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The owner of a folder that somebody else splits could have their files copied."""
+    folder = write_competition(tmp_path / "tiny", rows=100, usage=None)
+    (folder / "public" / "train.csv").write_text("id,x\n1,2\n")
+    away = tmp_path / "away"
+    mark = mark_search_rows
+
+    def swapped(*arguments: Any) -> Any:  # after files are listed, before they are copied
+        (folder / name).rename(away)
+        (folder / name).symlink_to(away)
+        return mark(*arguments)
+
+    monkeypatch.setattr(split_search_module, "mark_search_rows", swapped)
+    with pytest.raises(BadCompetition, match="symbolic link"):
+        split_search(folder, tmp_path / "data", share=0.2, seed=0)
+
+    assert not (tmp_path / "data" / "split" / "tiny").exists()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.domain.medals import Medal
 from app.domain.result_choices import Axis
 from app.domain.states import SubmissionState
-from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
+from app.services.results.inputs.scope import ResultContext, ResultFilter, gathered
 from app.services.runtime.context import Context
 from app.statistics.efficiency import Usage
 from app.statistics.medals_over_time import RunHistory, TimedSubmission
@@ -55,79 +55,86 @@ def histories_of(
     name: str,
     filters: ResultFilter,
     axis: Axis = Axis.HOURS,
-    convention: str = DEFAULT_CONVENTION,
+    convention: str | None = None,
 ) -> Histories:
     """The runs that count in medal rates with the same filter, with all their submissions.
+
+    Without a `convention` of percentiles, submissions have none.
 
     Raises:
         NotFound: the experiment or the suite does not exist.
         AttemptsMissing: results are missing and the padding does not allow it.
         LeaderboardsMissing: a competition has no medals to win.
     """
+    found: dict[tuple[str, int], tuple[str, int]] = {}  # the run and its version
+    finals: set[str | None] = set()
+    rejected: dict[str, str | None] = {}
+    sent: dict[str, list[TimedSubmission]] = {}
+
+    def note(run: RunResult) -> None:
+        found[run.competition, run.seed] = (run.run, run.version_id)
+        finals.add(run.final)
+        if run.final_state == SubmissionState.REJECTED:
+            rejected[run.run] = run.final
+
     with context.database.snapshot(), context.database.read() as session:
-        counted, _ = result_context(context, name, filters, with_imports=False)
-        runs = list(
-            results.run_results(
-                session, experiments=[name], archived=filters.archived, basis=filters.basis
-            )
-        )
-        sent = results.graded_submissions(session, name, basis=filters.basis)
-        usages = results.usages(session, name)
-        invalid = _invalid_finals(session, runs)
-    found = {(run.competition, run.seed): run for run in runs}
-    by_run: dict[str, list[GradedSubmission]] = {}
-    for one in sent:
-        by_run.setdefault(one.run, []).append(one)
+        count, _ = gathered(context, name, filters, with_imports=False, note=note)
+        counted = count(filters)
+        scales = {run: _scale(use, axis) for run, use in results.usages(session, name).items()}
+        for one in results.graded_submissions(session, name, basis=filters.basis):
+            scale = scales[one.run]
+            if scale is not None:
+                step = _step(one, scale, convention, selected=one.id in finals)
+                sent.setdefault(one.run, []).append(step)
+        invalid = _sent_at(session, rejected)
+    is_higher = {
+        version: context.catalogue.of_version(version).competition.metric.higher_is_better
+        for version in {version for _, version in found.values()}
+    }
     failed = set(counted.excluded)
     missing = {(slug, seed) for slug, seed, _ in counted.missing}
     histories, left_out = [], 0
     for slug, seed in counted.grid.counted_keys:
-        run = found.get((slug, seed))
-        if run is None or (slug, seed) in missing or slug in failed:
+        if (slug, seed) not in found or (slug, seed) in missing or slug in failed:
             histories.append(RunHistory(slug, seed, True, ()))
             continue
-        scale = _scale(usages[run.run], axis)
+        own, version = found[slug, seed]
+        scale = scales[own]
         if scale is None:
             left_out += 1
         else:
-            mine = by_run.get(run.run, [])
-            history = _run_history(context, run, mine, scale, convention)
-            at = invalid.get(run.run)
-            histories.append(replace(history, invalid_from=None if at is None else at * scale))
+            at = invalid.get(own)
+            invalid_from = None if at is None else at * scale
+            steps = tuple(sent.get(own, ()))
+            histories.append(RunHistory(slug, seed, is_higher[version], steps, invalid_from))
     return Histories(counted, histories, left_out)
 
 
-def _invalid_finals(session: Session, runs: Sequence[RunResult]) -> dict[str, float]:
-    """When the runs that selected a file that was rejected sent it, in seconds from their start.
+def _sent_at(session: Session, rejected: Mapping[str, str | None]) -> dict[str, float]:
+    """When runs sent the file that they selected, where it was rejected, in seconds of the run.
 
     An agent that is not told whether files are valid may select such a file, and a regrade may
     reject one.
     """
     found = {}
-    for run in runs:
-        if run.final is not None and run.final_state == SubmissionState.REJECTED:
-            sent = submissions.get_submission(session, run.final)
-            if sent is not None:
-                found[run.run] = sent[0].run_seconds
+    for run, selected in rejected.items():
+        sent = submissions.get_submission(session, selected or "")
+        if sent is not None:
+            found[run] = sent[0].run_seconds
     return found
 
 
-def _run_history(
-    context: Context, run: RunResult, sent: list[GradedSubmission], scale: float, convention: str
-) -> RunHistory:
-    entry = context.catalogue.of_version(run.version_id)
-    steps = tuple(
-        TimedSubmission(
-            at=one.run_seconds * scale,
-            score=one.score,
-            public_score=one.public_score,
-            medal=None if one.medal is None else Medal(one.medal),
-            selected=one.id == run.final,
-            percentile=_percentile(one, convention),
-        )
-        for one in sent
+def _step(
+    one: GradedSubmission, scale: float, convention: str | None, *, selected: bool
+) -> TimedSubmission:
+    return TimedSubmission(
+        at=one.run_seconds * scale,
+        score=one.score,
+        public_score=one.public_score,
+        medal=None if one.medal is None else Medal(one.medal),
+        selected=selected,
+        percentile=None if convention is None else _percentile(one, convention),
     )
-    return RunHistory(run.competition, run.seed, entry.competition.metric.higher_is_better, steps)
 
 
 def _percentile(one: GradedSubmission, convention: str) -> float | None:

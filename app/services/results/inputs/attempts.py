@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -117,12 +117,13 @@ def gather(
     archived: bool = False,
     with_imports: bool = True,
     basis: Basis = NOW,
+    note: Callable[[RunResult], None] | None = None,
 ) -> dict[str, ExperimentResults]:
     """The results of these experiments (None: of all that have results), by experiment.
 
     Archived runs, and those at archived competitions, count only with `archived`. Without
     `with_imports`, imported results are pending: they have no times. `basis` says which grades
-    count, and for which time.
+    count, and for which time. Each run is given to `note` as well.
     """
     found: dict[str, ExperimentResults] = {name: ExperimentResults() for name in experiments or ()}
     with context.database.read() as session:
@@ -130,6 +131,8 @@ def gather(
         for run in runs:
             own = found.setdefault(run.experiment, ExperimentResults())
             add_run(own, run, with_times=not with_imports)
+            if note is not None:
+                note(run)
         imported = results.imported_outcomes(
             session, experiments=experiments, archived=archived, as_of=basis.as_of
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -27,6 +27,7 @@ from app.statistics.attempts import Grid, make_grid
 from app.statistics.estimates import means_in_percent
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import amendments, competitions, exposure
+from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.regrades.in_force import NOW, Basis, InForce, in_force
 
 MOST_COMPETITIONS = 100_000
@@ -106,9 +107,9 @@ def refuse_unknown_flags(context: Context, filters: ResultFilter) -> None:
 
 
 def result_context(
-    context: Context, name: str, filters: ResultFilter, *, with_imports: bool = True
+    context: Context, name: str, filters: ResultFilter
 ) -> tuple[ResultContext, dict[str, CompetitionInfo]]:
-    """The counted attempts of one experiment; without `with_imports`, imported ones are missing.
+    """The counted attempts of one experiment.
 
     Raises:
         NotFound: the experiment or the suite does not exist.
@@ -117,39 +118,49 @@ def result_context(
         LeaderboardsMissing: a competition has no medals to win.
     """
     with context.database.snapshot():  # of one regrade, before or after it is applied
-        return _read_context(context, name, filters, with_imports=with_imports)
+        counted, info = gathered(context, name, filters)
+        return counted(filters), info
 
 
-def _read_context(
-    context: Context, name: str, filters: ResultFilter, *, with_imports: bool
-) -> tuple[ResultContext, dict[str, CompetitionInfo]]:
+def gathered(
+    context: Context,
+    name: str,
+    filters: ResultFilter,
+    *,
+    with_imports: bool = True,
+    note: Callable[[RunResult], None] | None = None,
+) -> tuple[Callable[[ResultFilter], ResultContext], dict[str, CompetitionInfo]]:
+    """Read an experiment's results once, to count them under several filters.
+
+    These may have other flags and another padding than `filters`. The first value counts, and
+    raises what `result_context` does. Without `with_imports`, imported results are missing. Each
+    run is given to `note` as well.
+    """
     record = experiments.find(context, name)
     refuse_unknown_flags(context, filters)
+    archived, as_of, suite = filters.archived, filters.basis.as_of, filters.suite
     own = gather(
-        context,
-        [name],
-        archived=filters.archived,
-        with_imports=with_imports,
+        context, [name], with_imports=with_imports, note=note, archived=archived,
         basis=filters.basis,
-    )[name]
-    as_of = filters.basis.as_of
-    slugs = suite_slugs(context, filters.suite, archived=filters.archived, as_of=as_of)
+    )[name]  # fmt: skip
+    slugs = suite_slugs(context, suite, archived=archived, as_of=as_of)
     info = competition_info(context, slugs or own.competitions, as_of)
     disclosed = disclosures(context, [name], filters).get(name, {})
     with context.database.read() as session:
         (record,) = as_they_were(session, [record], as_of)
         withdrawn = amendments.withdrawn(session, as_of=as_of).get(name, 0)
         regrades = in_force(session, filters.basis)
-    hidden = archived_competitions(
-        context, filters.suite, [name], archived=filters.archived, as_of=as_of
-    )
-    try:
-        found = context_of(record, own, info, filters, slugs, disclosed, regrades)
-    except NoResults as refusal:
-        raise NoResults(refusal.detail + archived_note(hidden(name))) from None
-    freeze = freezes_of(context, [record], filters.padding, as_of).get(name)
-    found = replace(found, withdrawn=withdrawn, freeze=freeze, archived_competitions=hidden(name))
-    return found, info
+    hidden = archived_competitions(context, suite, [name], archived=archived, as_of=as_of)(name)
+
+    def counted(by: ResultFilter) -> ResultContext:
+        try:
+            found = context_of(record, own, info, by, slugs, disclosed, regrades)
+        except NoResults as refusal:
+            raise NoResults(refusal.detail + archived_note(hidden)) from None
+        freeze = freezes_of(context, [record], by.padding, as_of).get(name)
+        return replace(found, withdrawn=withdrawn, freeze=freeze, archived_competitions=hidden)
+
+    return counted, info
 
 
 def context_of(
@@ -200,6 +211,7 @@ def context_of(
         for each in refusal.extensions["missing"]:
             each["reason"] = own.pending.get((each["competition"], each["seed"]), "no run")
         raise
+    then = means_in_percent(grid_of(with_excluded).shares) if reviewed and has_board else ()
     return ResultContext(
         experiment=record,
         filters=filters,
@@ -215,13 +227,8 @@ def context_of(
         disclosed=disclosed,
         regrades=tuple(one for one in regrades if one.competition in grid.competitions),
         reviewed=tuple(reviewed),
-        with_excluded=_means(grid_of(with_excluded)) if reviewed and has_board else None,
+        with_excluded=dict(zip(RATES, then, strict=True)) if then else None,
     )
-
-
-def _means(grid: Grid) -> dict[str, float]:
-    """The mean of each rate over competitions, in percent."""
-    return dict(zip(RATES, means_in_percent(grid.shares), strict=True))
 
 
 def as_they_were(
@@ -238,7 +245,6 @@ def disclosures(
     context: Context, names: list[str] | None, filters: ResultFilter
 ) -> dict[str, dict[str, int]]:
     """The number of disclosures to runs' keys, by experiment and kind."""
+    archived, as_of = filters.archived, filters.basis.as_of
     with context.database.read() as session:
-        return exposure.by_experiment(
-            session, names, archived=filters.archived, as_of=filters.basis.as_of
-        )
+        return exposure.by_experiment(session, names, archived=archived, as_of=as_of)
