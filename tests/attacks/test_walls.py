@@ -15,7 +15,7 @@ from tests.graders.pool import FolderPool
 
 REFUSED = {1.0, 13.0}  # EPERM, EACCES
 LIBC = """
-import ctypes, fcntl, mmap, os, platform, resource, signal, socket, sys, threading
+import ctypes, fcntl, mmap, os, platform, resource, signal, socket, sys, threading, time
 
 libc = ctypes.CDLL(None, use_errno=True)
 server = SERVER
@@ -84,6 +84,9 @@ ATTEMPTS = {
     "process_vm_writev": "call('process_vm_writev', os.getppid(), None, 0, None, 0, 0)",
     "pidfd_open": "os.pidfd_open(server)",
     "kcmp": "number(312, 272, server, server, 0, 0, 0)",
+    "the server's processor time": "time.clock_gettime(~server << 3 | 2)",
+    "the resolution of its clock": "time.clock_getres(~server << 3 | 2)",
+    "sleep by its clock": "number(230, 115, ~server << 3 | 2, 0, b'\\0' * 16, None)",
     "kill the server": "os.kill(server, 9)",
     "kill the parent": "os.kill(os.getppid(), 9)",
     "kill all": "os.kill(-1, 9)",
