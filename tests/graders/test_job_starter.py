@@ -31,12 +31,16 @@ def children(process: int) -> list[int]:
     return [int(child) for child in found]
 
 
+def competitions(pool) -> list[int]:
+    """The processes of competitions below the graders for metric.py."""
+    return [one for pid in pool.pids("custom") for starter in children(pid)
+            for one in children(starter)]  # fmt: skip
+
+
 def spares(pool) -> list[int]:
     """The processes of jobs that wait below the graders for metric.py."""
-    competitions = [child for pid in pool.pids("custom") for child in children(pid)]
-    return [
-        spare for one in competitions for starter in children(one) for spare in children(starter)
-    ]
+    starters = [starter for one in competitions(pool) for starter in children(one)]
+    return [spare for starter in starters for spare in children(starter)]
 
 
 def test_each_job_has_a_process_of_its_own_that_was_there_before_it(pool, with_metric):
@@ -86,8 +90,7 @@ def test_a_job_starter_that_dies_costs_at_most_one_job(pool, with_metric):
     folder, file = with_metric(PID)
     for _ in range(3):
         pool.grade(folder, file).result(60)
-    competitions = [child for pid in pool.pids("custom") for child in children(pid)]
-    for starter in [starter for one in competitions for starter in children(one)]:
+    for starter in [starter for one in competitions(pool) for starter in children(one)]:
         os.kill(starter, signal.SIGKILL)
     results = [pool.grade(folder, file).result(60) for _ in range(6)]
     lost = [one for one in results if isinstance(one, GraderFault)]

@@ -24,8 +24,14 @@ from app.graders.messages.protocol import Request
 from app.graders.messages.reply_writing import Answer
 from app.graders.messages.results import CacheCounts, GraderFault
 from app.graders.program import version_loader
+from app.graders.program.child import starting
 from app.graders.program.faults import answer_for, answer_of
-from app.graders.program.job_process import JobRules, score_in_process, serve_job
+from app.graders.program.job_process import (
+    JobRules,
+    check_in_process,
+    score_in_process,
+    serve_job,
+)
 from app.graders.program.job_starter import JobStarter
 from app.graders.program.tasks import read_file
 from app.graders.version_folder import VersionFolder
@@ -110,8 +116,27 @@ class CompetitionProcess:
             self._starter.end()
 
 
-def serve_competition(folder: VersionFolder, channel: socket.socket, rules: JobRules) -> None:
-    """Load a competition's version, and grade until the parent closes the channel."""
+def folder_of(request: Request) -> VersionFolder:
+    """The version that a request is about."""
+    return VersionFolder(request.slug, Path(request.version_dir))
+
+
+def serve_competition(channel: socket.socket, rules: JobRules) -> None:
+    """Serve the competition that the first message names, until the parent closes the channel.
+
+    If that message is a request for a check, reply to it and return. Otherwise load the version,
+    and grade.
+    """
+    first = protocol.read(Request, receive(channel))
+    folder = folder_of(first)
+    if first.task == "check":
+
+        def check() -> Answer:
+            with starting():
+                return check_in_process(folder, rules)
+
+        send(channel, protocol.write_reply(first.id, answer_of(check), CacheCounts()))
+        return
     try:
         process = CompetitionProcess(folder, rules)
     except BaseException as error:
