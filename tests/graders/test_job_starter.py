@@ -14,10 +14,12 @@ from pathlib import Path
 
 from app.graders.messages.results import GraderFault
 from app.graders.program import job_starter
+from app.graders.program.job_limits import JobLimits
 from app.graders.program.job_starter import JobStarter
 from tests.attacks.test_hostile_metric import SCORED, SEND
 from tests.graders.conftest import wait_until
 
+LIMITS = JobLimits(memory_mb=400)
 PID = "import os\n\ndef score(answers, submission):\n    return float(os.getpid())\n"
 LOADED = (
     "import time\nLOADED = time.monotonic()\n\n"
@@ -120,7 +122,7 @@ def fill_memory_and_wait(channel: socket.socket) -> None:
 
 def a_process_that_waits_too_long_is_ended() -> None:
     job_starter.LOADING_SECONDS = job_starter.SPARE_SECONDS = 0.2
-    starter = JobStarter(tell_and_wait, ())
+    starter = JobStarter(tell_and_wait, (), LIMITS)
     with starter.take() as channel:
         first = int(channel.recv(10))
     starter.end()
@@ -140,7 +142,7 @@ def test_a_process_that_waits_too_long_is_ended():
 
 def a_process_that_keeps_much_memory_does_not_wait() -> None:
     job_starter.LOADING_SECONDS = 0.3
-    starter = JobStarter(fill_memory_and_wait, ())
+    starter = JobStarter(fill_memory_and_wait, (), LIMITS)
     with starter.take() as channel:
         first = int(channel.recv(10))
     starter.end()

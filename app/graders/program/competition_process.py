@@ -26,6 +26,7 @@ from app.graders.messages.results import CacheCounts, GraderFault
 from app.graders.program import version_loader
 from app.graders.program.child import starting
 from app.graders.program.faults import answer_for, answer_of
+from app.graders.program.job_limits import JobLimits
 from app.graders.program.job_process import (
     JobRules,
     check_in_process,
@@ -79,7 +80,9 @@ class CompetitionProcess:
         gc.freeze()  # so that garbage collection in a job does not copy these objects
         self.is_broken = False
         self._starter = JobStarter(
-            partial(serve_job, loaded=self._loaded, walls=walls, rules=rules), walls.descriptors
+            partial(serve_job, loaded=self._loaded, walls=walls, rules=rules),
+            walls.descriptors,
+            JobLimits(rules.memory_mb),
         )
 
     def grade(self, file: Path, sha256: str) -> Answer:
