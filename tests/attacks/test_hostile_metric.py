@@ -59,6 +59,8 @@ def rewrites_medals() -> bytes:
         b'{"message":{"type":"fault","kind":"' + b"K" * 100_000 + b'","place":""}}',
         b'{"message":{"type":"fault","kind":"metric","place":"' + b"p" * 100_000 + b'"}}',
         b'{"message":{"type":"fault","kind":"metric","place":"one\\ntwo"}}',
+        '{"message":{"type":"fault","kind":"metric","place":"one\u200ftwo"}}'.encode(),
+        '{"message":{"type":"fault","kind":"metric","place":"one\u061ctwo"}}'.encode(),
         (
             b'{"message":{"type":"check","problems":[],"rows":3,"answers_score":1,'
             b'"sample_score":1,"sample_verdict":null}}'
@@ -66,7 +68,7 @@ def rewrites_medals() -> bytes:
         GOLD,
         b"",
     ],
-    ids=range(19),
+    ids=range(21),
 )
 def test_a_forged_result_fails_its_own_job_alone(attack, data):
     before = SEND + f"\nDATA = {data!r}"
