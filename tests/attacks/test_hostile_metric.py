@@ -96,6 +96,28 @@ def test_a_metric_cannot_blame_podium_the_store_or_the_folder(pool, attack, comp
         assert pool.check_competition(folder).result(60) == fault
 
 
+CHECKED = (
+    b'{"message":{"type":"check","problems":[],"rows":999,"answers_score":0.5,"sample_score":0.5,'
+    b'"sample_verdict":null}}'
+)
+
+
+def test_a_metric_cannot_state_that_the_files_of_its_competition_are_right(pool, competition):
+    """An import would take a sample submission that no file of an agent can be compared with."""
+    folder, _ = competition(f"{SEND}\nsend({CHECKED!r}); time.sleep(60)\n", usage=None)
+    found = pool.check_competition(folder).result(60)
+    assert (found.problems, found.rows, found.answers_score) == ((), 20, 0.5)
+    assert found.sample_verdict.is_valid
+
+    for name in ("public/sample_submission.csv", "private/answers.csv"):
+        file = folder / name
+        data = file.read_bytes()
+        file.write_bytes(b"\xff\xfe")
+        files = [one["file"] for one in pool.check_competition(folder).result(60).problems]
+        assert files == [name]
+        file.write_bytes(data)
+
+
 @pytest.mark.parametrize("size", [1 << 21, 1 << 30, (1 << 64) - 1])
 def test_a_result_that_announces_a_large_size_is_not_read(attack, size):
     body = f"[os.write(n, struct.pack('<Q', {size})) for n in range(3, 60) if is_open(n)]\nreturn 0"

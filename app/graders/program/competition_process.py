@@ -15,6 +15,7 @@ import math
 import select
 import socket
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -22,9 +23,10 @@ from app.graders.messages import protocol
 from app.graders.messages.framing import receive, send
 from app.graders.messages.protocol import Request
 from app.graders.messages.reply_writing import Answer
-from app.graders.messages.results import CacheCounts, GraderFault
+from app.graders.messages.results import CacheCounts, CompetitionCheck, GraderFault
 from app.graders.program import version_loader
 from app.graders.program.child import starting
+from app.graders.program.competition_check import check_competition
 from app.graders.program.faults import answer_for, answer_of
 from app.graders.program.job_limits import JobLimits
 from app.graders.program.job_process import (
@@ -133,12 +135,8 @@ def serve_competition(channel: socket.socket, rules: JobRules) -> None:
     first = protocol.read(Request, receive(channel))
     folder = folder_of(first)
     if first.task == "check":
-
-        def check() -> Answer:
-            with starting():
-                return check_in_process(folder, rules)
-
-        send(channel, protocol.write_reply(first.id, answer_of(check), CacheCounts()))
+        checked = answer_of(partial(_check, folder, rules))
+        send(channel, protocol.write_reply(first.id, checked, CacheCounts()))
         return
     try:
         process = CompetitionProcess(folder, rules)
@@ -165,6 +163,26 @@ def serve_competition(channel: socket.socket, rules: JobRules) -> None:
         if not came_soon:
             idle.poll(KEPT_MILLISECONDS)
         process.end_job()
+
+
+def _check(folder: VersionFolder, rules: JobRules) -> Answer:
+    """Check a competition: the files here, and only its metric.py in the process that runs it.
+
+    That process could say that any files are right.
+    """
+    files = check_competition(folder, without_metric=True)
+    give_back_memory()
+    with starting():
+        tried = check_in_process(folder, rules)
+    if not isinstance(tried, CompetitionCheck):
+        return files if files.problems else tried
+    problems = (*files.problems, *(one for one in tried.problems if one not in files.problems))
+    return replace(
+        files,
+        problems=problems,
+        answers_score=tried.answers_score,
+        sample_score=tried.sample_score,
+    )
 
 
 def modules_to_preload(source: str) -> list[str]:
