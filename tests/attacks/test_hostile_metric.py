@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from app.domain.medals import Medal
-from app.graders.messages.results import GraderFault
+from app.graders.messages.results import GraderFault, Rejected
 from app.grading.graded import Graded
 from tests.attacks.conftest import SECONDS, metric
 
@@ -59,6 +59,8 @@ def rewrites_medals() -> bytes:
         b'{"message":{"type":"fault","kind":"' + b"K" * 100_000 + b'","place":""}}',
         b'{"message":{"type":"fault","kind":"metric","place":"' + b"p" * 100_000 + b'"}}',
         b'{"message":{"type":"fault","kind":"metric","place":"one\\ntwo"}}',
+        '{"message":{"type":"fault","kind":"metric","place":"one\u200ftwo"}}'.encode(),
+        '{"message":{"type":"fault","kind":"metric","place":"one\u061ctwo"}}'.encode(),
         (
             b'{"message":{"type":"check","problems":[],"rows":3,"answers_score":1,'
             b'"sample_score":1,"sample_verdict":null}}'
@@ -66,7 +68,7 @@ def rewrites_medals() -> bytes:
         GOLD,
         b"",
     ],
-    ids=range(19),
+    ids=range(21),
 )
 def test_a_forged_result_fails_its_own_job_alone(attack, data):
     before = SEND + f"\nDATA = {data!r}"
@@ -92,6 +94,28 @@ def test_a_metric_cannot_blame_podium_the_store_or_the_folder(pool, attack, comp
     ):
         folder, _ = competition(f"{SEND}\nsend({forged!r}); time.sleep(60)\n", usage=None)
         assert pool.check_competition(folder).result(60) == fault
+
+
+CHECKED = (
+    b'{"message":{"type":"check","problems":[],"rows":999,"answers_score":0.5,"sample_score":0.5,'
+    b'"sample_verdict":null}}'
+)
+
+
+def test_a_metric_cannot_state_that_the_files_of_its_competition_are_right(pool, competition):
+    """An import would take a sample submission that no file of an agent can be compared with."""
+    folder, _ = competition(f"{SEND}\nsend({CHECKED!r}); time.sleep(60)\n", usage=None)
+    found = pool.check_competition(folder).result(60)
+    assert (found.problems, found.rows, found.answers_score) == ((), 20, 0.5)
+    assert found.sample_verdict.is_valid
+
+    for name in ("public/sample_submission.csv", "private/answers.csv"):
+        file = folder / name
+        data = file.read_bytes()
+        file.write_bytes(b"\xff\xfe")
+        files = [one["file"] for one in pool.check_competition(folder).result(60).problems]
+        assert files == [name]
+        file.write_bytes(data)
 
 
 @pytest.mark.parametrize("size", [1 << 21, 1 << 30, (1 << 64) - 1])
@@ -183,6 +207,42 @@ def test_nothing_reaches_the_next_job_of_the_same_competition(pool, competition)
     """
     folder, file = competition(metric(body, before), leaderboard=None, usage=None)
     assert [pool.grade(folder, file).result(60).score for _ in range(4)] == [0.0] * 4
+
+
+SEARCHES = """
+import ctypes, os, re
+
+libc = ctypes.CDLL(None)
+libc.write.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+libc.write.restype = ctypes.c_ssize_t
+REACH, PAGE = 1 << 26, 4096
+
+def found(pattern):
+    reader, writer = os.pipe()
+    around = {id(object()) // REACH, id("x" * 100) // REACH, id([1] * 1000) // REACH}
+    spans = [((near - 1) * REACH, (near + 2) * REACH) for near in around]
+    pages = {page for span in spans for page in range(*span, PAGE)}
+    # The kernel says which pages are there: writing others to the pipe is an error, and no crash.
+    there = (page for page in pages if libc.write(writer, page, PAGE) == PAGE)
+    return float(sum(len(re.findall(pattern, os.read(reader, PAGE))) for _ in there))
+"""
+
+
+def test_nothing_of_another_competition_is_in_the_memory_of_a_job(pool, competition):
+    """What a grader had passed on was: scores, and the cells that a rejection names."""
+    honest = metric("return float((answers['target'] - submission['target']).abs().sum())")
+    folder, file = competition(honest, leaderboard=None, usage=None)
+    lines = ["id,target", *(f"r{row},of-another-{row}" for row in range(1, 21))]
+    file.write_text("\n".join(lines))
+    for _ in range(3):
+        assert isinstance(pool.grade(folder, file).result(60), Rejected)
+
+    body = "return found(rb'of-[a]nother-[0-9]')"  # which is not in the pattern itself
+    folder, file = competition(metric(body, SEARCHES), leaderboard=None, usage=None)
+    assert pool.check_competition(folder).result(60).answers_score == 0.0
+    assert pool.grade(folder, file).result(60).score == 0.0
+    own = metric("kept = [f'kept-{row}' for row in range(9)]; return found(rb'k[e]pt-8')", SEARCHES)
+    assert pool.grade(*competition(own, leaderboard=None, usage=None)).result(60).score > 0.0
 
 
 def test_a_metric_that_patches_the_grader_does_not_stop_later_imports(pool, competition):

@@ -15,7 +15,7 @@ from tests.graders.pool import FolderPool
 
 REFUSED = {1.0, 13.0}  # EPERM, EACCES
 LIBC = """
-import ctypes, fcntl, mmap, os, platform, resource, signal, socket, sys, threading
+import ctypes, fcntl, mmap, os, platform, resource, signal, socket, sys, threading, time
 
 libc = ctypes.CDLL(None, use_errno=True)
 server = SERVER
@@ -84,6 +84,9 @@ ATTEMPTS = {
     "process_vm_writev": "call('process_vm_writev', os.getppid(), None, 0, None, 0, 0)",
     "pidfd_open": "os.pidfd_open(server)",
     "kcmp": "number(312, 272, server, server, 0, 0, 0)",
+    "the server's processor time": "time.clock_gettime(~server << 3 | 2)",
+    "the resolution of its clock": "time.clock_getres(~server << 3 | 2)",
+    "sleep by its clock": "number(230, 115, ~server << 3 | 2, 0, b'\\0' * 16, None)",
     "kill the server": "os.kill(server, 9)",
     "kill the parent": "os.kill(os.getppid(), 9)",
     "kill all": "os.kill(-1, 9)",
@@ -293,6 +296,41 @@ libc.mmap.restype = ctypes.c_void_p
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
 GROWS_DOWN = 0x122  # MAP_GROWSDOWN, MAP_ANONYMOUS, MAP_PRIVATE
 """
+
+
+WRITES_AND_KEEPS = """
+import time
+
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+READ, WRITE, PRIVATE, SIZE = 1, 2, 0x22, 16 << 20
+
+def fill():
+    kept = 0
+    while (part := libc.mmap(None, SIZE, READ | WRITE, PRIVATE, -1, 0)) not in (None, 2**64 - 1):
+        libc.memset(part, 1, SIZE)
+        libc.mprotect(part, SIZE, READ)
+        kept += SIZE
+    time.sleep(1)
+    return float(kept)
+"""
+WITHOUT_ITS_FIRST_THREAD = """
+threading.Thread(target=fill).start()
+libc.syscall(60 if platform.machine() == "x86_64" else 93, 0)  # exit, of this thread alone
+"""
+
+
+@pytest.mark.parametrize("before", ["", WITHOUT_ITS_FIRST_THREAD], ids=["all", "not_the_first"])
+@pytest.mark.parametrize("task", ["grade", "check"])
+def test_memory_that_was_written_and_is_read_only_now_is_within_the_limit(
+    pool, competition, task, before
+):
+    """RLIMIT_DATA no longer counts it: a job had a gigabyte more than its limit."""
+    source = metric("return fill()", "import platform, threading" + STACKS + WRITES_AND_KEEPS)
+    folder, file = competition(f"{source}{before}", leaderboard=None, usage=None)
+    asked = pool.grade(folder, file) if task == "grade" else pool.check_competition(folder)
+    fault = asked.result(60)
+    assert (fault.kind, fault.place) == ("crashed", "more memory than the limit")
 
 
 def test_stacks_that_grow_are_no_memory_beyond_the_limit(attack):

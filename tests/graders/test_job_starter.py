@@ -14,10 +14,12 @@ from pathlib import Path
 
 from app.graders.messages.results import GraderFault
 from app.graders.program import job_starter
+from app.graders.program.job_limits import JobLimits
 from app.graders.program.job_starter import JobStarter
 from tests.attacks.test_hostile_metric import SCORED, SEND
 from tests.graders.conftest import wait_until
 
+LIMITS = JobLimits(memory_mb=400)
 PID = "import os\n\ndef score(answers, submission):\n    return float(os.getpid())\n"
 LOADED = (
     "import time\nLOADED = time.monotonic()\n\n"
@@ -31,12 +33,16 @@ def children(process: int) -> list[int]:
     return [int(child) for child in found]
 
 
+def competitions(pool) -> list[int]:
+    """The processes of competitions below the graders for metric.py."""
+    return [one for pid in pool.pids("custom") for starter in children(pid)
+            for one in children(starter)]  # fmt: skip
+
+
 def spares(pool) -> list[int]:
     """The processes of jobs that wait below the graders for metric.py."""
-    competitions = [child for pid in pool.pids("custom") for child in children(pid)]
-    return [
-        spare for one in competitions for starter in children(one) for spare in children(starter)
-    ]
+    starters = [starter for one in competitions(pool) for starter in children(one)]
+    return [spare for starter in starters for spare in children(starter)]
 
 
 def test_each_job_has_a_process_of_its_own_that_was_there_before_it(pool, with_metric):
@@ -86,8 +92,7 @@ def test_a_job_starter_that_dies_costs_at_most_one_job(pool, with_metric):
     folder, file = with_metric(PID)
     for _ in range(3):
         pool.grade(folder, file).result(60)
-    competitions = [child for pid in pool.pids("custom") for child in children(pid)]
-    for starter in [starter for one in competitions for starter in children(one)]:
+    for starter in [starter for one in competitions(pool) for starter in children(one)]:
         os.kill(starter, signal.SIGKILL)
     results = [pool.grade(folder, file).result(60) for _ in range(6)]
     lost = [one for one in results if isinstance(one, GraderFault)]
@@ -117,7 +122,7 @@ def fill_memory_and_wait(channel: socket.socket) -> None:
 
 def a_process_that_waits_too_long_is_ended() -> None:
     job_starter.LOADING_SECONDS = job_starter.SPARE_SECONDS = 0.2
-    starter = JobStarter(tell_and_wait, ())
+    starter = JobStarter(tell_and_wait, (), LIMITS)
     with starter.take() as channel:
         first = int(channel.recv(10))
     starter.end()
@@ -137,7 +142,7 @@ def test_a_process_that_waits_too_long_is_ended():
 
 def a_process_that_keeps_much_memory_does_not_wait() -> None:
     job_starter.LOADING_SECONDS = 0.3
-    starter = JobStarter(fill_memory_and_wait, ())
+    starter = JobStarter(fill_memory_and_wait, (), LIMITS)
     with starter.take() as channel:
         first = int(channel.recv(10))
     starter.end()

@@ -66,16 +66,19 @@ def test_a_grader_that_cannot_be_forked_is_waited_for(
         pool.grade(tiny, tiny_file).result(60)
 
 
-@pytest.mark.parametrize("whose", ["a competition", "a job"])
+@pytest.mark.parametrize("whose", ["the grader", "a competition", "a job"])
 def test_a_process_for_a_metric_that_cannot_be_started_is_waited_for(
     custom: FolderPool, with_metric, whose: str
 ) -> None:
     first, second = with_metric(METRIC), with_metric(METRIC)
     assert isinstance(custom.grade(*first).result(60), Graded)
     (grader,) = custom.pids("custom")
-    limited, asked = grader, second
+    (of_competitions,) = psutil.Process(grader).children()
+    limited, asked = of_competitions.pid, second
+    if whose == "the grader":
+        limited = grader
     if whose == "a job":
-        ((starter,),) = [one.children() for one in psutil.Process(grader).children()]
+        ((starter,),) = [one.children() for one in of_competitions.children()]
         limited, asked = starter.pid, first
     before = give_no_more_files(limited)
     if whose == "a job":

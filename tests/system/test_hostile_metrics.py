@@ -33,6 +33,8 @@ def score(answers, submission):
         raise SystemExit
     if what == 106:
         return float("nan")
+    if what == 107:
+        raise type(str(answers['target'].tolist()), (Exception,), {{}})
     return float(abs(answers['target'] - submission['target']).max())
 """
 
@@ -46,7 +48,7 @@ def metric_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PodiumSe
     server.stop()
 
 
-@pytest.mark.parametrize("what", [101, 102, 103, 104, 105, 106])
+@pytest.mark.parametrize("what", [101, 102, 103, 104, 105, 106, 107])
 def test_a_hostile_metric_fails_the_grading_and_costs_the_agent_nothing(
     metric_server: PodiumServer, tmp_path: Path, what: int
 ) -> None:

@@ -20,7 +20,9 @@ from app.resampling.uncertainty import MedalChances, Uncertainty
 
 MESSAGE, NAME, PLACE = 4000, 500, 300  # greatest lengths of texts, in characters
 MOST = 1000  # entries of a list
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_CONTROL = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 def printable(text: str, length: int) -> str:

@@ -36,8 +36,10 @@ T = TypeVar("T")
 TOLERANCE = 1e-7
 
 
-def check_competition(folder: VersionFolder) -> CompetitionCheck:
+def check_competition(folder: VersionFolder, *, without_metric: bool = False) -> CompetitionCheck:
     """Check the competition in a directory, and list its problems.
+
+    `without_metric` leaves out what the metric decides, and so runs no metric.py.
 
     Its files load; the sample submission is valid and has the answers' ids; the metric fits the
     columns; the answers, submitted, score perfectly (a metric of the competition's own: no worse
@@ -58,7 +60,8 @@ def check_competition(folder: VersionFolder) -> CompetitionCheck:
     misfits = [] if has_own_metric(folder.path) else metric_problems(competition)
     problems += [{"file": TOML, "key": "metric", "message": message} for message in misfits]
     # A metric that does not fit is reported already; loading it would report it again.
-    scorer = None if misfits else attempt(lambda: load_scorer(folder.path, competition))
+    is_loaded = not misfits and not without_metric
+    scorer = attempt(lambda: load_scorer(folder.path, competition)) if is_loaded else None
     board = attempt(lambda: load_leaderboard(folder.path, competition))
     data = attempt(lambda: read_answers(folder.path, competition))
     ids = attempt(lambda: load_ids(folder.path, competition))

@@ -15,6 +15,7 @@ import math
 import select
 import socket
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -22,10 +23,18 @@ from app.graders.messages import protocol
 from app.graders.messages.framing import receive, send
 from app.graders.messages.protocol import Request
 from app.graders.messages.reply_writing import Answer
-from app.graders.messages.results import CacheCounts, GraderFault
+from app.graders.messages.results import CacheCounts, CompetitionCheck, GraderFault
 from app.graders.program import version_loader
+from app.graders.program.child import starting
+from app.graders.program.competition_check import check_competition
 from app.graders.program.faults import answer_for, answer_of
-from app.graders.program.job_process import JobRules, score_in_process, serve_job
+from app.graders.program.job_limits import JobLimits
+from app.graders.program.job_process import (
+    JobRules,
+    check_in_process,
+    score_in_process,
+    serve_job,
+)
 from app.graders.program.job_starter import JobStarter
 from app.graders.program.tasks import read_file
 from app.graders.version_folder import VersionFolder
@@ -73,7 +82,9 @@ class CompetitionProcess:
         gc.freeze()  # so that garbage collection in a job does not copy these objects
         self.is_broken = False
         self._starter = JobStarter(
-            partial(serve_job, loaded=self._loaded, walls=walls, rules=rules), walls.descriptors
+            partial(serve_job, loaded=self._loaded, walls=walls, rules=rules),
+            walls.descriptors,
+            JobLimits(rules.memory_mb),
         )
 
     def grade(self, file: Path, sha256: str) -> Answer:
@@ -110,8 +121,23 @@ class CompetitionProcess:
             self._starter.end()
 
 
-def serve_competition(folder: VersionFolder, channel: socket.socket, rules: JobRules) -> None:
-    """Load a competition's version, and grade until the parent closes the channel."""
+def folder_of(request: Request) -> VersionFolder:
+    """The version that a request is about."""
+    return VersionFolder(request.slug, Path(request.version_dir))
+
+
+def serve_competition(channel: socket.socket, rules: JobRules) -> None:
+    """Serve the competition that the first message names, until the parent closes the channel.
+
+    If that message is a request for a check, reply to it and return. Otherwise load the version,
+    and grade.
+    """
+    first = protocol.read(Request, receive(channel))
+    folder = folder_of(first)
+    if first.task == "check":
+        checked = answer_of(partial(_check, folder, rules))
+        send(channel, protocol.write_reply(first.id, checked, CacheCounts()))
+        return
     try:
         process = CompetitionProcess(folder, rules)
     except BaseException as error:
@@ -137,6 +163,26 @@ def serve_competition(folder: VersionFolder, channel: socket.socket, rules: JobR
         if not came_soon:
             idle.poll(KEPT_MILLISECONDS)
         process.end_job()
+
+
+def _check(folder: VersionFolder, rules: JobRules) -> Answer:
+    """Check a competition: the files here, and only its metric.py in the process that runs it.
+
+    That process could say that any files are right.
+    """
+    files = check_competition(folder, without_metric=True)
+    give_back_memory()
+    with starting():
+        tried = check_in_process(folder, rules)
+    if not isinstance(tried, CompetitionCheck):
+        return files if files.problems else tried
+    problems = (*files.problems, *(one for one in tried.problems if one not in files.problems))
+    return replace(
+        files,
+        problems=problems,
+        answers_score=tried.answers_score,
+        sample_score=tried.sample_score,
+    )
 
 
 def modules_to_preload(source: str) -> list[str]:

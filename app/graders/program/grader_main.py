@@ -49,9 +49,10 @@ def serve(
         importlib.import_module("app.graders.program.tasks").warm_up()
         if shows_texts:
             importlib.import_module("app.grading.custom_metric").show_texts()
+        notes += sandbox.limit_memory(memory_mb)
+        # It may start a process, which has this limit too.
         handler = _handler(role, cache_mb, memory_mb, is_required=requires_isolation)
         gc.freeze()  # these objects stay; the garbage collector can skip them
-        notes += sandbox.limit_memory(memory_mb)
     except BaseException:
         _send_ready(
             channel,

@@ -34,8 +34,8 @@ from app.graders.program.child import start_child
 from app.graders.program.competition_check import check_competition
 from app.graders.program.faults import answer_for, answer_of
 from app.graders.program.job_frames import receive_frames, send_frames
+from app.graders.program.job_limits import WATCH_MILLISECONDS, JobLimits
 from app.graders.program.job_starter import JobStarter
-from app.graders.program.thread_limit import WATCH_MILLISECONDS, end_if_too_many_threads
 from app.graders.program.version_loader import LoadedCompetition, make_scorer
 from app.graders.version_folder import VersionFolder
 from app.graders.walls.sandbox import JobWalls
@@ -188,6 +188,7 @@ def _result_of(
 ) -> Scored | CheckModel | GraderFault:
     """Run a job in a process of its own. Returns its message, or the fault that ended it."""
     reader, writer = os.pipe()
+    limits = JobLimits(rules.memory_mb)
 
     def run() -> None:
         missing = walls.put_up()
@@ -206,9 +207,9 @@ def _result_of(
 
             def watch() -> None:
                 # Before each part of the message: it may come byte by byte, or never in full.
-                end_if_too_many_threads(child)
+                limits.enforce(child)
                 while not waiting.poll(WATCH_MILLISECONDS):
-                    end_if_too_many_threads(child)
+                    limits.enforce(child)
 
             message = protocol.read(JobResult, read_from_pipe(reader, watch)).message
             return message.result() if isinstance(message, FaultModel) else message
@@ -217,7 +218,7 @@ def _result_of(
         except TooLargeMessage:
             return GraderFault("crashed", "too large a message")
         except EOFError:
-            return GraderFault("crashed", child.ending(end_if_too_many_threads))
+            return GraderFault("crashed", child.ending(limits.enforce))
         finally:
             child.end()
     finally:

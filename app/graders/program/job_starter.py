@@ -8,21 +8,15 @@ it shares with them; the process that checks files would have to copy its pages 
 from __future__ import annotations
 
 import contextlib
-import os
 import select
 import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from app.graders.messages.framing import receive, send
 from app.graders.program.child import Child, NotStarted, start_child, starting
-from app.graders.program.thread_limit import (
-    WATCH_MILLISECONDS,
-    end_if_too_many_threads,
-    has_too_many_threads,
-)
+from app.graders.program.job_limits import WATCH_MILLISECONDS, JobLimits, own_bytes
 
 # Without a job, the process of the next job is ended after this time, and after the first second if
 # it has taken more memory than this: its metric.py is loaded, and may keep memory and run threads.
@@ -36,7 +30,7 @@ Job = Callable[[socket.socket], None]
 class JobStarter:
     """The side of the process that checks files: it gets processes for jobs, one at a time."""
 
-    def __init__(self, job: Job, descriptors: tuple[int, ...]) -> None:
+    def __init__(self, job: Job, descriptors: tuple[int, ...], limits: JobLimits) -> None:
         """Start the job starter. Its processes run `job`, and have these open files.
 
         Raises:
@@ -47,7 +41,7 @@ class JobStarter:
         with theirs, starting():
 
             def serve() -> None:
-                _serve(theirs, job, descriptors)
+                _serve(theirs, job, descriptors, limits)
 
             self._process = start_child(serve, (theirs.fileno(), *descriptors))
         self.pid = self._process.pid
@@ -110,7 +104,9 @@ class _Process:
         self.child.end()
 
 
-def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> None:
+def _serve(
+    commands: socket.socket, job: Job, descriptors: tuple[int, ...], limits: JobLimits
+) -> None:
     """Start and end processes until the other side closes the channel."""
     spare: _Process | None = None
     taken: _Process | None = None
@@ -118,11 +114,11 @@ def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> N
     waiting.register(commands, select.POLLIN)
     while True:
         while not waiting.poll(None if spare is taken is None else WATCH_MILLISECONDS):
-            if spare is not None and _is_too_much(spare):
+            if spare is not None and _is_too_much(spare, limits):
                 spare.end()
                 spare = None
             if taken is not None and taken.child.status is None:
-                end_if_too_many_threads(taken.child)
+                limits.enforce(taken.child)
         command = commands.recv(1)
         if command == _TAKE:
             try:
@@ -133,7 +129,7 @@ def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> N
             socket.send_fds(commands, [_TAKE], [taken.channel.fileno()])
             taken.channel.close()
         elif command == _ENDING and taken is not None:
-            send(commands, taken.child.ending(end_if_too_many_threads).encode())
+            send(commands, taken.child.ending(limits.enforce).encode())
         elif command == _END and taken is not None:
             taken.child.end()
             taken = None
@@ -143,28 +139,14 @@ def _serve(commands: socket.socket, job: Job, descriptors: tuple[int, ...]) -> N
             return
 
 
-def _is_too_much(spare: _Process) -> bool:
+def _is_too_much(spare: _Process, limits: JobLimits) -> bool:
     """Whether a process that waits for its job has waited too long or uses too much memory."""
     waited = time.monotonic() - spare.started
     return (
         waited > SPARE_SECONDS
-        or (waited > LOADING_SECONDS and _own_bytes(spare) > SPARE_BYTES)
-        or has_too_many_threads(spare.child)
+        or (waited > LOADING_SECONDS and own_bytes(spare.child) > SPARE_BYTES)
+        or bool(limits.passed(spare.child))
     )
-
-
-def _own_bytes(process: _Process) -> int:
-    """The growth of a process's memory since it was copied from this one."""
-    return _memory(process.child.pid) - _memory(os.getpid())
-
-
-def _memory(pid: int) -> int:
-    """The memory of a process without mapped files; 0 if it has ended."""
-    try:
-        pages = Path(f"/proc/{pid}/statm").read_text().split()
-    except OSError:
-        return 0
-    return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGESIZE")
 
 
 def _start(job: Job, descriptors: tuple[int, ...]) -> _Process:

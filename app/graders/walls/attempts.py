@@ -13,6 +13,7 @@ import platform
 import resource
 import socket
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +24,7 @@ _KEYCTL = {"x86_64": 250, "aarch64": 219}
 _SESSION_KEYRING = (0, -3, 0)
 _PRIVATE = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
 _GROWING_STACK = _PRIVATE | 0x100  # MAP_GROWSDOWN: RLIMIT_DATA does not count it
+_TIME_ON_PROCESSORS = 2  # of a process whose id is in the number of the clock
 _PRIVATE_KEY, _READ_ONLY_MODE, _PAGE, _REMOVE = 0, 0o600, 4096, 0
 TRIED_MB = 64  # the limit of memory of the test's process
 Attempts = dict[str, Callable[[], object]]
@@ -98,6 +100,9 @@ def attempts(server: int, directory: Path | None) -> dict[str, Attempts]:
             "reading the environment of the server": lambda: _read(server, "environ"),
             "reading the memory of the server": call(
                 "process_vm_readv", server, None, 0, None, 0, 0
+            ),
+            "reading the processor time of the server": lambda: time.clock_gettime(
+                ~server << 3 | _TIME_ON_PROCESSORS
             ),
         },
         "limits": {

@@ -15,7 +15,7 @@ class Isolation:
     attributes: no file's mode, owner, times or extended attributes can be changed.
     locks: no file can be locked or leased.
     processes: no process can be started.
-    server: neither the server's memory nor its environment can be read, and it gets no signal.
+    server: its memory, environment and processor time cannot be read, and it gets no signal.
     limits: no limit, priority or processor of another process can be changed.
     tracing: no process can be traced.
     shared_memory: no memory, semaphore or queue can be shared with another process.

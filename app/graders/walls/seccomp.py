@@ -31,7 +31,7 @@ ppoll 271 73          select 23 -           pselect6 270 72       epoll_create1 
 epoll_ctl 233 21      epoll_wait 232 -      epoll_pwait 281 22    eventfd2 290 19
 rt_sigaction 13 134   rt_sigprocmask 14 135 rt_sigreturn 15 139   rt_sigtimedwait 128 137
 sigaltstack 131 132   restart_syscall 219 128 pause 34 -          nanosleep 35 101
-clock_nanosleep 230 115 getitimer 36 102    setitimer 38 103      alarm 37 -
+getitimer 36 102      setitimer 38 103      alarm 37 -
 exit 60 93            exit_group 231 94     futex_waitv 449 449   set_robust_list 273 99
 set_tid_address 218 96 rseq 334 293         membarrier 324 283    sched_yield 24 124
 sched_getaffinity 204 123 sched_getparam 143 121 sched_getscheduler 145 120
@@ -41,13 +41,13 @@ getpgid 121 155       getsid 124 156        getuid 102 174        geteuid 107 17
 getgid 104 176        getegid 108 177       getgroups 115 158     getresuid 118 148
 getresgid 120 150     getrlimit 97 163      getrusage 98 165      times 100 153
 sysinfo 99 179        uname 63 160          time 201 -            gettimeofday 96 169
-clock_gettime 228 113 clock_getres 229 114  getrandom 318 278     arch_prctl 158 -
-umask 95 166
+getrandom 318 278     arch_prctl 158 -    umask 95 166
 """
 # Allowed only with some arguments: see `_conditional`.
 _CONDITIONAL_CALLS = """
 mmap 9 222  open 2 -  openat 257 56  prlimit64 302 261  fcntl 72 25  ioctl 16 29  prctl 157 167
 clone 56 220  clone3 435 435  kill 62 129  tgkill 234 131
+clock_gettime 228 113  clock_getres 229 114  clock_nanosleep 230 115
 """
 # On the socket to the server that a grader was started with; none can be made.
 _CHANNEL_CALLS = "sendto 44 206  recvfrom 45 207"
@@ -69,6 +69,7 @@ _SET_MODE_FILTER, _ALL_THREADS = 1, 1
 _SHARED_ANONYMOUS = 0x21  # MAP_SHARED and MAP_ANONYMOUS
 _GROWS_DOWN = 0x100  # MAP_GROWSDOWN
 _CLONE_THREAD = 0x00010000
+_CLOCK_OF_A_PROCESS = 0x80000000  # of any process, by its id: CPUCLOCK in the kernel's source
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 # F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC, F_GETPIPE_SZ. No locks, leases,
 # owners of signals, seals and notifications.
@@ -187,6 +188,13 @@ def _conditional(name: str, *, may_open_to_write: bool) -> list[Step]:
                 (_ANY_BIT, 0, 1, _CLONE_THREAD),
                 (_GIVE, 0, 0, _ALLOW),
                 (_GIVE, 0, 0, _ERROR | errno.EPERM),
+            ]
+        case "clock_gettime" | "clock_getres" | "clock_nanosleep":
+            return [
+                (_LOAD, 0, 0, _ARGUMENTS),
+                (_ANY_BIT, 0, 1, _CLOCK_OF_A_PROCESS),
+                (_GIVE, 0, 0, _ERROR | errno.EPERM),
+                (_GIVE, 0, 0, _ALLOW),
             ]
         case "clone3":  # a filter cannot read its flags; the C library then calls clone
             return [(_GIVE, 0, 0, _ERROR | errno.ENOSYS)]

@@ -1,0 +1,92 @@
+"""The limits of a process that runs a metric.py that the process cannot be given itself.
+
+Each thread takes memory of the kernel and a process id of the machine, which no limit of memory
+counts, and RLIMIT_NPROC does not hold for root. Each also has a share of the processors of its own:
+many that compute would leave little to the server and to the graders of other competitions.
+
+RLIMIT_DATA counts neither memory that was written and is read-only now, nor the stack of the first
+thread, and RLIMIT_AS has room for addresses that are never written to.
+
+So the process that started it looks now and then.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.graders.program.child import Child
+
+MOST_THREADS = 256
+FEW_THREADS = 8  # libraries have one each; a metric.py that uses a pool may have some
+WATCH_MILLISECONDS = 20  # between two looks; some 2,000 threads can be started meanwhile
+MEGABYTE = 1024 * 1024
+# Beyond the limit that the process has itself, so that an honest one gets a MemoryError.
+SPARE_MB = 64
+
+
+@dataclass(frozen=True, slots=True)
+class JobLimits:
+    """The limits of the processes of jobs. `memory_mb` is in addition to what they start with."""
+
+    memory_mb: int
+
+    def passed(self, child: Child) -> str:
+        """The limit that a process has passed, if any. It was not reaped, and is this one's."""
+        if _threads(child) > MOST_THREADS:
+            return f"more than {MOST_THREADS} threads"
+        if own_bytes(child) > (self.memory_mb + SPARE_MB) * MEGABYTE:
+            return "more memory than the limit"
+        return ""
+
+    def enforce(self, child: Child) -> None:
+        """Kill a process that has passed a limit; how it ended says which.
+
+        One that has more than a few threads gets only the processor time that no other process
+        wants.
+        """
+        reason = self.passed(child)
+        if reason:
+            child.end()
+            child.reason = reason
+        elif _threads(child) > FEW_THREADS:
+            _put_behind_others(child)
+
+
+def own_bytes(child: Child) -> int:
+    """The growth of a process's memory, without mapped files, since it was copied from this one."""
+    return _memory(Path("/proc", str(child.pid))) - _memory(Path("/proc/self"))
+
+
+def _memory(process: Path) -> int:
+    """The memory of a process without mapped files; 0 if it has ended."""
+    pages = _pages(process)
+    if not pages:  # so it is of a process whose first thread has ended, and others go on
+        with contextlib.suppress(OSError):
+            pages = max(map(_pages, (process / "task").iterdir()), default=0)
+    return pages * os.sysconf("SC_PAGESIZE")
+
+
+def _pages(process: Path) -> int:
+    try:
+        _, resident, shared, *_ = (process / "statm").read_text().split()
+    except OSError:
+        return 0
+    return int(resident) - int(shared)
+
+
+def _threads(child: Child) -> int:
+    try:
+        return os.stat(f"/proc/{child.pid}/task").st_nlink - 2  # noqa: PTH116
+    except OSError:  # no /proc here
+        return 0
+
+
+def _put_behind_others(child: Child) -> None:
+    """Let its threads run while no other process wants the processor; new ones inherit that."""
+    with contextlib.suppress(OSError):  # it ended
+        for task in Path(f"/proc/{child.pid}/task").iterdir():
+            with contextlib.suppress(OSError):  # this thread ended
+                os.sched_setscheduler(int(task.name), os.SCHED_IDLE, os.sched_param(0))
