@@ -99,8 +99,16 @@ async def _events(
     with streams.slot(caller.key_id, most), notifications.subscribe(run_id) as changed:
         while not notifications.is_closed:
             changed.clear()
+            reading = asyncio.ensure_future(read(_next_page, context, caller, run_events))
             try:
-                found, text = await read(_next_page, context, caller, run_events)
+                # A change without an event delays no heartbeat: the delay would tell of it.
+                while not reading.done():
+                    await asyncio.wait([reading], timeout=heartbeat_at - loop.time())
+                    if loop.time() >= heartbeat_at:
+                        heartbeat_at += heartbeat
+                        if begun:
+                            yield HEARTBEAT
+                found, text = reading.result()
             except (Unavailable, Unauthorized, RunArchived, NotFound) as error:
                 if not begun:
                     raise
@@ -119,15 +127,14 @@ async def _events(
                 if not found.complete:
                     continue
                 wait = _seconds_until(found.next_at, heartbeat)
-            # A change without an event does not delay the heartbeat: its time would tell of it.
+            finally:
+                reading.cancel()  # the client may have gone meanwhile
+            # A heartbeat that is due is sent while the next page is read, which also checks whether
+            # the key is still valid.
             with contextlib.suppress(TimeoutError):
                 left = max(0.0, heartbeat_at - loop.time())
                 await asyncio.wait_for(changed.wait(), min(wait, left))
-                await asyncio.sleep(PAUSE_SECONDS)
-            if loop.time() >= heartbeat_at:
-                # The next page also checks that the key is still valid.
-                yield HEARTBEAT
-                heartbeat_at = loop.time() + heartbeat
+                await asyncio.sleep(min(PAUSE_SECONDS, heartbeat_at - loop.time()))
         if not begun:
             raise Unavailable("Podium is shutting down.")
 

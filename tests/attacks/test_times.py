@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import itertools
 import random
 import threading
 import time
@@ -189,6 +190,23 @@ def test_a_change_that_is_not_shown_does_not_move_the_heartbeat(podium: Podium) 
                     break
 
     assert came == pytest.approx([0.7, 1.4], abs=0.2)
+
+
+def test_changes_that_are_not_shown_delay_no_heartbeat(tmp_path: Path) -> None:
+    """Files are graded one after another; each end came up to 20 ms and a reading in between."""
+    server = PodiumServer(tmp_path / "data", graders=1, event_heartbeat_seconds=0.02).start()
+    with contextlib.ExitStack() as stack:
+        stack.callback(server.stop)
+        podium = Podium(server, tmp_path / "folders", stack)
+        folder = podium.competition(metric_py=SLOW.format(0.03), leaderboard=None)
+        run = podium.run(folder, feedback="none")
+        for _ in range(50):
+            run.submit(good_submission(folder), Prefer="return=minimal")
+        with run.client.stream("GET", f"/v1/runs/{run.id}/events") as stream:
+            came = (time.perf_counter() for line in stream.iter_lines() if line.startswith(":"))
+            first, *_, last = itertools.islice(came, 101)
+
+    assert last - first == pytest.approx(100 * 0.02, abs=0.2)
 
 
 def passed(shown: dict[str, str]) -> float:
