@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import re
 import sys
 import time
@@ -18,7 +19,8 @@ LONGEST = 8000  # characters of one field of a line
 LAST = 2000  # of these, so many from the end
 REMIND_SECONDS = 60.0  # between two lines about an outage that lasts
 VARYING = re.compile(r"\S*\d\S*")  # words of one reason: times, ports, names of files
-_told: dict[tuple[str, str], tuple[str | None, float]] = {}  # words and time, by logger and event
+MOST_REASONS = 1000  # whose times are remembered
+_told: dict[tuple[str, str, str], float] = {}  # times, by logger, event and words
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "taskName", "color_message"}
 
 
@@ -56,11 +58,12 @@ def log_outage(
     """
     said = getattr(getattr(error, "__cause__", None), "orig", None)
     why, now = " ".join(str(said or error).split()), time.monotonic()
-    words = VARYING.sub("", why)
-    last, at = _told.get((log.name, event), (None, now))
-    is_news = words != last or now - at >= REMIND_SECONDS
+    key = log.name, event, VARYING.sub("", why)
+    is_news = now - _told.get(key, -math.inf) >= REMIND_SECONDS
     if is_news:
-        _told[log.name, event] = words, now
+        if len(_told) >= MOST_REASONS:
+            _told.clear()
+        _told[key] = now
     log.log(logging.WARNING if is_news else logging.DEBUG, event, extra={**extra, "why": why})
 
 

@@ -92,7 +92,8 @@ def make_data_directory(directory: Path) -> None:
         if is_open_to_others(directory) and not any(directory.iterdir()):
             with contextlib.suppress(PermissionError):
                 directory.chmod(0o700)
-        reason = "" if os.access(directory, os.W_OK | os.X_OK) else "permission denied"
+        may_write = os.access(directory, os.W_OK | os.X_OK)
+        reason = "" if may_write else "permission denied, or its disk is read-only"
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
     if reason:

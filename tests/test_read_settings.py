@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from app.errors import BadSettings
 from app.read_settings import is_open_to_others, make_data_directory, read_settings
+from tests.storage.disks import small_disk
 
 
 @pytest.fixture(autouse=True)
@@ -148,3 +150,10 @@ def test_an_empty_data_directory_is_closed_to_others_and_one_in_use_is_left(tmp_
     modes = [stat.S_IMODE(one.stat().st_mode) for one in (empty, used, tmp_path / "new")]
     assert modes == [0o700, 0o755, 0o700]
     assert [is_open_to_others(one) for one in (empty, used)] == [False, True]
+
+
+def test_a_disk_that_is_read_only_is_said(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk", 100) as disk:
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        with pytest.raises(BadSettings, match="or its disk is read-only"):
+            make_data_directory(disk)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import logging
+import re
 from pathlib import Path
 
 import obstore
@@ -12,6 +13,7 @@ from obstore.exceptions import AlreadyExistsError
 from obstore.store import S3Store
 
 from app.errors import DamagedFile, StoreAway
+from app.logs import log_outage
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.lease import Lease
 from app.storage.blobs.s3_connection import Patience, connect, require_usable
@@ -27,6 +29,7 @@ log = logging.getLogger("podium.storage")
 PART_BYTES = 8 << 20
 CONCURRENT_PARTS = 2
 DOWNLOAD_ATTEMPTS = 2  # for a download that arrives damaged or incomplete
+MD5 = re.compile("[0-9a-fA-F]{32}")
 CACHE_KIND = "blobs"  # the directory of blobs in the cache
 
 
@@ -107,7 +110,7 @@ class S3Blobs:
                     return self._fetch_removed(sha256, target, error)
                 if attempt == DOWNLOAD_ATTEMPTS:
                     raise
-                log.warning("a download is tried again", extra={"blob": sha256})
+                log_outage(log, "a download is tried again", error, blob=sha256)
         raise AssertionError  # the last attempt raised
 
     def stage(self, upload: Upload, name: str) -> Blob:
@@ -208,14 +211,34 @@ class S3Blobs:
         digest, size = hashlib.sha256(), 0
         # Opened first: a directory of this machine that is gone says nothing about the store.
         with target.open("xb") as out, self._patience.translated_errors():
-            for chunk in obstore.get(self._store, key).stream(CHUNK_BYTES):
+            answer = obstore.get(self._store, key)
+            for chunk in answer.stream(CHUNK_BYTES):
                 digest.update(chunk)
                 out.write(chunk)
                 size += len(chunk)
         if digest.hexdigest() != sha256:
+            if not _is_of(target, answer.meta["e_tag"]):
+                raise StoreAway(f"The store {self.name} does not send what it has.")
             raise DamagedFile(f"The store {self.name} has other bytes under {sha256}.")
         target.chmod(0o440)
         return size
+
+
+def _is_of(file: Path, e_tag: str | None) -> bool:
+    """Whether a store that gives this ETag may have sent all of this file.
+
+    Without an ETag somebody else answered, such as a proxy with a page. For a file that came in one
+    part it is the MD5 of the bytes, unless the store encrypts them with a customer's key.
+    """
+    said = (e_tag or "").strip('"')
+    if not MD5.fullmatch(said):
+        return bool(said)
+    with file.open("rb") as read:
+        return hashlib.file_digest(read, _md5).hexdigest() == said.lower()
+
+
+def _md5() -> hashlib._Hash:
+    return hashlib.md5(usedforsecurity=False)
 
 
 def _text(store: S3Store, key: str) -> str:

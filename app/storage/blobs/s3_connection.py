@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("podium.storage")
 PROBE = "probe"
-NO_BUCKET = "NoSuchBucket"
+NO_BUCKET, NO_FILE = "NoSuchBucket", "NoSuchKey"  # S3's own words in an answer with status 404
 SLOW_SECONDS = 2.0  # without an answer; then also between two callers that try
 # Wait for a slow server, but not for one that sends nothing: `timeout` bounds a request with all of
 # its bytes, and a large file needs hours on a slow line. Retry for a few seconds only: an agent's
@@ -84,7 +84,7 @@ def translated_errors(name: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as error:
-        if NO_BUCKET in str(error):  # the bucket was removed; the file is not damaged
+        if NO_FILE not in str(error):  # there is no bucket, or it is a proxy's page
             raise _away(name, error) from error
         raise DamagedFile(f"The store {name} lacks a file: {_reason(error)}.") from error
     except BaseError as error:

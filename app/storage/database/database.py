@@ -22,13 +22,16 @@ from app.storage.database.engine import (
     make_engine,
     postgres_arguments,
 )
-from app.storage.database.errors import is_damage, is_outage, outage_in_words
+from app.storage.database.errors import READ_ONLY, is_damage, is_outage, outage_in_words
 from app.storage.database.writer import Writer
 
 if TYPE_CHECKING:
     from app.storage.database.listener import Listener
 
 log = logging.getLogger("podium.storage")
+IS_READ_ONLY = (
+    "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
+)
 RETRY_SECONDS = 0.1  # before a reader's only retry: a quick 503 is better than a queue of requests
 Result = TypeVar("Result")
 
@@ -122,14 +125,17 @@ class Database:
         return self.writer.enqueue(function)
 
     def ping(self) -> None:
-        """Check that the database answers.
+        """Check that the database answers, and that PostgreSQL lets new connections write.
 
         Raises:
-            Unavailable: the database does not answer.
+            Unavailable: the database does not answer, or is a standby or set to be read-only.
         """
         with self.read() as session:
             # SQLite answers SELECT 1 without reading its file.
-            session.execute(text("PRAGMA schema_version" if self.is_sqlite else "SELECT 1"))
+            asked = text("PRAGMA schema_version" if self.is_sqlite else IS_READ_ONLY)
+            answer = session.execute(asked).scalar_one()
+        if answer is True:
+            raise Unavailable(f"{READ_ONLY}; try again.")
 
     def listen(
         self,

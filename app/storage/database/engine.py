@@ -15,6 +15,8 @@ from sqlalchemy.exc import ArgumentError
 from app.errors import BadDatabaseUrl
 
 BUSY_SECONDS = 5.0
+# PostgreSQL would end connections that do nothing, if it is configured so; before 14 it cannot.
+NEVER_IDLE = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name LIKE 'idle_session_%'"
 Connect = Callable[[Any, Any], None]
 
 
@@ -194,6 +196,7 @@ def _postgres_connect(limits: DatabaseLimits, patience: float) -> Connect:
         with connection.cursor() as cursor:
             for name, seconds in milliseconds.items():
                 cursor.execute(f"SET {name} = {int(seconds * 1000)}")
+            cursor.execute(NEVER_IDLE)
             # An acknowledged row must be on disk, even if the server is configured otherwise.
             cursor.execute(
                 "SELECT set_config('synchronous_commit', 'on', false) "

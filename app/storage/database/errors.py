@@ -29,6 +29,7 @@ SQLITE_TEMPORARY = frozenset(
 POSTGRES_TEMPORARY = (
     "08", "40", "53300", "57P", "55P03", "57014", "25P03", "25006", "53200", "58030",
 )  # fmt: skip
+READ_ONLY = "The database is read-only"
 POSTGRES_DISK_FULL = "53100"
 # What a database answers that finds a damaged page: SQLite's codes, PostgreSQL's class of states.
 SQLITE_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -55,7 +56,7 @@ def outage_in_words(error: BaseException) -> str:
     if code == sqlite3.SQLITE_CANTOPEN:
         return "The file of the database cannot be opened"
     if code == sqlite3.SQLITE_READONLY or getattr(cause, "sqlstate", None) == "25006":
-        return "The database is read-only"
+        return READ_ONLY
     return "The database is locked or away"
 
 

@@ -13,6 +13,7 @@ import psycopg
 from sqlalchemy import URL
 
 from app.errors import PodiumError
+from app.storage.database.engine import NEVER_IDLE
 from app.storage.database.notify import CHANNEL, lock_of
 
 log = logging.getLogger(__name__)
@@ -73,6 +74,7 @@ class Listener:
                     self._address, autocommit=True, **self._arguments
                 ) as connection:
                     connection.execute(KEEPALIVES)
+                    connection.execute(NEVER_IDLE)
                     connection.execute("SELECT pg_advisory_lock_shared(%s)", [lock_of(self._name)])
                     connection.execute(f"LISTEN {CHANNEL}")
                     # In this order: a commit during the query is notified afterwards.

@@ -7,6 +7,7 @@ import signal
 import threading
 import time
 
+import psycopg
 import pytest
 from sqlalchemy import text
 
@@ -16,6 +17,7 @@ from app.storage.database.engine import make_engine
 from app.storage.queries import experiments
 from app.storage.queries.ids import new_id
 from tests.crashable import crashable_postgres
+from tests.postgres import Postgres
 from tests.storage.make import make_experiment
 
 
@@ -195,3 +197,19 @@ def test_a_server_that_crashes_is_listened_to_again():
             database.write(lambda session: notify.publish(session, ["run_after"]))
             heard.wait(lambda: heard.ids)
             wait_until(lambda: database.is_listening)
+
+
+def test_a_time_limit_of_idle_connections_ends_none_of_ours(
+    postgres: Postgres, migrated_postgres: str
+) -> None:
+    with postgres.database(migrated_postgres) as name:
+        with psycopg.connect(postgres.url(name)) as connection:
+            connection.execute(f"ALTER DATABASE {name} SET idle_session_timeout = 100")
+        with opened(postgres.url(name)) as database:
+            heard = listening(database)
+            pid = text("SELECT pg_backend_pid()")
+            first = database.write(lambda session: session.execute(pid).scalar_one())
+            time.sleep(0.5)
+
+            assert heard.gaps == 1
+            assert database.write(lambda session: session.execute(pid).scalar_one()) == first

@@ -12,6 +12,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import make_url, text
 
@@ -144,6 +145,20 @@ def test_a_server_that_stays_away_is_unavailability_until_it_is_back(own_server,
 
         add(database, "after")
         assert names(database) == ["after", "before"]
+
+
+def test_a_server_that_is_set_to_be_read_only_is_not_ready(own_server, own_url):
+    """What reads goes on; a standby answers like this too."""
+    name = make_url(own_url).database
+    with psycopg.connect(own_url, autocommit=True) as operator, opened(own_url) as database:
+        add(database, "before")
+        operator.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+    with opened(own_url, patience=0.2) as database:
+        assert names(database) == ["before"]
+        with pytest.raises(Unavailable, match="read-only"):
+            database.ping()
+        with pytest.raises(Unavailable, match="read-only"):
+            add(database, "during")
 
 
 def test_a_server_lost_while_reading_is_unavailability(own_server, own_url):

@@ -1,0 +1,95 @@
+"""What is in front of an S3 store answers instead of it, or changes what it sends."""
+
+from __future__ import annotations
+
+import hashlib
+import http.server
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.errors import DamagedFile, StoreAway
+from app.storage.blobs.cache import FileCache
+from app.storage.blobs.s3 import S3Blobs
+
+PAGE = b"<html>Down for maintenance</html>"
+NO_FILE = b"<Error><Code>NoSuchKey</Code></Error>"
+RIGHT = hashlib.md5(b"right", usedforsecurity=False).hexdigest()
+OF_PAGE = hashlib.md5(PAGE, usedforsecurity=False).hexdigest()
+
+
+class Gate(http.server.ThreadingHTTPServer):
+    """Answers every request alike."""
+
+    status, body, e_tag = 200, PAGE, ""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        gate = self.server
+        assert isinstance(gate, Gate)
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.send_response(gate.status)
+        self.send_header("Content-Length", str(len(gate.body)))
+        self.send_header("Last-Modified", "Thu, 26 Nov 2026 12:00:00 GMT")
+        if gate.e_tag:
+            self.send_header("ETag", f'"{gate.e_tag}"')
+        self.end_headers()
+        self.wfile.write(gate.body)
+
+    do_PUT = do_GET  # noqa: N815 (the name that the server looks for)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def gate() -> Iterator[Gate]:
+    with Gate(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def store(gate: Gate, tmp_path: Path) -> S3Blobs:
+    options = {
+        "endpoint": f"http://127.0.0.1:{gate.server_address[1]}", "region": "us-east-1",
+        "access_key_id": "key", "secret_access_key": "secret",
+    }  # fmt: skip
+    cache = FileCache(tmp_path / "cache", 1 << 20)
+    return S3Blobs("bucket", "podium", options, spool=tmp_path / "spool", cache=cache)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "e_tag", "failure"),
+    [
+        (404, PAGE, "", StoreAway),
+        (404, NO_FILE, "", DamagedFile),
+        (200, PAGE, "", StoreAway),  # no S3 store answers without an ETag
+        (200, PAGE, RIGHT, StoreAway),  # the store has the right bytes
+        (200, PAGE, OF_PAGE, DamagedFile),
+        (200, PAGE, f"{RIGHT}-2", DamagedFile),  # of a file in parts it says nothing
+    ],
+)
+def test_only_what_the_store_itself_says_is_damage(
+    gate: Gate, store: S3Blobs, tmp_path: Path, status: int, body: bytes, e_tag: str,
+    failure: type[Exception],
+) -> None:  # fmt: skip
+    """Else a minute of it would make submissions `failed`: three attempts take no second."""
+    gate.status, gate.body, gate.e_tag = status, body, e_tag
+
+    with pytest.raises(failure):
+        store.fetch(hashlib.sha256(b"right").hexdigest(), tmp_path / "file")
+
+
+def test_a_page_in_answer_to_a_file_that_is_sent_is_a_store_that_is_away(
+    gate: Gate, store: S3Blobs
+) -> None:
+    for gate.status in (200, 404):
+        with pytest.raises(StoreAway):
+            store.put(b"right")
