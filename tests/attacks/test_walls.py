@@ -259,7 +259,7 @@ def test_many_threads_get_what_others_leave_of_the_processors(pool, competition,
     assert pool.grade(folder, file).result(60).score == policy
 
 
-CLOSES = "import os\nos.closerange(3, 200)\n"
+CLOSES = "import os\nos.closerange(3, 60)\n"
 SENDS_A_PART = """
 import os, stat
 
