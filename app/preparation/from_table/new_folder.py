@@ -69,12 +69,12 @@ def write_folder(folder: Path, parts: Parts, target: Target, about: FolderFacts)
     common = answers(parts.train[parts.column], target).mode().iloc[0]
     for name in ("public", "private"):
         (folder / name).mkdir()
-    _write(parts.train, folder / "public" / "train.csv")
-    _write(parts.test.drop(columns=parts.column), folder / "public" / "test.csv")
+    write_csv(parts.train, folder / "public" / "train.csv")
+    write_csv(parts.test.drop(columns=parts.column), folder / "public" / "test.csv")
     sample = pd.DataFrame({parts.id: ids, parts.column: _guess(target, common)})
-    _write(sample, folder / "public" / "sample_submission.csv")
+    write_csv(sample, folder / "public" / "sample_submission.csv")
     held = pd.DataFrame({parts.id: ids, parts.column: truth, "Usage": parts.usage})
-    _write(held, folder / "private" / "answers.csv")
+    write_csv(held, folder / "private" / "answers.csv")
     (folder / TOML).write_text(declared, encoding="utf-8")
     (folder / "description.md").write_text(
         description(about.title, parts, target), encoding="utf-8"
@@ -153,7 +153,8 @@ def _guess(target: Target, common: str) -> str:
     return {"probability": "0.5", "number": "0"}.get(target.kind, common)
 
 
-def _write(table: pd.DataFrame, file: Path) -> None:
+def write_csv(table: pd.DataFrame, file: Path) -> None:
+    """Write a table so that each of its cells is read as one."""
     # Before Python 3.13 the module csv does not quote a lone CR, which ends a line for readers.
     names = pd.Series(table.columns, dtype=object)
     cells = (names, *(table[name] for name in table.columns))

@@ -320,19 +320,19 @@ def test_the_command_says_what_is_wrong(new: Callable[..., Done], tmp_path: Path
 
 
 def test_a_cell_or_a_name_with_a_return_stays_one_cell(tmp_path: Path) -> None:
-    table = pd.DataFrame({"x\r": ["a\rb", "", 'c"\r\n'] * 20, "y\x7f": map(str, range(60))})
+    table = pd.DataFrame({"x\r": ["a\rb", "", 'c"\r\n'] * 20, "y\x7f\r": map(str, range(60))})
     data = tmp_path / "t.csv"
     data.write_text(
-        '"x\r",y\x7f\n'
+        '"x\r","y\x7f\r"\n'
         + "".join('"' + x.replace('"', '""') + f'",{y}\n' for x, y in table.to_numpy()),
         newline="",
     )
 
-    choices = NewCompetitionChoices(data, "y\x7f", with_baseline=False)
-    made = new_competition(tmp_path / "own", choices, lambda *_: pytest.fail("no baseline"))
+    competition = made(tmp_path / "own", data, "y\x7f\r", with_baseline=True)
 
-    parts = [read_table(made.folder / "public" / name) for name in ("train.csv", "test.csv")]
+    assert competition.baseline_score is not None
+    parts = [read_table(competition.folder / "public" / name) for name in ("train.csv", "test.csv")]
     rows = pd.concat(parts)["x\r"]
     assert rows.value_counts().to_dict() == {"a\rb": 20, "": 20, 'c"\r\n': 20}
-    toml = tomllib.loads((made.folder / "competition.toml").read_text())
-    assert list(toml["submission"]["columns"]) == ["y\x7f"]
+    toml = tomllib.loads((competition.folder / "competition.toml").read_text())
+    assert list(toml["submission"]["columns"]) == ["y\x7f\r"]
