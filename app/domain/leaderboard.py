@@ -159,13 +159,18 @@ class Leaderboard:
                 return medal
         return None
 
+    def _exact_median(self) -> float | None:
+        """The median without the error of a mean of two doubles: it has one decimal more."""
+        median, decimals = self.lines.median, self.decimals
+        return median if median is None or decimals is None else round(median, decimals + 1)
+
     def standing(self, score: float) -> Standing:
         """The place of `score` among the teams."""
         compared = self.compared(score)
         medal, unrounded = self._medal_of(compared), self._medal_of(score)
         above = None
         if self.lines.median is not None:
-            above = self.reaches(compared, self.lines.median) and compared != self.lines.median
+            above = self.reaches(compared, self.lines.median) and compared != self._exact_median()
         better = equal = worse = percentile = None
         teams = self.teams
         if self._ascending is not None:

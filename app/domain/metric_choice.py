@@ -77,7 +77,8 @@ def higher_is_better(metric_name: str) -> bool:
 
 
 def _kind_of(section: Any) -> str:
-    measured = section.get("measured") if isinstance(section, dict) else section.measured
+    is_table = isinstance(section, dict)
+    measured = section.get("measured") if is_table else getattr(section, "measured", None)
     return MEASURED if measured is True else GRADED
 
 

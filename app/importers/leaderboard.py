@@ -37,14 +37,18 @@ def checked_leaderboard(
             lines, teams=declared.teams, higher_is_better=higher, rule=declared.rule
         )
         _raise_lint_errors(TOML, "leaderboard", findings)
-        return leaderboard_of(competition, None), findings
+        board = leaderboard_of(competition, None)
+        assert board is not None  # noqa: S101 (it is declared)
+        known = [line for line in (lines.gold, lines.silver, lines.bronze) if line is not None]
+        _raise_too_few_decimals(board, [*map(repr, known)], "a medal line is")
+        return board, findings
     texts = read_score_texts(csv_text)
     scores = [float(text) for text in texts]
     findings = lint_leaderboard(scores, higher_is_better=higher, rule=declared.rule)
     _raise_lint_errors(FILE, SCORE, findings)
     board = leaderboard_of(competition, csv_text)
     assert board is not None  # noqa: S101 (there is a file)
-    _raise_too_few_decimals(board, texts)
+    _raise_too_few_decimals(board, texts, f"{FILE} has the score")
     _raise_contradictions(board, declared.teams, lines)
     return board, findings
 
@@ -55,11 +59,11 @@ def _raise_lint_errors(file: str, key: str, findings: list[LintFinding]) -> None
         raise BadCompetition(errors)
 
 
-def _raise_too_few_decimals(board: Leaderboard, texts: Sequence[str]) -> None:
+def _raise_too_few_decimals(board: Leaderboard, texts: Sequence[str], where: str) -> None:
     """Refuse declared decimals that would change the board's own scores."""
     wrong = next((text for text in texts if board.compared(float(text)) != float(text)), None)
     if wrong is not None:
-        message = f"is {board.decimals}, but {FILE} has the score {wrong!r}; leave it out here"
+        message = f"is {board.decimals}, but {where} {wrong!r}; leave it out here"
         raise BadCompetition([problem(TOML, "leaderboard.decimals", message)])
 
 

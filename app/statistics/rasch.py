@@ -26,7 +26,6 @@ from scipy.special import expit, stdtr, stdtrit
 Array = NDArray[np.float64]
 PRIOR = 2.5  # logits; Gelman et al. 2008 advise it for coefficients of logistic models
 STEPS = 100
-REST_STEPS = 6  # of abilities without one competition, from those with all
 CLOSE = 1e-9
 FEWEST = 4  # experiments for a slope
 LONGEST_STEP = 2.0  # logits; keeps Newton's steps from leaping
@@ -134,12 +133,14 @@ def _ability_without(successes: Array, attempts: Array, fit: RaschFit, item: int
     won, tried = successes[:, others], attempts[:, others]
     difficulty, ability = fit.difficulties[others], fit.abilities.copy()
     weight = 1 / PRIOR**2
-    for _ in range(REST_STEPS):
+    for _ in range(STEPS):
         expected, information = _moments(ability[:, None] - difficulty, tried)
         step = ((won - expected).sum(axis=1) - weight * ability) / (
             information.sum(axis=1) + weight
         )
         ability = ability + np.clip(step, -LONGEST_STEP, LONGEST_STEP)
+        if np.abs(step).max() < CLOSE:
+            break
     return ability
 
 

@@ -479,6 +479,7 @@ def test_scores_far_off_have_the_same_finite_improvement_everywhere(podium: Podi
     (row,) = csv.DictReader(io.StringIO(success(podium, name, accept="text/csv").text))
     assert float(row["average_improvement"]) == found["mean"]
     assert "-1.798e+310 %" in success(podium, name, accept="text/markdown").text
+    assert success(podium, name, f"starter={name}").status_code == 200  # their mean is a number too
 
 
 def test_a_threshold_whose_percent_is_no_double_is_written_out(podium: Podium) -> None:

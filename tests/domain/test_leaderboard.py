@@ -208,6 +208,17 @@ def test_a_score_is_compared_at_the_resolution_of_the_board():
     assert (lower.better, lower.equal, lower.borderline) == (150, 1, False)
 
 
+def test_a_score_that_is_the_median_is_not_above_it_whatever_the_last_bit_of_the_median() -> None:
+    board = Leaderboard.full([0.1, 0.2] * 50, higher_is_better=False, decimals=2)
+    lines = Leaderboard.from_lines(board.lines, teams=100, higher_is_better=False, decimals=2)
+
+    assert board.lines.median == 0.15000000000000002
+    for one in (board, lines):
+        assert [one.standing(score).above_median for score in (0.16, 0.15, 0.14)] == [
+            False, False, True,
+        ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("texts", "decimals"),
     [

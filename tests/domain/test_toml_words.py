@@ -44,6 +44,10 @@ def refusal(old: str, new: str, slug: str = "bikes") -> tuple[str, str]:
         ('"number"', '"float"', "submission.columns.count", "'float' is not one of 'number'"),
         ('{ kind = "number" }', "{ min = 0 }", "submission.columns.count", "a table with a kind"),
         (
+            '[metric]\nname = "root_mean_squared_error"', 'metric = "max_error"', "metric",
+            "expected a table, as { key = value }, not 'max_error'",
+        ),
+        (
             '[submission.columns]\ncount = { kind = "number" }', 'columns = ["count"]',
             "submission.columns", 'as: [submission.columns] count = { kind = "number" }',
         ),

@@ -297,6 +297,10 @@ def test_masks_may_count_from_zero_and_name_the_empty_mask():
     violation = only_violation(judge, csv("0 1", "", "-"))
     assert (violation.code.value, violation.row) == ("missing_value", 2)
     assert "write '-' for an empty mask" in violation.message
+    forbidding = checker(
+        'x = { kind = "mask", height = 4, width = 4, empty = "-", allow_empty = false }'
+    )
+    assert codes(forbidding, csv("1 1", "-", "2 1")) == ["missing_value"]
 
 
 @pytest.mark.parametrize(

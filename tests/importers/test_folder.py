@@ -584,6 +584,18 @@ def test_lines_beyond_the_median_are_refused(tiny):
     assert problem_of(tiny)[:2] == ("competition.toml", "leaderboard")
 
 
+def test_decimals_that_a_medal_line_has_more_of_are_refused(tiny):
+    lines = "teams = 50\ngold = 0.125\nsilver = 0.5\nmedian = 0.6255\n"
+    write(tiny, {"competition.toml": TOML + BOARD + lines + "decimals = 2\n"})
+
+    _, key, message = problem_of(tiny)
+
+    assert key == "leaderboard.decimals"
+    assert message == "is 2, but a medal line is '0.125'; leave it out here"
+    write(tiny, {"competition.toml": TOML + BOARD + lines + "decimals = 3\n"})
+    stage(tiny)
+
+
 def test_a_board_of_unknown_origin_is_refused(tiny):
     write(tiny, {"leaderboard.csv": "score\n1\n2\n"})
 

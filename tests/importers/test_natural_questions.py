@@ -27,3 +27,11 @@ def test_what_is_not_an_example_is_named_by_its_line(line: str) -> None:
     assert b"1_short,YES,YES" in answers_csv(good.encode())
     with pytest.raises(ValueError, match="line 2 is not an example"):
         answers_csv(f"{good}\n{line}\n".encode())
+
+
+def test_texts_may_have_line_separators_that_end_no_line() -> None:
+    line = (
+        '{"example_id": 1, "question_text": "a\u2028b\x85c", "annotations": [{"long_answer": '
+        '{"start_token": -1}, "short_answers": [], "yes_no_answer": "YES"}]}\r\n'
+    )
+    assert answers_csv(line.encode()).count(b"1_short,YES,YES") == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
 from app.statistics.rasch import PRIOR, fit_rasch, slopes
 
@@ -131,3 +131,24 @@ def test_unequal_attempts_and_many_experiments() -> None:
     assert np.abs(fit.difficulties - (difficulty - ability.mean())).max() < 0.35
     assert fit.dispersion == pytest.approx(1.0, abs=0.1)
     assert slopes(won.astype(float), tried, fit).values == pytest.approx(np.ones(20), abs=0.35)
+
+
+def test_a_slope_is_on_abilities_that_are_found_to_the_end() -> None:
+    tried = np.array([[3, 3, 3], [2, 1, 300], [300, 2, 300], [1, 1, 300]], dtype=float)
+    won = np.array([[3, 1, 3], [2, 0, 0], [0, 0, 300], [1, 0, 300]], dtype=float)
+    fit = fit_rasch(won, tried)
+
+    def left(ability: float, row: int) -> float:
+        expected = tried[row, :2] / (1 + np.exp(fit.difficulties[:2] - ability))
+        return float((won[row, :2] - expected).sum() - ability / PRIOR**2)
+
+    abilities = np.array([brentq(left, -50, 50, args=(row,)) for row in range(4)])
+    centred = abilities - abilities.mean()
+
+    def loss(line: np.ndarray) -> float:
+        logit = line[0] + line[1] * centred
+        deviance = (tried[:, 2] * np.logaddexp(0, logit) - won[:, 2] * logit).sum()
+        return float(deviance + line[1] ** 2 / (2 * PRIOR**2))
+
+    best = minimize(loss, [0.0, 0.0], method="Nelder-Mead", options={"maxiter": 10_000}).x
+    assert slopes(won, tried, fit).values[2] == pytest.approx(best[1], abs=1e-2)

@@ -85,7 +85,7 @@ def _runs(
     name: str, column: MaskColumn, cell: str, row: int, violations: FoundViolations
 ) -> list[int]:
     """Starts (from 0) and lengths in turn."""
-    if not column.allow_empty and not cell.strip(" "):
+    if not column.allow_empty and (cell == column.empty or not cell.strip(" ")):
         violations.count(_MISSING, name, row, advice="no mask may be empty")
         return []
     if cell == column.empty:

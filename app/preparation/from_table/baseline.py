@@ -20,7 +20,9 @@ def predict(
     truth = answers(train[column], target)
     if target.kind == "number":
         model = HistGradientBoostingRegressor(random_state=seed)
-        return [repr(float(one)) for one in model.fit(known, truth.astype(float)).predict(asked)]
+        found = model.fit(known, truth.astype(float)).predict(asked)
+        least = -np.inf if target.least is None else target.least
+        return [repr(float(one)) for one in np.maximum(found, least)]
     classifier = HistGradientBoostingClassifier(random_state=seed).fit(known, truth)
     if target.kind == "probability":
         classes = list(classifier.classes_)

@@ -12,8 +12,9 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from app.domain.competition import TOML
-from app.metrics import METRICS
+from app.domain.competition import TOML, parse_competition
+from app.errors import Invalid
+from app.metrics import METRICS, problems
 from app.preparation.from_table.target import Target, answers
 
 
@@ -55,19 +56,26 @@ def with_ids(table: pd.DataFrame, own: str | None, seed: int) -> tuple[pd.DataFr
 
 
 def write_folder(folder: Path, parts: Parts, target: Target, about: FolderFacts) -> None:
-    """Write all files of the competition but a leaderboard. The folder must be empty."""
+    """Write all files of the competition but a leaderboard. The folder must be empty.
+
+    Raises:
+        BadCompetition, Invalid: no competition has such columns, or the metric does not take them.
+    """
+    declared = declaration(parts, target, about)
+    if messages := problems(parse_competition(folder.name, declared)):
+        raise Invalid("; ".join(messages))
     truth = answers(parts.test[parts.column], target)
     ids = parts.test[parts.id]
     common = answers(parts.train[parts.column], target).mode().iloc[0]
     for name in ("public", "private"):
         (folder / name).mkdir()
-    _write(parts.train, folder / "public" / "train.csv")
-    _write(parts.test.drop(columns=parts.column), folder / "public" / "test.csv")
+    write_csv(parts.train, folder / "public" / "train.csv")
+    write_csv(parts.test.drop(columns=parts.column), folder / "public" / "test.csv")
     sample = pd.DataFrame({parts.id: ids, parts.column: _guess(target, common)})
-    _write(sample, folder / "public" / "sample_submission.csv")
+    write_csv(sample, folder / "public" / "sample_submission.csv")
     held = pd.DataFrame({parts.id: ids, parts.column: truth, "Usage": parts.usage})
-    _write(held, folder / "private" / "answers.csv")
-    (folder / TOML).write_text(declaration(parts, target, about), encoding="utf-8")
+    write_csv(held, folder / "private" / "answers.csv")
+    (folder / TOML).write_text(declared, encoding="utf-8")
     (folder / "description.md").write_text(
         description(about.title, parts, target), encoding="utf-8"
     )
@@ -75,6 +83,7 @@ def write_folder(folder: Path, parts: Parts, target: Target, about: FolderFacts)
 
 def declaration(parts: Parts, target: Target, about: FolderFacts) -> str:
     """The text of competition.toml."""
+    least = "" if target.least is None else f", min = {target.least:g}"
     lines = [
         f"title = {_quoted(about.title)}",
         "version = 1",
@@ -87,7 +96,7 @@ def declaration(parts: Parts, target: Target, about: FolderFacts) -> str:
         f"id = {_quoted(parts.id)}",
         "",
         "[submission.columns]",
-        f"{_quoted(parts.column)} = {{ kind = {_quoted(target.kind)} }}",
+        f"{_quoted(parts.column)} = {{ kind = {_quoted(target.kind)}{least} }}",
     ]
     if about.leaderboard:
         lines += ["", "[leaderboard]", f"source = {_quoted(about.leaderboard)}"]
@@ -144,7 +153,8 @@ def _guess(target: Target, common: str) -> str:
     return {"probability": "0.5", "number": "0"}.get(target.kind, common)
 
 
-def _write(table: pd.DataFrame, file: Path) -> None:
+def write_csv(table: pd.DataFrame, file: Path) -> None:
+    """Write a table so that each of its cells is read as one."""
     # Before Python 3.13 the module csv does not quote a lone CR, which ends a line for readers.
     names = pd.Series(table.columns, dtype=object)
     cells = (names, *(table[name] for name in table.columns))

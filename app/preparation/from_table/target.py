@@ -33,6 +33,11 @@ class Target:
             self.kind == "integer" and "class" in self.reason
         )
 
+    @property
+    def least(self) -> float | None:
+        """The smallest number that the metric is defined for, where the kind does not state it."""
+        return METRICS[self.metric].minimum if self.kind in ("number", "integer") else None
+
 
 def numbers(values: pd.Series[str]) -> pd.Series[float] | None:
     """The values as numbers; None if one is not a finite number."""
@@ -68,7 +73,9 @@ def propose(values: pd.Series[str], metric: str = "") -> Target:
         )
     for kind in kinds:
         if kind in METRICS[metric].kinds:
-            return Target(kind, metric, f"chosen; {proposed.reason}")
+            chosen = Target(kind, metric, f"chosen; {proposed.reason}")
+            _require_defined(values, chosen)
+            return chosen
     raise Invalid(
         f"{metric} takes columns of kind {', '.join(sorted(METRICS[metric].kinds))}, and "
         f"{values.name!r} is {' or '.join(kinds)}: {proposed.reason}."
@@ -85,6 +92,17 @@ def answers(values: pd.Series[str], target: Target) -> pd.Series[str]:
 
 def _numbered(values: pd.Series[str]) -> pd.Series[str]:
     return values.map(lambda text: BOOLEANS.get(text.lower(), text))
+
+
+def _require_defined(values: pd.Series[str], target: Target) -> None:
+    found = numbers(values)
+    if target.least is None or found is None or found.min() >= target.least:
+        return
+    row = int(found.argmin())
+    raise Invalid(
+        f"{target.metric} is defined from {target.least:g} up, and the target {values.name!r} is "
+        f"{values.iloc[row]} in row {row + 1}: choose another by --metric."
+    )
 
 
 def _require_no_lack(values: pd.Series[str]) -> None:

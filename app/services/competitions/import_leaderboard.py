@@ -17,6 +17,7 @@ from app.storage.queries import competitions
 
 GENERATED_KEY = re.compile(r"\s*(teams|gold|silver|bronze|median|decimals|captured_at)\s*=")
 SECTION = re.compile(r"\s*\[")
+LEADERBOARD = re.compile(r"""\s*\[\s*(["']?)leaderboard\1\s*\]""")
 
 
 def replace_leaderboard(
@@ -51,9 +52,9 @@ def _toml_with(text: str, source: str) -> str:
     lines: list[str] = []
     in_leaderboard = False
     found = False
-    for line in text.splitlines():
+    for line in text.removesuffix("\n").split("\n"):  # other line ends may be within texts
         if SECTION.match(line):
-            in_leaderboard = line.split("#")[0].strip() == "[leaderboard]"
+            in_leaderboard = bool(LEADERBOARD.match(line))
         if in_leaderboard and GENERATED_KEY.match(line):
             continue
         lines.append(line)

@@ -22,6 +22,7 @@ from app.preparation.from_table.new_folder import (
     Parts,
     declaration,
     with_ids,
+    write_csv,
     write_folder,
 )
 from app.preparation.from_table.split import How, Rows, choose
@@ -189,8 +190,7 @@ def _baseline_score(
         train, test.drop(columns=parts.column), parts.column, target, choices.seed
     )
     file = folder.parent / "baseline.csv"
-    predicted = pd.DataFrame({parts.id: parts.test[parts.id], parts.column: cells})
-    predicted.to_csv(file, index=False)
+    write_csv(pd.DataFrame({parts.id: parts.test[parts.id], parts.column: cells}), file)
     outcome = grade(folder, file)
     if isinstance(outcome, GraderFault | Rejected):
         raise Invalid(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from math import fsum
 from statistics import fmean
 from typing import Any
 
@@ -138,11 +139,18 @@ def starter_baselines(context: Context, name: str) -> dict[str, Baseline]:
             scores.setdefault(one.competition, []).append(one.score)
     return {
         slug: Baseline(
-            score=fmean(values),
+            score=_mean(values),
             source=f"mean of {len(values)} runs of the experiment {name}",
         )
         for slug, values in scores.items()
     }
+
+
+def _mean(scores: Sequence[float]) -> float:
+    try:
+        return fmean(scores)
+    except OverflowError:  # of scores that are far off
+        return fsum(score / len(scores) for score in scores)
 
 
 def _of_run(

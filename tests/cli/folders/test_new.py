@@ -18,8 +18,9 @@ from vega_datasets import local_data
 from app.errors import Invalid, PodiumError
 from app.preparation.from_table.tables import read_table
 from app.read_settings import read_settings
+from app.services.competitions.check_competition import check_folder
 from app.services.competitions.new_competition import Made, NewCompetitionChoices, new_competition
-from app.services.grading.grade_folder import grade_with_folder
+from app.services.grading.grade_folder import grade_with_folder, local_graders
 from tests.api.conftest import Podium, packed, podium, server
 from tests.forkserver import run_podium
 
@@ -108,6 +109,20 @@ def test_the_baseline_is_a_grade_of_scikit_learns_defaults(tmp_path: Path) -> No
     assert 40 < competition.baseline_score < 80  # type: ignore[operator]
     assert declared["score"] == competition.baseline_score
     assert declared["source"].startswith("HistGradientBoostingRegressor of scikit-learn ")
+
+
+def test_a_metric_that_is_defined_from_0_up_has_a_column_from_0_up(tmp_path: Path) -> None:
+    table = pd.DataFrame({"x": range(100), "y": [0.0] * 60 + [1.5] * 39 + [9.0]})
+    table.to_csv(tmp_path / "table.csv", index=False)
+
+    competition = made(
+        tmp_path / "prices", tmp_path / "table.csv", "y",
+        metric="root_mean_squared_log_error", with_baseline=True,
+    )  # fmt: skip
+
+    assert competition.baseline_score is not None
+    with local_graders(read_settings()) as graders:
+        assert check_folder(graders, competition.folder).problems == ()
 
 
 def test_the_same_seed_makes_the_same_folder(tmp_path: Path) -> None:
@@ -203,9 +218,10 @@ def test_ids_have_a_name_that_no_column_has(tmp_path: Path) -> None:
 def table(tmp_path: Path) -> Path:
     file = tmp_path / "table.csv"
     rows = [
-        f"k{n},{n % 4},{n},{'' if n % 9 else n},{n * n % 17 / 3},{n % 23 - 9.5}" for n in range(60)
+        f"k{n},{n % 4},{n},{'' if n % 9 else n},{n * n % 17 / 3},{n % 23 - 9.5},{n % 7 / 3}"
+        for n in range(60)
     ]
-    file.write_text("\n".join(["key,city,day,holes,price,change", *rows]) + "\n")
+    file.write_text("\n".join(["key,city,day,holes,price,change,Usage", *rows]) + "\n")
     return file
 
 
@@ -258,9 +274,11 @@ def test_the_command_makes_and_checks_a_folder(
         (
             "x",
             "change",
-            {"metric": "root_mean_squared_log_error", "with_baseline": True},
-            "or with the answers (competition.toml:metric). Choose another by --metric",
+            {"metric": "root_mean_squared_log_error"},
+            "root_mean_squared_log_error is defined from 0 up, and the target 'change' is -",
         ),
+        ("x", "price", {"metric": "argmax_accuracy_score"}, "picks a column: declare one for each"),
+        ("x", "Usage", {}, "a column may not be called Usage"),
         ("x", "price", {"test_share": 0.01}, "A random split of 1 rows is not possible"),
     ],
 )
@@ -302,19 +320,19 @@ def test_the_command_says_what_is_wrong(new: Callable[..., Done], tmp_path: Path
 
 
 def test_a_cell_or_a_name_with_a_return_stays_one_cell(tmp_path: Path) -> None:
-    table = pd.DataFrame({"x\r": ["a\rb", "", 'c"\r\n'] * 20, "y\x7f": map(str, range(60))})
+    table = pd.DataFrame({"x\r": ["a\rb", "", 'c"\r\n'] * 20, "y\x7f\r": map(str, range(60))})
     data = tmp_path / "t.csv"
     data.write_text(
-        '"x\r",y\x7f\n'
+        '"x\r","y\x7f\r"\n'
         + "".join('"' + x.replace('"', '""') + f'",{y}\n' for x, y in table.to_numpy()),
         newline="",
     )
 
-    choices = NewCompetitionChoices(data, "y\x7f", with_baseline=False)
-    made = new_competition(tmp_path / "own", choices, lambda *_: pytest.fail("no baseline"))
+    competition = made(tmp_path / "own", data, "y\x7f\r", with_baseline=True)
 
-    parts = [read_table(made.folder / "public" / name) for name in ("train.csv", "test.csv")]
+    assert competition.baseline_score is not None
+    parts = [read_table(competition.folder / "public" / name) for name in ("train.csv", "test.csv")]
     rows = pd.concat(parts)["x\r"]
     assert rows.value_counts().to_dict() == {"a\rb": 20, "": 20, 'c"\r\n': 20}
-    toml = tomllib.loads((made.folder / "competition.toml").read_text())
-    assert list(toml["submission"]["columns"]) == ["y\x7f"]
+    toml = tomllib.loads((competition.folder / "competition.toml").read_text())
+    assert list(toml["submission"]["columns"]) == ["y\x7f\r"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,27 @@ def test_all_files_but_the_leaderboard_and_its_date_stay(
     assert files.keys() == before.keys()
     changed = {path for path, sha256 in files.items() if before[path] != sha256}
     assert changed == {"competition.toml", "leaderboard.csv"}
+
+
+@pytest.mark.parametrize(
+    "section", ["[leaderboard]", "[ leaderboard ]  # of 2024", '["leaderboard"]']
+)
+def test_a_toml_as_another_program_writes_it_keeps_its_texts(
+    context: Context, tmp_path: Path, section: str
+) -> None:
+    folder = write_competition(tmp_path / "bikes")
+    toml = folder / "competition.toml"
+    text = toml.read_text().replace("[leaderboard]", section)
+    text = re.sub("(?m)^title = .*$", 'title = "Bikes\u2028and\x85roads"', text)
+    toml.write_bytes(text.replace("\n", "\r\n").encode())
+    import_folder(context, folder)
+
+    replace(context, tmp_path)
+
+    with context.database.read() as session:
+        version = competitions.current_version(session, "bikes")
+    assert version is not None
+    entry = context.catalogue.entry(version)
+    assert entry.competition.title == "Bikes\u2028and\x85roads"
+    assert entry.leaderboard is not None
+    assert entry.leaderboard.teams == 399
