@@ -8,7 +8,7 @@ import typer
 
 from app.cli.context import podium
 from app.cli.options import Key, Url
-from app.cli.remote import remote
+from app.cli.remote import path_to, remote
 from app.domain.states import ArchivalKind
 
 Name = Annotated[str, typer.Argument(help="its slug, name or id")]
@@ -37,7 +37,7 @@ def add_archive_commands(app: typer.Typer, kind: ArchivalKind) -> None:
 def _change(verb: str, kind: ArchivalKind, name: str, reason: str, url: str, key: str) -> None:
     if there := remote(url, key):
         with there:
-            there.post(f"/v1/{kind.value}s/{name}/{verb}", {"reason": reason})
+            there.post(path_to(f"{kind.value}s", name, verb), {"reason": reason})
         return
     from app.services.experiments import archiving
 

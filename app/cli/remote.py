@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from app.errors import Invalid, PodiumError, Unauthorized, Unavailable
 
 PAGE = 1000
 SECONDS = 60.0
 Document = dict[str, Any]
+
+
+def path_to(*parts: str) -> str:
+    """The address below /v1 that has these parts, whatever characters names have.
+
+    >>> path_to("experiments", "a%62", "archive")
+    '/v1/experiments/a%2562/archive'
+
+    Raises:
+        Invalid: a part names nothing, or a folder, so the address would be another one.
+    """
+    if not {"", ".", ".."}.isdisjoint(parts):
+        raise Invalid(f"The name or id in {'/'.join(parts)!r} is empty or means a folder.")
+    return "/".join(("/v1", *(quote(part, safe="") for part in parts)))
 
 
 class Refused(PodiumError):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow.parquet
 import pytest
 
-from app.cli.remote import remote
+from app.cli.remote import path_to, remote
 from app.errors import Invalid, PodiumError, Unauthorized
 from tests.cli.conftest import Done
 from tests.factories import good_submission, write_competition
@@ -171,6 +171,29 @@ def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
     assert "There is no competition nowhere" in unknown.stderr
     assert "1 of 2 competitions are not imported: nowhere" in suite.stderr
     assert "There is no suite 'mle/bench'" in no_suite.stderr
+
+
+def test_a_name_with_a_percent_sign_is_not_another_name(podium: Podium) -> None:
+    """%62 is a b in an address, and what comes after ? or # is no part of its path."""
+    names = ("tab", "ta%62", "mine?", "mine#1")
+    for name in names:
+        podium("experiments", "create", name, "--agent", "a", "--model", "m")
+
+    for name in names[1:]:
+        done = podium("experiments", "archive", name, "--reason", "a test")
+        assert done.returncode == 0, done.stderr
+
+    listed = [one["name"] for one in json.loads(podium("experiments", "list", "--json").stdout)]
+    assert "tab" in listed
+    assert not set(names[1:]) & set(listed)
+    for name in names[1:]:
+        assert podium("experiments", "restore", name, "--reason", "a test").returncode == 0
+
+
+def test_an_address_has_a_name_in_each_part() -> None:
+    for part in ("", ".", ".."):
+        with pytest.raises(Invalid, match="is empty or means a folder"):
+            path_to("keys", part)
 
 
 def test_a_podium_that_does_not_answer_is_named(tmp_path: Path) -> None:
