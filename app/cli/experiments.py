@@ -67,7 +67,7 @@ def create(
     if as_json:
         print_json(document)
     else:
-        typer.echo(name)
+        typer.echo(document["name"])
 
 
 @app.command()

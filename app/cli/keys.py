@@ -113,7 +113,7 @@ def revoke(
     if as_json:
         print_json(found)
     else:
-        typer.echo(f"revoked {key_id}")
+        typer.echo(f"revoked {found['id']}")
 
 
 def shown(record: KeyRecord) -> Document:

@@ -32,13 +32,31 @@ class Refused(PodiumError):
     """The Podium elsewhere refused this."""
 
 
+class Answer(Document):
+    """An object of an answer. What it lacks is an error that says so: it may be of another service.
+
+    The address may be mistyped, and a Podium of another version has other fields.
+    """
+
+    def __missing__(self, name: str) -> Any:
+        raise _not_podium(f"an answer without {name!r}")
+
+
+def _not_podium(what: str) -> Refused:
+    return Refused(
+        f"The address (--url, PODIUM_URL) gave {what}, which a Podium of this version does not. "
+        "Its /healthz says whether it is a Podium, and of which version; `podium --version` says "
+        "that of this command."
+    )
+
+
 class Remote:
     """A Podium at an address, called with a key. Close it, or use it in a `with`."""
 
     def __init__(self, url: str, key: str) -> None:
         import httpx  # only a command with --url pays for it
 
-        self._errors = httpx.HTTPError
+        self._errors, self._no_address = httpx.HTTPError, httpx.InvalidURL
         self._url = url
         try:
             self._client = httpx.Client(
@@ -94,7 +112,10 @@ class Remote:
         cursor: str | None = None
         while True:
             page = self.get(path, limit=PAGE, cursor=cursor, **query)
-            yield from page["items"]
+            found = page["items"]
+            if not isinstance(found, list) or not all(isinstance(one, Answer) for one in found):
+                raise _not_podium("a list of something else")
+            yield from found
             cursor = page["next_cursor"]
             if cursor is None:
                 return
@@ -103,14 +124,19 @@ class Remote:
         try:
             response = self._client.request(method, path, **more)
             is_json = "json" in response.headers.get("content-type", "")
-            document = response.json() if is_json else {}
-        except (self._errors, ValueError) as error:
+            document = response.json(object_hook=Answer) if is_json else None
+        except (self._no_address, UnicodeEncodeError) as error:
+            raise Invalid(f"A name or an option cannot be sent to {self._url}: {error}.") from None
+        except (self._errors, ValueError, RecursionError) as error:
             raise self._away(error) from None
-        if response.is_success and is_json:
-            found: Document = document
-            return found
-        said = document.get("detail") or f"it answered {response.status_code} without a reason"
-        raise Refused(f"{self._url}: {said}")
+        if response.is_success:
+            if not isinstance(document, Answer):
+                raise _not_podium("something else than a JSON object")
+            return document
+        said = document.get("detail") if isinstance(document, Answer) else None
+        raise Refused(
+            f"{self._url}: {said or f'it answered {response.status_code} without a reason'}"
+        )
 
     def _away(self, error: Exception) -> Unavailable:
         return Unavailable(

@@ -6,9 +6,12 @@ import csv
 import io
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pyarrow.parquet
 import pytest
@@ -206,6 +209,61 @@ def test_a_podium_that_does_not_answer_is_named(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "http://127.0.0.1:9 (--url, PODIUM_URL) does not answer" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+class OtherService(BaseHTTPRequestHandler):
+    """A service at a mistyped address: each path answers with its last part as JSON."""
+
+    def do_GET(self) -> None:
+        answer = unquote(self.path.partition("?")[0].rpartition("/")[2]).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    do_DELETE = do_GET  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def other_service() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), OtherService) as service:
+        thread = threading.Thread(target=service.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{service.server_port}"
+        service.shutdown()
+        thread.join()
+
+
+def test_nothing_is_done_by_a_service_that_is_no_podium(other_service: str) -> None:
+    done = run_podium(
+        ["keys", "revoke", "{}", "--url", other_service, "--key", "x"],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "an answer without 'id', which a Podium of this version does not" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "answer", ["[]", "null", "{}", '{"items": null}', '{"items": [1]}', "[" * 20_000, "{", "NaN"]
+)
+def test_answers_of_a_service_that_is_no_podium_are_refused(
+    other_service: str, answer: str
+) -> None:
+    with remote(other_service, "key") as there, pytest.raises(PodiumError, match="URL"):
+        list(there.items(f"/{quote(answer, safe='[')}"))
+
+
+@pytest.mark.parametrize("name", ["x" * 70_000, "\udcff"])
+def test_a_name_that_fits_no_address_is_refused(podium: Podium, name: str) -> None:
+    done = podium("experiments", "amend", name, "--agent", "b", "--reason", "a test")
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def _decide(run: str, decision: ReviewDecision, reason: str, url: str, key: str)
     if there := remote(url, key):
         body: dict[str, Any] = {"decision": decision.value, "reason": reason}
         with there:
-            there.post(path_to("runs", run, "review"), body)
+            run = there.post(path_to("runs", run, "review"), body)["run"]
     else:
         from app.services.reviews.decide import decide
 
