@@ -123,6 +123,11 @@ class Remote:
     def _call(self, method: str, path: str, **more: Any) -> Document:
         try:
             response = self._client.request(method, path, **more)
+            if response.has_redirect_location:  # of a proxy that takes https only, for example
+                raise Refused(
+                    f"{self._url} (--url, PODIUM_URL) sends to {response.headers['location']}: "
+                    "name the address that it sends to."
+                )
             is_json = "json" in response.headers.get("content-type", "")
             document = response.json(object_hook=Answer) if is_json else None
         except (self._no_address, UnicodeEncodeError) as error:

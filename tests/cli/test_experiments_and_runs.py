@@ -216,13 +216,14 @@ class OtherService(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         answer = unquote(self.path.partition("?")[0].rpartition("/")[2]).encode()
-        self.send_response(200)
+        self.send_response(301 if answer.startswith(b"https://") else 200)
+        self.send_header("Location", answer.decode("latin-1").partition("\n")[0][:99])
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
 
-    do_DELETE = do_GET  # noqa: N815
+    do_DELETE = do_POST = do_GET  # noqa: N815
 
     def log_message(self, *_: object) -> None:
         pass
@@ -236,6 +237,14 @@ def other_service() -> Iterator[str]:
         yield f"http://127.0.0.1:{service.server_port}"
         service.shutdown()
         thread.join()
+
+
+def test_a_redirection_is_named(other_service: str) -> None:
+    with (
+        remote(other_service, "key") as there,
+        pytest.raises(PodiumError, match="sends to https://podium: name the address"),
+    ):
+        there.post(f"/{quote('https://podium', safe='')}", {})
 
 
 def test_nothing_is_done_by_a_service_that_is_no_podium(other_service: str) -> None:
