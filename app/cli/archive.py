@@ -8,10 +8,11 @@ import typer
 
 from app.cli.context import podium
 from app.cli.options import Key, Url
-from app.cli.remote import remote
+from app.cli.remote import path_to, remote
 from app.domain.states import ArchivalKind
 
 Name = Annotated[str, typer.Argument(help="its slug, name or id")]
+NAMES = {ArchivalKind.COMPETITION: "slug", ArchivalKind.EXPERIMENT: "name"}
 Reason = Annotated[str, typer.Option(help="why, for later readers")]
 
 
@@ -25,22 +26,22 @@ def add_archive_commands(app: typer.Typer, kind: ArchivalKind) -> None:
         help=f"Hide {a_kind} from lists, boards and rates, and refuse {whose}. Nothing is deleted.",
     )
     def archive(name: Name, reason: Reason, url: Url = "", key: Key = "") -> None:
-        _change("archive", kind, name, reason, url, key)
-        typer.echo(f"archived {name}")
+        typer.echo(f"archived {_change('archive', kind, name, reason, url, key)}")
 
     @app.command("restore", help=f"Restore {a_kind} that was archived.")
     def restore(name: Name, reason: Reason, url: Url = "", key: Key = "") -> None:
-        _change("restore", kind, name, reason, url, key)
-        typer.echo(f"restored {name}")
+        typer.echo(f"restored {_change('restore', kind, name, reason, url, key)}")
 
 
-def _change(verb: str, kind: ArchivalKind, name: str, reason: str, url: str, key: str) -> None:
+def _change(verb: str, kind: ArchivalKind, name: str, reason: str, url: str, key: str) -> str:
+    """Archive or restore; return the name of what was, which an answer over HTTP has."""
     if there := remote(url, key):
         with there:
-            there.post(f"/v1/{kind.value}s/{name}/{verb}", {"reason": reason})
-        return
+            changed = there.post(path_to(f"{kind.value}s", name, verb), {"reason": reason})
+        return str(changed[NAMES.get(kind, "id")])
     from app.services.experiments import archiving
 
     change = archiving.archive if verb == "archive" else archiving.restore
     with podium() as context:
         change(context, kind, name, reason, by=None)
+    return name

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
-from app.cli.remote import Document, Remote
+from app.cli.remote import Document, Remote, path_to
 from app.domain.feedback import Feedback
 from app.domain.states import CompetitionStatus
 from app.domain.wording import first_few
@@ -61,7 +60,7 @@ def create_elsewhere(there: Remote, batch: RunBatch) -> list[Document]:
     states = {one["slug"]: one["status"] for one in there.items("/v1/competitions", **query)}
     slugs = list(batch.competitions)
     if batch.suite:
-        members = there.get(f"/v1/suites/{quote(batch.suite, safe='')}")["competitions"]
+        members = there.get(path_to("suites", batch.suite))["competitions"]
         slugs = [
             one["slug"]
             for one in members

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import quote
 
 import typer
 
@@ -13,7 +12,7 @@ from app.cli.context import ALL, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
 from app.cli.output import print_json
-from app.cli.remote import Document, remote
+from app.cli.remote import Document, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import ArchivalKind
 
@@ -68,7 +67,7 @@ def create(
     if as_json:
         print_json(document)
     else:
-        typer.echo(name)
+        typer.echo(document["name"])
 
 
 @app.command()
@@ -91,7 +90,7 @@ def amend(
     changes = {name: value for name, value in fields.items() if value is not None}
     if there := remote(url, key):
         with there:
-            path = f"/v1/experiments/{quote(name, safe='')}"
+            path = path_to("experiments", name)
             document = there.patch(path, {"reason": reason, **changes})
     else:
         from app.services.experiments import amendments
@@ -117,7 +116,7 @@ def withdraw_imports(
     if there := remote(url, key):
         body = {"reason": reason, "competition": competition, "seed": seed}
         with there:
-            found = there.post(f"/v1/experiments/{quote(name, safe='')}/withdraw-imports", body)
+            found = there.post(path_to("experiments", name, "withdraw-imports"), body)
         count = found["results"]
     else:
         from app.services.experiments import amendments
@@ -139,7 +138,7 @@ def list_amendments(
     """List what was changed or withdrawn of an experiment, oldest first."""
     if there := remote(url, key):
         with there:
-            found = list(there.items(f"/v1/experiments/{quote(name, safe='')}/amendments"))
+            found = list(there.items(path_to("experiments", name, "amendments")))
     else:
         from app.services.experiments import amendments
 

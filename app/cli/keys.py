@@ -10,7 +10,7 @@ from app.cli.context import ALL, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
 from app.cli.output import print_json, print_new_key
-from app.cli.remote import Document, remote
+from app.cli.remote import Document, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.states import Role
 from app.errors import Invalid
@@ -51,8 +51,9 @@ def create(
         body: Document = {"role": chosen.value, "name": name, "expires": expires}
         with there:
             made = there.post("/v1/keys", body | ({"experiment": experiment} if experiment else {}))
-            address = f"/v1/keys/{made['id']}"
-            print_new_key(made, as_json=as_json, revoke=lambda: there.delete(address))
+            print_new_key(
+                made, as_json=as_json, revoke=lambda: there.delete(path_to("keys", made["id"]))
+            )
     else:
         with podium() as context:
             new = keys.create(context, chosen, name, expires, experiment or None)
@@ -103,7 +104,7 @@ def revoke(
     """Revoke a key at once."""
     if there := remote(url, key):
         with there:
-            found = there.delete(f"/v1/keys/{key_id}")
+            found = there.delete(path_to("keys", key_id))
     else:
         from app.services.operations import keys
 
@@ -112,7 +113,7 @@ def revoke(
     if as_json:
         print_json(found)
     else:
-        typer.echo(f"revoked {key_id}")
+        typer.echo(f"revoked {found['id']}")
 
 
 def shown(record: KeyRecord) -> Document:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from app.errors import Invalid, PodiumError, Unauthorized, Unavailable
 
@@ -13,8 +14,40 @@ SECONDS = 60.0
 Document = dict[str, Any]
 
 
+def path_to(*parts: str) -> str:
+    """The address below /v1 that has these parts, whatever characters names have.
+
+    >>> path_to("experiments", "a%62", "archive")
+    '/v1/experiments/a%2562/archive'
+
+    Raises:
+        Invalid: a part names nothing, or a folder, so the address would be another one.
+    """
+    if not {"", ".", ".."}.isdisjoint(parts):
+        raise Invalid(f"The name or id in {'/'.join(parts)!r} is empty or means a folder.")
+    return "/".join(("/v1", *(quote(part, safe="") for part in parts)))
+
+
 class Refused(PodiumError):
     """The Podium elsewhere refused this."""
+
+
+class Answer(Document):
+    """An object of an answer. What it lacks is an error that says so: it may be of another service.
+
+    The address may be mistyped, and a Podium of another version has other fields.
+    """
+
+    def __missing__(self, name: str) -> Any:
+        raise _not_podium(f"an answer without {name!r}")
+
+
+def _not_podium(what: str) -> Refused:
+    return Refused(
+        f"The address (--url, PODIUM_URL) gave {what}, which a Podium of this version does not. "
+        "Its /healthz says whether it is a Podium, and of which version; `podium --version` says "
+        "that of this command."
+    )
 
 
 class Remote:
@@ -23,7 +56,7 @@ class Remote:
     def __init__(self, url: str, key: str) -> None:
         import httpx  # only a command with --url pays for it
 
-        self._errors = httpx.HTTPError
+        self._errors, self._no_address = httpx.HTTPError, httpx.InvalidURL
         self._url = url
         try:
             self._client = httpx.Client(
@@ -79,7 +112,10 @@ class Remote:
         cursor: str | None = None
         while True:
             page = self.get(path, limit=PAGE, cursor=cursor, **query)
-            yield from page["items"]
+            found = page["items"]
+            if not isinstance(found, list) or not all(isinstance(one, Answer) for one in found):
+                raise _not_podium("a list of something else")
+            yield from found
             cursor = page["next_cursor"]
             if cursor is None:
                 return
@@ -87,15 +123,25 @@ class Remote:
     def _call(self, method: str, path: str, **more: Any) -> Document:
         try:
             response = self._client.request(method, path, **more)
+            if response.has_redirect_location:  # of a proxy that takes https only, for example
+                raise Refused(
+                    f"{self._url} (--url, PODIUM_URL) sends to {response.headers['location']}: "
+                    "name the address that it sends to."
+                )
             is_json = "json" in response.headers.get("content-type", "")
-            document = response.json() if is_json else {}
-        except (self._errors, ValueError) as error:
+            document = response.json(object_hook=Answer) if is_json else None
+        except (self._no_address, UnicodeEncodeError) as error:
+            raise Invalid(f"A name or an option cannot be sent to {self._url}: {error}.") from None
+        except (self._errors, ValueError, RecursionError) as error:
             raise self._away(error) from None
-        if response.is_success and is_json:
-            found: Document = document
-            return found
-        said = document.get("detail") or f"it answered {response.status_code} without a reason"
-        raise Refused(f"{self._url}: {said}")
+        if response.is_success:
+            if not isinstance(document, Answer):
+                raise _not_podium("something else than a JSON object")
+            return document
+        said = document.get("detail") if isinstance(document, Answer) else None
+        raise Refused(
+            f"{self._url}: {said or f'it answered {response.status_code} without a reason'}"
+        )
 
     def _away(self, error: Exception) -> Unavailable:
         return Unavailable(

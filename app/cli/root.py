@@ -105,6 +105,8 @@ class Podium(LazyGroup):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command; errors that have an explanation end it with status 1."""
+        if sys.stdout is None or sys.stderr is None:  # a new key would be printed nowhere
+            sys.exit("Standard output or error is closed: give it a file, or /dev/null.")
         try:
             return super().main(*args, **kwargs)
         except PodiumError as error:

@@ -15,7 +15,7 @@ from app.cli.context import podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
 from app.cli.output import print_json, print_new_key, print_note
-from app.cli.remote import Document, remote
+from app.cli.remote import Document, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.feedback import Feedback
 from app.domain.states import ArchivalKind, Failure, RunState
@@ -164,9 +164,10 @@ def new_key(
     """Make another key of a run and print it. It is shown only once."""
     if there := remote(url, key):
         with there:
-            made = there.post(f"/v1/runs/{run}/keys", {"revoke_others": revoke_others})
-            address = f"/v1/keys/{made['id']}"
-            print_new_key(made, as_json=as_json, revoke=lambda: there.delete(address))
+            made = there.post(path_to("runs", run, "keys"), {"revoke_others": revoke_others})
+            print_new_key(
+                made, as_json=as_json, revoke=lambda: there.delete(path_to("keys", made["id"]))
+            )
     else:
         from app.services.operations import keys
 

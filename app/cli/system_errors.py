@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from app.errors import PodiumError, StorageFull, Unavailable
+import errno
+import sys
+
+from app.errors import Invalid, PodiumError, StorageFull, Unavailable
 from app.storage.database.errors import is_full, is_outage
 from app.system_limits import is_used_up
+
+# What is wrong with a path that somebody named, and not with Podium.
+PATHS = frozenset({
+    errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR,
+    errno.EISDIR,
+})  # fmt: skip
 
 
 def in_words(error: Exception) -> PodiumError | None:
@@ -25,6 +34,13 @@ def in_words(error: Exception) -> PodiumError | None:
             f"{_reason(error) or 'out of memory'}. The command stopped before its end: raise the "
             "limit (`ulimit -a` lists the limits of a process), and run it again."
         )
+    if isinstance(error, OSError) and error.errno in PATHS and error.filename:
+        return Invalid(
+            f"{_reason(error)}. The command stopped before its end: correct the path or its "
+            "permissions, and run it again."
+        )
+    if isinstance(error, UnicodeEncodeError) and any(error.object in word for word in sys.argv):
+        return Invalid(f"{error.object[:80]!a} is not text in UTF-8: correct the command.")
     return None
 
 

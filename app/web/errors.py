@@ -75,6 +75,12 @@ def _page(request: Request, answer: Response) -> Response:
         title, advice = "Nothing was done", ""
     elif request.method == "POST" and status is HTTPStatus.UNPROCESSABLE_ENTITY:
         advice = "Go back, correct the form, and send it again."
+    elif request.method == "POST" and status is HTTPStatus.SERVICE_UNAVAILABLE:
+        # The page before this one may not open now, and would not have what was typed.
+        advice = (
+            "Reload this page in some seconds: your browser then sends the form again, with "
+            "all that you typed."
+        )
     # Who is logged in keeps the links of the other pages; for some errors nobody was looked up.
     caller: Caller | None = getattr(request.state, "caller", None)
     reader = caller if caller is not None and caller.reads_results else None

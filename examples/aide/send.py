@@ -62,7 +62,9 @@ def ask(path: str, body: bytes | None = None, headers: dict[str, str] | None = N
                 content: bytes = answer.read()
                 return content
         except urllib.error.HTTPError as error:
-            words, pause = _words(error), float(error.headers.get("Retry-After") or PAUSE)
+            words, named = _words(error), error.headers.get("Retry-After") or ""
+            is_number = named.isascii() and named.isdigit()  # a proxy may write a date
+            pause = float(named) if is_number else PAUSE
             if error.code not in AWAY or time.monotonic() + pause > until:
                 sys.exit(f"Podium answered {error.code}: {words}")
         except (OSError, http.client.HTTPException) as error:

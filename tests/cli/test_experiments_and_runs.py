@@ -6,14 +6,17 @@ import csv
 import io
 import json
 import os
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote, unquote
 
 import pyarrow.parquet
 import pytest
 
-from app.cli.remote import remote
+from app.cli.remote import path_to, remote
 from app.errors import Invalid, PodiumError, Unauthorized
 from tests.cli.conftest import Done
 from tests.factories import good_submission, write_competition
@@ -173,6 +176,29 @@ def test_what_cannot_be_made_is_a_sentence(podium: Podium) -> None:
     assert "There is no suite 'mle/bench'" in no_suite.stderr
 
 
+def test_a_name_with_a_percent_sign_is_not_another_name(podium: Podium) -> None:
+    """%62 is a b in an address, and what comes after ? or # is no part of its path."""
+    names = ("tab", "ta%62", "mine?", "mine#1")
+    for name in names:
+        podium("experiments", "create", name, "--agent", "a", "--model", "m")
+
+    for name in names[1:]:
+        done = podium("experiments", "archive", name, "--reason", "a test")
+        assert done.returncode == 0, done.stderr
+
+    listed = [one["name"] for one in json.loads(podium("experiments", "list", "--json").stdout)]
+    assert "tab" in listed
+    assert not set(names[1:]) & set(listed)
+    for name in names[1:]:
+        assert podium("experiments", "restore", name, "--reason", "a test").returncode == 0
+
+
+def test_an_address_has_a_name_in_each_part() -> None:
+    for part in ("", ".", ".."):
+        with pytest.raises(Invalid, match="is empty or means a folder"):
+            path_to("keys", part)
+
+
 def test_a_podium_that_does_not_answer_is_named(tmp_path: Path) -> None:
     done = run_podium(
         ["runs", "list", "--url", "http://127.0.0.1:9",
@@ -183,6 +209,70 @@ def test_a_podium_that_does_not_answer_is_named(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "http://127.0.0.1:9 (--url, PODIUM_URL) does not answer" in done.stderr
     assert list(tmp_path.iterdir()) == []
+
+
+class OtherService(BaseHTTPRequestHandler):
+    """A service at a mistyped address: each path answers with its last part as JSON."""
+
+    def do_GET(self) -> None:
+        answer = unquote(self.path.partition("?")[0].rpartition("/")[2]).encode()
+        self.send_response(301 if answer.startswith(b"https://") else 200)
+        self.send_header("Location", answer.decode("latin-1").partition("\n")[0][:99])
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    do_DELETE = do_POST = do_GET  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def other_service() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), OtherService) as service:
+        thread = threading.Thread(target=service.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{service.server_port}"
+        service.shutdown()
+        thread.join()
+
+
+def test_a_redirection_is_named(other_service: str) -> None:
+    with (
+        remote(other_service, "key") as there,
+        pytest.raises(PodiumError, match="sends to https://podium: name the address"),
+    ):
+        there.post(f"/{quote('https://podium', safe='')}", {})
+
+
+def test_nothing_is_done_by_a_service_that_is_no_podium(other_service: str) -> None:
+    done = run_podium(
+        ["keys", "revoke", "{}", "--url", other_service, "--key", "x"],
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "an answer without 'id', which a Podium of this version does not" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "answer", ["[]", "null", "{}", '{"items": null}', '{"items": [1]}', "[" * 20_000, "{", "NaN"]
+)
+def test_answers_of_a_service_that_is_no_podium_are_refused(
+    other_service: str, answer: str
+) -> None:
+    with remote(other_service, "key") as there, pytest.raises(PodiumError, match="URL"):
+        list(there.items(f"/{quote(answer, safe='[')}"))
+
+
+@pytest.mark.parametrize("name", ["x" * 70_000, "\udcff"])
+def test_a_name_that_fits_no_address_is_refused(podium: Podium, name: str) -> None:
+    done = podium("experiments", "amend", name, "--agent", "b", "--reason", "a test")
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(

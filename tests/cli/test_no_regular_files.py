@@ -56,6 +56,29 @@ def test_a_file_that_is_none_is_refused(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["check PATH", "grade PATH DATA", "new mine --data PATH --target y",
+     "harbor-task tiny PATH --verifier-url http://x"],
+)  # fmt: skip
+@pytest.mark.parametrize("path", ["x" * 300, "loop"])
+def test_a_path_that_cannot_be_opened_is_named(
+    podium: Command, tiny: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str,
+    words: str,
+) -> None:  # fmt: skip
+    """What permissions forbid ends the same way; the tests run as root, to whom they do not."""
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    Path("data.csv").write_text("")
+    assert podium("import", "folder", tiny).returncode == 0
+
+    done = podium(*({"PATH": path, "DATA": "data.csv"}.get(word, word) for word in words.split()))
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert path in done.stderr.replace("\n", "")
+
+
 @pytest.mark.parametrize("name", ["competition.toml", "leaderboard.csv", "private/answers.csv"])
 @pytest.mark.parametrize("words", ["grade TINY DATA", "import folder TINY"])
 def test_a_file_of_a_folder_that_is_none_is_named(

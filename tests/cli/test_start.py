@@ -76,6 +76,18 @@ def test_the_help_of_each_command_and_group_loads_no_podium(
     assert started == []
 
 
+def test_a_closed_output_is_told_and_not_a_traceback(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "app.cli", "keys", "create", "admin"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *words],
+        env={**os.environ, "PODIUM_DATA_DIR": str(tmp_path)}, stderr=subprocess.PIPE, text=True,
+        check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 1
+    assert done.stderr == "Standard output or error is closed: give it a file, or /dev/null.\n"
+
+
 def test_the_version_loads_no_podium(tmp_path: Path) -> None:
     modules, started = watched(tmp_path, "--version")
 

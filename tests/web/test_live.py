@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -12,10 +13,12 @@ import pytest
 
 from app.web.live import PER_LOGIN
 from app.web.rendering.fill_templates import SCRIPTS, environment
+from tests.crashable import crashable_postgres
 from tests.factories import good_submission
+from tests.server import PodiumServer
 from tests.web.browser import log_in, reader
 from tests.web.conftest import caller, visitor
-from tests.web.dataset import WAIT, Filled
+from tests.web.dataset import WAIT, Filled, write_competitions
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -121,6 +124,41 @@ def test_the_operations_page_renews_itself(chromium: Browser, filled: Filled) ->
         assert again.value.status == 200
         page.get_by_text("submissions wait").wait_for()
         assert is_same_load(page)
+
+
+def test_what_is_open_while_the_database_goes_away_is_neither_stale_nor_lost(
+    chromium: Browser, tmp_path: Path
+) -> None:
+    """The numbers of operations are not those from before, and a reason is typed once."""
+    write_competitions(tmp_path / "folders", 1)
+    with crashable_postgres() as postgres, postgres.database() as name:
+        server = PodiumServer(
+            tmp_path / "data", postgres.url(name), migrates=True,
+            competitions_dir=tmp_path / "folders",
+        ).start()  # fmt: skip
+        admin = server.client()
+        admin.post("/v1/experiments", json={"name": "mine", "agent": "a", "model": "m"})
+        body = {"experiment": "mine", "competition": "tiny-00", "seed": 0}
+        run = admin.post("/v1/runs", json=body).json()["id"]
+        with reader(chromium, server) as page:
+            log_in(page, server.key)
+            page.goto("/operations")
+            review = page.context.new_page()
+            review.goto(f"/operations/reviews/{run}")
+            review.get_by_label("Reason").fill("the notebook explains it")
+
+            postgres.stop()
+
+            page.get_by_role("alert").get_by_text("database").wait_for(timeout=20_000)
+            assert page.get_by_text("Every part works").count() == 0
+            review.get_by_role("button", name="Decide").click()
+            review.get_by_text("Reload this page").wait_for()
+            postgres.start()
+            page.get_by_text("Every part works").wait_for(timeout=20_000)
+            review.reload()
+            review.get_by_text("accept, the notebook explains it").wait_for()
+        admin.close()
+        assert server.stop() == 0
 
 
 def test_without_scripts_the_page_of_a_run_is_complete(chromium: Browser, filled: Filled) -> None:

@@ -13,7 +13,7 @@ from app.cli.context import podium
 from app.cli.harbor.task_folder import Download, HarborTask, write_task
 from app.cli.options import Key, Url
 from app.cli.output import out
-from app.cli.remote import Remote, remote
+from app.cli.remote import Remote, path_to, remote
 from app.domain.states import CompetitionStatus
 from app.errors import Invalid, NeedsData, NotFound
 
@@ -68,16 +68,17 @@ def _from_here(slug: str, folder: Path, address: str) -> None:
 
 
 def _from_elsewhere(there: Remote, slug: str, folder: Path, address: str) -> None:
-    found = there.get(f"/v1/competitions/{slug}")
+    place = path_to("competitions", slug)
+    found = there.get(place)
     _refuse_unready(slug, found["status"])
     task = HarborTask(
         slug, found["title"], f"sha256:{found['content_hash']}", found["metric"]["name"],
-        found["metric"]["higher_is_better"], there.text(f"/v1/competitions/{slug}/description"),
+        found["metric"]["higher_is_better"], there.text(f"{place}/description"),
         tuple(file["name"] for file in found["files"]), address,
     )  # fmt: skip
 
     def download(name: str, path: Path) -> None:
-        there.download(f"/v1/competitions/{slug}/files/{quote(name)}", path)
+        there.download(f"{place}/files/{quote(name)}", path)
 
     _write(task, folder, download, sum(file["bytes"] for file in found["files"]))
 

@@ -80,8 +80,7 @@ def grade(slug: str, file: Path) -> dict[str, Any]:
     while True:
         status, pause, text = send(path, data, headers)
         if status == 200:
-            report: dict[str, Any] = json.loads(text)
-            return report
+            return read_report(text, url)
         if status and status not in TRY_AGAIN:
             raise VerifierError(f"{url} answered {status}: {text[:500]}")
         if time.monotonic() + pause > deadline:
@@ -89,15 +88,31 @@ def grade(slug: str, file: Path) -> dict[str, Any]:
         time.sleep(pause)
 
 
+def read_report(text: str, url: str) -> dict[str, Any]:
+    """The report in an answer.
+
+    Raises:
+        VerifierError: it is none, so something else than Podium answered.
+    """
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not found.keys() >= {*KEYS}:
+        raise VerifierError(f"{url} is not the address of a Podium, which answers otherwise.")
+    return found
+
+
 def send(url: str, data: bytes, headers: dict[str, str]) -> tuple[int, float, str]:
     """The status (0: no answer), the seconds to wait before another attempt, and the text."""
     request = urllib.request.Request(url, data, headers, method="POST")  # noqa: S310 (see `grade`)
     try:
         with urllib.request.urlopen(request, timeout=ANSWER_SECONDS) as answer:  # noqa: S310
-            return answer.status, PAUSE, answer.read().decode()
+            return answer.status, PAUSE, answer.read().decode(errors="replace")
     except urllib.error.HTTPError as error:
         with error:
-            pause = float(error.headers.get("Retry-After") or PAUSE)
+            named = error.headers.get("Retry-After") or ""  # a proxy may write a date
+            pause = float(named) if named.isascii() and named.isdigit() else PAUSE
             return error.code, pause, error.read().decode(errors="replace")
     except (OSError, http.client.HTTPException) as error:
         return 0, PAUSE, str(error)

@@ -10,7 +10,7 @@ from app.cli.context import ALL, podium
 from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
 from app.cli.output import print_json
-from app.cli.remote import remote
+from app.cli.remote import path_to, remote
 from app.cli.tables import print_table
 from app.domain.states import QueueState, ReviewDecision
 from app.domain.wording import counted
@@ -71,7 +71,7 @@ def show_review(run: RunId, url: Url = "", key: Key = "") -> None:
     """Print a run's signals with the numbers behind them, and the decisions, as JSON."""
     if there := remote(url, key):
         with there:
-            print_json(there.get(f"/v1/runs/{run}/review"))
+            print_json(there.get(path_to("runs", run, "review")))
         return
     from app.reports.reviews import review_document
     from app.services.reviews import show
@@ -109,7 +109,7 @@ def known_leak(
     """List a file as leaked answers. Runs that sent these bytes get a signal, past ones too."""
     if there := remote(url, key):
         with there:
-            path = f"/v1/competitions/{slug}/known-leaks"
+            path = path_to("competitions", slug, "known-leaks")
             count = there.post(path, {"sha256": sha256, "note": note})["submissions"]
     else:
         from app.services.reviews.decide import add_known_leak
@@ -127,7 +127,7 @@ def _decide(run: str, decision: ReviewDecision, reason: str, url: str, key: str)
     if there := remote(url, key):
         body: dict[str, Any] = {"decision": decision.value, "reason": reason}
         with there:
-            there.post(f"/v1/runs/{run}/review", body)
+            run = there.post(path_to("runs", run, "review"), body)["run"]
     else:
         from app.services.reviews.decide import decide
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import quote
 
 import typer
 
@@ -14,7 +13,7 @@ from app.cli.lazy import Group
 from app.cli.options import AsJson, Key, Url
 from app.cli.output import print_json, print_note
 from app.cli.receipts.keys import app as keys
-from app.cli.remote import Document, Refused, Remote, remote
+from app.cli.remote import Document, Refused, Remote, path_to, remote
 from app.cli.tables import moment, print_table
 from app.domain.result_choices import Padding
 from app.errors import Conflict
@@ -65,7 +64,7 @@ def list_receipts(
     """List the receipts of an experiment and of its runs, oldest first."""
     if there := remote(url, key):
         with there:
-            found = list(there.items(f"/v1/experiments/{quote(experiment, safe='')}/receipts"))
+            found = list(there.items(path_to("experiments", experiment, "receipts")))
     else:
         from app.services.receipts import read
 
@@ -114,7 +113,6 @@ def save(
 
 
 def _issue_there(there: Remote, experiment: str, suite: str, padding: Padding) -> Document:
-    name = quote(experiment, safe="")
     for run in there.items("/v1/runs", experiment=experiment, archived=True):
         if run["state"] == "closed" and not there.get(f"/v1/runs/{run['id']}/receipts")["items"]:
             try:
@@ -122,14 +120,14 @@ def _issue_there(there: Remote, experiment: str, suite: str, padding: Padding) -
             except Refused as reason:
                 print_note(reason.detail)
     body: Document = {"padding": padding.value, **({"suite": suite} if suite else {})}
-    return there.post(f"/v1/experiments/{name}/receipts", body)
+    return there.post(path_to("experiments", experiment, "receipts"), body)
 
 
 def _files_there(there: Remote, receipt: str) -> dict[str, str]:
     proof = there.get("/v1/log/proofs/inclusion", receipt=receipt)
     return {
-        "receipt.json": there.text(f"/v1/receipts/{receipt}"),
-        "receipt.json.sig": there.text(f"/v1/receipts/{receipt}.sig"),
+        "receipt.json": there.text(path_to("receipts", receipt)),
+        "receipt.json.sig": there.text(path_to("receipts", f"{receipt}.sig")),
         "inclusion.json": json.dumps(proof, indent=2),
         "checkpoint.txt": proof["checkpoint"],
         "allowed_signers": there.text("/.well-known/podium/allowed_signers"),

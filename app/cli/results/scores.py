@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import typer
 
 from app.cli.context import podium
 from app.cli.options import AsJson, Key, Url
-from app.cli.remote import remote
+from app.cli.remote import path_to, remote
 from app.cli.results.options import Csv, FormOption, Out
 from app.cli.tables import moment, print_table
 
@@ -30,7 +29,7 @@ def results(
     """Print the final score and medal of each run of an experiment."""
     if there := remote(url, key):
         with there:
-            path = f"/v1/experiments/{quote(experiment, safe='')}/outcomes"
+            path = path_to("experiments", experiment, "outcomes")
             rows = there.get(path, archived=archived)["items"]
     else:
         # They load what statistics need, which a command with --url does not.

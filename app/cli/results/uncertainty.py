@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import typer
 
 from app.cli.context import podium
 from app.cli.options import AsJson, Key, Url
-from app.cli.remote import remote
+from app.cli.remote import path_to, remote
 from app.cli.results.options import FormOption, Out
 from app.cli.tables import print_table
 from app.errors import PodiumError
@@ -35,7 +34,7 @@ def uncertainty(
         from app.cli.progress import step_progress
 
         with there:
-            path = f"/v1/experiments/{quote(experiment, safe='')}/uncertainty"
+            path = path_to("experiments", experiment, "uncertainty")
             items = there.get(path, archived=archived)["items"]
             waiting = [
                 row["submission"]

@@ -20,7 +20,7 @@ def competition_folder(competitions_dir: Path, name_or_path: str) -> Path:
         NotFound: there is no such folder with a competition.toml.
         Conflict: a folder in the current directory has the name of another competition.
     """
-    here = Path(name_or_path).resolve()
+    here = Path(os.path.realpath(name_or_path))  # resolve() fails at a link to itself
     if os.sep in name_or_path or name_or_path in (".", ".."):
         if not _is_competition(here):
             raise NotFound(f"There is no competition folder {here} with a {TOML}.")

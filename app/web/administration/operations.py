@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
@@ -39,6 +40,7 @@ def show_operations(
         request, caller, "operations.html", title="Operations", api="/v1/faults",
         readiness=readiness, queue=queue, faults=found,
         after=after, is_first=before is None, settings=context.settings, live=before is None,
+        at=datetime.now(UTC),
         table=lambda: fields_of(found, *FAULT),
         facts=lambda: {
             "is_ready": readiness.is_ready, "readiness": readiness, "queue": queue,
