@@ -65,8 +65,8 @@ class DiskBlobs:
         """
         if not self.is_there():
             raise StoreAway(
-                "The directory of submitted files is not the one that this process found when it "
-                "started: is its disk mounted?"
+                "The directory of submitted files cannot be read, or is not the one that this "
+                "process found when it started: is its disk mounted?"
             )
 
     @property
