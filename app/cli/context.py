@@ -27,9 +27,11 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
 
     Raises:
         NotFound: there is no Podium, and `creates` is false.
+        OtherStore: the command stores or grades files, and those of the servers are elsewhere.
     """
     # A command imports this module to say what its options are; what it loads comes when it runs.
     from app.read_settings import make_data_directory, read_settings
+    from app.services.operations.start_checks import refuse_other_store
     from app.services.runtime.context import continue_ids, open_context
     from app.storage.database.wait_for_database import upgrade_when_reachable
 
@@ -38,6 +40,8 @@ def podium(*, creates: bool = False, grades: bool = False, doing: str = "") -> I
         require_podium(settings)
     make_data_directory(settings.data_dir)
     upgrade_when_reachable(settings.database_url, 0)
+    if creates or grades:  # it stores files, or needs them
+        refuse_other_store(settings, claims=False)
     context = open_context(settings, grades=None if grades else False, validates=False)
     try:
         continue_ids(context.database)

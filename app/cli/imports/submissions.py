@@ -102,7 +102,6 @@ def _grade(context: Context, taken: ImportedFiles, progress: Progress) -> None:
         return
 
     def grade(stop: Callable[[bool], bool]) -> None:
-        context.listen()  # else other servers of a PostgreSQL take this process for dead
         recovery.requeue_left_behind(context)
         Worker(context).run(stop)
 

@@ -27,16 +27,19 @@ def upgrade() -> None:
     typer.echo("the schema is up to date")
 
 
-@app.command()
+@app.command(context_settings={"ignore_unknown_options": True})  # -1 is no option
 def downgrade(
     revision: Annotated[str, typer.Argument(help="a revision, -1 for one back, base for none")],
 ) -> None:
     """Migrate the schema back. Data that the older schema cannot store is lost: back up first."""
+    from app.cli.context import require_podium
     from app.read_settings import read_settings
     from app.storage.database import migrations
 
-    migrations.downgrade(read_settings().database_url, revision)
-    typer.echo(f"the schema is at {revision}")
+    settings = read_settings()
+    require_podium(settings)
+    reached = migrations.downgrade(settings.database_url, revision)
+    typer.echo(f"the schema is at {reached or 'base'}")
 
 
 @app.command()

@@ -47,6 +47,7 @@ def grade_or_wait(
         return is_done()
 
     try:
+        context.listen()  # else other servers of a PostgreSQL take this process for dead
         context.graders.warm_up()
         grade(stop)
     finally:

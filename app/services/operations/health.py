@@ -22,9 +22,11 @@ LISTENER_LOST = (
     "the connection for PostgreSQL's notifications of settled submissions is lost; Podium is "
     "reconnecting, and until then waiting clients get their answers late"
 )
+# SQLite reports a page that the disk cannot read as a damaged one, though the disk may recover.
 DAMAGED = (
-    "a query met a damaged page: stop this server, and restore a backup (`podium restore`) into a "
-    "new PODIUM_DATA_DIR"
+    "a query met a damaged page, or one that the disk cannot read: look at the disk, and start "
+    "this server anew; if it or `podium verify` still finds damage, restore a backup (`podium "
+    "restore`) into a new PODIUM_DATA_DIR"
 )
 # Agents and strangers read this too, and must see neither when a grading ends nor how.
 ROUNDED_TO = 256  # open files: gradings and requests have some dozens

@@ -57,10 +57,11 @@ def refuse_damaged_database(settings: Settings) -> None:
         )
 
 
-def refuse_other_store(settings: Settings) -> None:
-    """Check that the files of this database are in this server's store.
+def refuse_other_store(settings: Settings, *, claims: bool = True) -> None:
+    """Check that the files of this database are in the store of these settings.
 
-    The first server writes the store's identity into the database. Call after the upgrade.
+    The first server writes the store's identity into the database; commands, which do not claim
+    the store, write nothing. Call after the upgrade.
 
     Raises:
         OtherStore: the database names another store.
@@ -71,15 +72,16 @@ def refuse_other_store(settings: Settings) -> None:
         own = _identity_of(store)
         with database.read() as session:
             known = secrets.find(session, secrets.STORE_IDENTITY)
-        if known is None:
+        if known is None and claims:
             known = database.write(
                 lambda session: secrets.keep_first(session, secrets.STORE_IDENTITY, own)
             )
-        owns(database, store)
+        if claims:
+            owns(database, store)
     finally:
         database.close()
         cache.close()
-    if known != own:
+    if known not in (None, own):
         raise OtherStore(
             f"This process stores files in {store.name}, and the servers of its database "
             "store them elsewhere: neither would find the files of the other. Give all servers and "

@@ -9,7 +9,7 @@ import os
 import uuid
 from pathlib import Path
 
-from app.errors import BadSettings, DamagedFile
+from app.errors import BadSettings, DamagedFile, StoreAway
 from app.file_digest import file_digest
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.first_text import keep_first_text
@@ -57,6 +57,18 @@ class DiskBlobs:
         """Whether the directory is still the one that this process found when it started."""
         return self.staged.is_dir() and self._identity in (None, self._read_identity())
 
+    def require_there(self) -> None:
+        """Refuse to store a file below the mount point of a disk that was unmounted.
+
+        Raises:
+            StoreAway: the directory is not the one that this process found when it started.
+        """
+        if not self.is_there():
+            raise StoreAway(
+                "The directory of submitted files cannot be read, or is not the one that this "
+                "process found when it started: is its disk mounted?"
+            )
+
     @property
     def reserve(self) -> DiskReserve:
         """The part of the disk that uploads leave free."""
@@ -79,6 +91,7 @@ class DiskBlobs:
     def put_file(self, file: Path, blob: Blob) -> None:
         """Store a synced file: as a hard link if the file system allows it, otherwise as a copy."""
         blob_path = self.path(blob.sha256)
+        self.require_there()
         with translate_disk_full():
             if not renew_blob(blob_path, blob):
                 self.reserve.require(blob.bytes)
@@ -114,6 +127,7 @@ class DiskBlobs:
         staged_path = self.staged / staged_name(name)
 
         def keep(path: Path, descriptor: int, _: Blob) -> bool:
+            self.require_there()
             os.fsync(descriptor)
             path.rename(staged_path)
             sync_directory(self.staged)
@@ -123,6 +137,7 @@ class DiskBlobs:
 
     def promote(self, name: str, blob: Blob) -> None:
         """Make a staged file a blob. A second call changes nothing."""
+        self.require_there()
         blob_path = self.path(blob.sha256)
         with contextlib.suppress(FileNotFoundError):
             (self.staged / staged_name(name)).rename(blob_path)
@@ -140,7 +155,9 @@ class DiskBlobs:
 
         Raises:
             BadSettings: the directory cannot be written.
+            StoreAway: it is not the one that this process found when it started.
         """
+        self.require_there()
         probe = self._spool.directory / f"probe-{uuid.uuid4().hex}"
         try:
             probe.write_bytes(b"podium")
@@ -204,6 +221,7 @@ class DiskBlobs:
             upload.finish()
 
     def _keep(self, path: Path, descriptor: int, blob: Blob) -> bool:
+        self.require_there()
         blob_path = self.path(blob.sha256)
         is_new = not renew_blob(blob_path, blob)  # missing, or damaged since it was stored
         if is_new:

@@ -51,6 +51,7 @@ class SmallFiles:
             StorageFull: the disk is full, or nearly; nothing was stored.
             StoreAway: the store's directory is not there; nothing was stored.
         """
+        self._store.require_there()
         self._store.reserve.require(sum(blob.bytes for blob, _ in files))
         with translate_disk_full(), translate_store_away():
             self._append([(bytes.fromhex(blob.sha256), body) for blob, body in files])

@@ -44,6 +44,11 @@ def database_url(text: str) -> URL:
     >>> database_url("postgres://podium@db/podium").drivername
     'postgresql+psycopg'
 
+    Several hosts become lists, which psycopg and SQLAlchemy both understand:
+
+    >>> str(database_url("postgresql://podium@/podium?host=a:5432&host=b:5433"))
+    'postgresql+psycopg://podium@/podium?host=a%2Cb&port=5432%2C5433'
+
     Raises:
         BadDatabaseUrl: it is not a URL, names another database, or names SQLite without a file.
     """
@@ -56,7 +61,7 @@ def database_url(text: str) -> URL:
         ) from None
     if url.drivername in ("postgres", "postgresql", "postgresql+psycopg"):
         _require_hosts(url)
-        return url.set(drivername="postgresql+psycopg")
+        return _with_lists(url.set(drivername="postgresql+psycopg"))
     if url.get_backend_name() != "sqlite":
         raise BadDatabaseUrl(f"the database must be SQLite or PostgreSQL, not {url.drivername!r}")
     if url.database in (None, "", ":memory:"):
@@ -64,6 +69,16 @@ def database_url(text: str) -> URL:
             "SQLite needs a file (sqlite:////path/podium.db): memory is not durable"
         )
     return url
+
+
+def _with_lists(url: URL) -> URL:
+    if isinstance(url.query.get("host"), str | None):
+        return url
+    try:
+        _, found = url.get_dialect()().create_connect_args(url)
+    except ArgumentError:
+        raise BadDatabaseUrl("a host or port in it is not one") from None
+    return url.update_query_dict({name: str(found[name]) for name in ("host", "port")})
 
 
 def _require_hosts(url: URL) -> None:

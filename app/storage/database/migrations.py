@@ -12,10 +12,11 @@ from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
+from alembic.util import CommandError
 from sqlalchemy import URL, Connection, text
 
 import app
-from app.errors import SchemaTooNew
+from app.errors import Invalid, SchemaTooNew
 from app.storage.database.database import Database
 from app.storage.database.engine import make_engine
 from app.storage.database.models import Base
@@ -42,14 +43,27 @@ def upgrade(database_url: str, revision: str = "head") -> None:
         command.upgrade(config, revision)
 
 
-def downgrade(database_url: str, revision: str) -> None:
+def downgrade(database_url: str, revision: str) -> str | None:
     """Bring the database back to an earlier revision ("base": to nothing); data may be lost.
 
+    Returns the revision that it has then.
+
     Raises:
-        FileNotFoundError, CommandError: as `upgrade`.
+        FileNotFoundError, SchemaTooNew: as `upgrade`.
+        Invalid: there is no such earlier revision.
     """
     with _migrating(database_url) as config:
-        command.downgrade(config, revision)
+        _refuse_newer(config.attributes["connection"])
+        try:
+            command.downgrade(config, revision)
+        except CommandError as error:
+            known = known_revisions()
+            raise Invalid(
+                f"The schema cannot be taken back to {revision!r}: {error}. Name an earlier "
+                f"revision ({known[0]} to {known[-2]}), -1 for one back, or base for none. Nothing "
+                "was changed."
+            ) from None
+        return current_revision(config.attributes["connection"])
 
 
 def fill(
@@ -104,8 +118,8 @@ def _refuse_newer(connection: Connection) -> None:
         newest = newest_revision()
         raise SchemaTooNew(
             f"the database has the schema {current}, and Podium {app.__version__} knows "
-            f"{newest} and older ones. Run the Podium that migrated it, or use "
-            f"that one to go back: podium db downgrade {newest}"
+            f"{newest} and older ones. Run the Podium that migrated it, or go back with that one "
+            f"(this one cannot): podium db downgrade {newest}"
         )
 
 

@@ -8,6 +8,8 @@ import os
 import subprocess
 from pathlib import Path
 
+from app.services.operations.start_checks import refuse_other_store
+from app.settings import Settings
 from tests.api.conftest import packed
 from tests.cli.conftest import Command
 from tests.factories import write_submission
@@ -25,6 +27,22 @@ def test_folders_and_archives_are_imported_once(
     assert json.loads(again.stdout)[0] | {"lint": []} == {
         "slug": "tiny", "version": 1, "created": False, "status": "ready", "lint": []
     }  # fmt: skip
+
+
+def test_an_import_stores_nothing_where_the_disk_of_files_is_not_mounted(
+    podium: Command, tiny: Path, tmp_path: Path
+) -> None:
+    blobs = tmp_path / "data" / "blobs"
+    assert podium("import", "folder", tiny).returncode == 0
+    refuse_other_store(Settings(data_dir=tmp_path / "data"))  # a server has started
+    blobs.rename(tmp_path / "elsewhere")
+    (tiny / "description.md").write_text("# Tiny\n\nAnother version.\n")
+
+    done = podium("import", "folder", tiny)
+
+    assert done.returncode == 1
+    assert "is it mounted?" in done.stderr
+    assert [file for file in blobs.glob("??/*") if file.is_file()] == []
 
 
 def test_a_folder_with_mistakes_is_told_file_and_key(podium: Command, tiny: Path) -> None:

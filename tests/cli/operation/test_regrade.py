@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import shutil
+import signal
 import sqlite3
 import subprocess
 from collections.abc import Iterator
@@ -14,8 +15,12 @@ from typing import Any
 
 import pytest
 
+from app.cli.operation.grading_work import grade_or_wait
+from app.services.runtime.context import open_context
+from app.settings import Settings
+from app.storage.database import notify
 from tests.api.conftest import packed
-from tests.distributed.cluster import is_settled, wait_until
+from tests.distributed.cluster import await_that, is_settled, wait_until
 from tests.factories import good_submission, write_competition
 from tests.forkserver import run_podium
 from tests.server import PodiumServer
@@ -143,3 +148,25 @@ def test_what_does_not_go_together_is_refused(server: PodiumServer) -> None:
         done = podium(server, *arguments)
         assert done.returncode == 1, arguments
         assert said in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])  # SQLite has one server
+def test_servers_do_not_take_the_files_of_a_command_that_grades(
+    database_url: str, tmp_path: Path
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    context = open_context(
+        Settings(data_dir=tmp_path / "data", database_url=database_url, graders=1),
+        grades=None,
+        validates=False,
+    )
+
+    def lives() -> bool:
+        with context.database.read() as session:
+            return notify.is_listening(session, context.instance)
+
+    try:
+        grade_or_wait(context, lambda: False, lambda _: await_that(lives, "no lock", 15))
+    finally:
+        context.close()
+        signal.signal(signal.SIGTERM, before)

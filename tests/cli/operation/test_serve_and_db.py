@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
+import sqlite3
 from pathlib import Path
 
 from tests.cli.conftest import Command
@@ -15,6 +17,26 @@ def test_the_schema_goes_up_and_down(podium: Command) -> None:
         done = podium("db", *arguments)
         assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"differences": []}
+
+
+def test_a_schema_that_cannot_be_taken_back_is_told(podium: Command, tmp_path: Path) -> None:
+    nothing = podium("db", "downgrade", "0001")
+    podium("db", "upgrade")
+    back = podium("db", "downgrade", "-1")
+    unknown = podium("db", "downgrade", "9999")
+    with sqlite3.connect(tmp_path / "data" / "podium.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = '9998'")
+    newer = podium("db", "downgrade", "0001")
+
+    assert re.fullmatch(r"the schema is at \d{4}\n", back.stdout)
+    for done, told in (
+        (nothing, "There is no Podium in the data directory"),
+        (unknown, "Name an earlier revision"),
+        (newer, "the database has the schema 9998"),
+    ):
+        assert done.returncode == 1
+        assert told in " ".join(done.stderr.split())
+        assert "Traceback" not in done.stderr
 
 
 def test_a_second_server_on_the_same_data_is_refused(podium: Command, tmp_path: Path) -> None:

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import threading
 from pathlib import Path
 
 import pytest
 
-from app.storage.blobs.disk import DiskBlobs
+from app.errors import StoreAway
+from app.storage.blobs.disk import STORE_FILE, DiskBlobs
+from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
+from tests.storage.small_bodies import blob_of
 
 ROOT = Path(__file__).parents[3]
 EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -174,3 +178,31 @@ def test_identical_uploads_at_once_make_one_complete_blob(store):
     assert len(blobs) == 8
     assert store.path(blobs[0].sha256).read_bytes() == data
     assert uploads(store) == []
+
+
+def test_nothing_is_stored_below_the_mount_point_of_a_disk_that_was_unmounted(tmp_path):
+    root, elsewhere = tmp_path / "blobs", tmp_path / "elsewhere"
+    DiskBlobs(root).keep_first(STORE_FILE, "a" * 32)
+    store, source = DiskBlobs(root), tmp_path / "file"
+    small = SmallFiles(store)
+    source.write_bytes(b"file")
+    root.rename(elsewhere)
+    DiskBlobs(root).keep_first(STORE_FILE, "b" * 32)  # what another start leaves there
+    SmallFiles(DiskBlobs(root)).close()
+
+    for attempt in (
+        lambda: small.put_all([(blob_of(b"small"), b"small")]),
+        lambda: store.put(b"large"),
+        lambda: store.put_file(source, blob_of(b"file")),
+        lambda: store.stage(store.new_upload(), "held"),
+        lambda: store.promote("held", blob_of(b"held")),
+        store.check,
+    ):
+        with pytest.raises(StoreAway, match="is its disk mounted"):
+            attempt()
+    assert [path.name for path in root.rglob("*") if path.is_file()] == [STORE_FILE]
+
+    shutil.rmtree(root)
+    elsewhere.rename(root)
+    assert small.put_all([(blob_of(b"small"), b"small")]) == [None]
+    small.close()

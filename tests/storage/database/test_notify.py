@@ -199,6 +199,14 @@ def test_a_server_that_crashes_is_listened_to_again():
             wait_until(lambda: database.is_listening)
 
 
+@pytest.mark.parametrize("database_kind", ["postgresql"])
+def test_one_of_several_hosts_is_listened_to(database_url, tmp_path):
+    """The URL has the form of SQLAlchemy, which libpq reads as that of the last host alone."""
+    with opened(f"{database_url}&host={tmp_path}") as database:
+        listening(database)
+        wait_until(lambda: database.is_listening)
+
+
 def test_a_time_limit_of_idle_connections_ends_none_of_ours(
     postgres: Postgres, migrated_postgres: str
 ) -> None:
