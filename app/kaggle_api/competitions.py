@@ -72,7 +72,8 @@ def _competition(entry: CatalogueEntry, run: RunRecord | None) -> dict[str, Any]
         "description": "",
         "category": declared.category or "",
         "reward": "",
-        "tags": [{"ref": tag, "name": tag} for tag in declared.tags],
+        # They are for readers of results: see `app.api.serializers.competition`.
+        "tags": [] if run else [{"ref": tag, "name": tag} for tag in declared.tags],
         "deadline": deadline.isoformat(),
         "enabledDate": version.imported_at.isoformat(),
         "teamCount": (board.teams or 0) if board else 0,

@@ -20,7 +20,9 @@ VOLATILE = [
     (re.compile(r'"run_seconds":[0-9.e-]+'), '"run_seconds":0'),
     (re.compile(r"experiment-[0-9-]+"), "EXPERIMENT"),
     (re.compile(r'"request_id":"[^"]+"'), ""),
+    (re.compile(r'"id":\d+'), '"id":0'),  # of a version, in Kaggle's calls
 ]
+KAGGLE = "/api/v1/competitions.CompetitionApiService"
 BAD_FILES = {
     "not_csv": b"id,target\nr1,1,2,3\n",
     "empty_file": b"",
@@ -96,6 +98,8 @@ def _everything(
                  f"/v1/competitions/{slug}/regrades", "/v1/regrades/rgr_x",
                  "/v1/experiments", "/openapi.json", "/SKILL.md", "/llms.txt"):  # fmt: skip
         ask("GET", path)
+    for call in ("ListCompetitions", "GetCompetition", "ListCompetitionPages"):
+        ask("POST", f"{KAGGLE}/{call}", json={"competitionName": slug})
     for page in ("/", f"/experiments/{experiment}", f"/experiments/{experiment}/medals-over-time",
                  f"/runs/{run.id}", f"/submissions/{sent}", f"/competitions/{slug}",
                  "/competitions", "/compare", "/operations", "/suites", "/suites/mle-bench",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
-from app.errors import BadReport, Conflict
+from app.errors import BadReport, Conflict, Invalid
 from app.importers.grading_report import (
     THRESHOLDS,
     Mismatch,
@@ -25,6 +25,7 @@ from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 
 MOST_COMPETITIONS = 100_000
+LEAST_SEED, LARGEST_SEED = -(2**31), 2**31 - 1  # of runs, as `POST /v1/runs` takes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def import_reports(
 
     Raises:
         NotFound: the experiment does not exist.
-        Invalid: no experiment can have this name.
+        Invalid: no experiment can have this name, or no run one of these seeds.
         BadReport: a file is not a report, or names a competition that nobody knows.
         Conflict: a competition is repeated for a seed, or has another result for that seed.
     """
@@ -76,6 +77,7 @@ def import_reports(
         entries += [(source.group, entry) for entry in report.entries]
     refuse_unknown(context, [entry for _, entry in entries])
     keyed = _with_seeds(entries, seed, repeats=repeats)
+    refuse_seeds(one for _, _, one in keyed)
     mismatches += mismatches_with_boards(context, [entry for _, entry, _ in keyed])
     if create:
         create_if_new(context, experiment)
@@ -119,6 +121,20 @@ def create_if_new(context: Context, name: str) -> None:
 
 
 UNKNOWN_MODEL = "not told"
+
+
+def refuse_seeds(seeds: Iterable[int]) -> None:
+    """Refuse seeds that no run can have.
+
+    Raises:
+        Invalid: with the first of them.
+    """
+    for seed in seeds:
+        if not LEAST_SEED <= seed <= LARGEST_SEED:
+            raise Invalid(
+                f"seed: a result would have the seed {seed}; seeds are from {LEAST_SEED} to "
+                f"{LARGEST_SEED}. Nothing was imported; choose another first seed."
+            )
 
 
 def _with_seeds(

@@ -15,7 +15,8 @@ from app.domain.states import ArchivalKind, ReportedScoreKind, RunState
 from app.errors import Conflict, NotFound
 from app.importers.grading_report import Mismatch
 from app.importers.mlagentbench_results import EvaluatedRun, read_evaluation
-from app.services.imports.grading_reports import UNKNOWN_MODEL
+from app.services.experiments.experiments import refuse_confusing_name
+from app.services.imports.grading_reports import UNKNOWN_MODEL, refuse_seeds
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
 from app.storage.database.records import ExperimentRecord, RunRecord, VersionRecord
@@ -62,14 +63,18 @@ def import_evaluation(
 
     Raises:
         NotFound: the experiment or the competition does not exist.
+        Invalid: no experiment can have this name, or no run one of these seeds.
         BadEvaluation: the file is not an output of MLAgentBench's evaluation.
         Conflict: the experiment has another run or result with one of these seeds, or it or the
             competition is archived.
     """
     with context.database.read() as session:
         version = competitions.current_version(session, file.competition)
-        if experiments.get(session, experiment) is None and not create:
-            raise NotFound(f"There is no experiment {experiment!r}; create it first.")
+        is_new = experiments.get(session, experiment) is None
+    if is_new and not create:
+        raise NotFound(f"There is no experiment {experiment!r}; create it first.")
+    if is_new:
+        refuse_confusing_name(experiment)
     if version is None:
         raise NotFound(
             f"There is no competition {file.competition!r}: import its folder first "
@@ -83,6 +88,7 @@ def import_evaluation(
         _ImportedRows(experiment, version, file, one, seed + at)
         for at, one in enumerate(evaluation.runs)
     ]
+    refuse_seeds(one.seed for one in converted)
     now = datetime.now(UTC)
 
     def record(session: Session) -> list[_ImportedRows]:

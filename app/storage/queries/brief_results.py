@@ -18,6 +18,7 @@ from app.domain.feedback import Feedback
 from app.domain.states import Failure, RunState
 from app.statistics.attempt_columns import ABOVE_MEDIAN, KINDS, MEDALS, ONE_MEDAL, VALID, Attempts
 from app.storage.database.models import CompetitionVersion, Grade, Run
+from app.storage.database.tables.results_elsewhere import ImportedRun
 from app.storage.queries import archive
 from app.storage.queries.regrades.brief_runs import BriefResult, brief_results, last_graded
 from app.storage.queries.result_state import ResultState
@@ -26,12 +27,13 @@ from app.storage.queries.reviews import decisions
 RUN = Run.__table__
 VERSION = CompetitionVersion.__table__
 GRADE = Grade.__table__
+IMPORTED_RUN = ImportedRun.__table__
 NOT_GRADED = -1
 RUNS_AT_ONCE = 500
 
 
 class GradedRuns(NamedTuple):
-    """An experiment's runs whose final submission is graded.
+    """An experiment's runs whose final submission is graded, without imported ones.
 
     Beside them their numbers by policy and by failure; a run without one counts as `none`.
     `versions` graded them.
@@ -53,7 +55,10 @@ def settled_results(
     experiment's are not.
     """
     # Where a regrade decides, the last valid submission may be another one: `brief_runs` finds it.
-    conditions: list[Any] = [GRADE.c.id.is_not(None)]
+    # What the agent of an imported run was told is not known: its policy is not counted.
+    conditions: list[Any] = [
+        GRADE.c.id.is_not(None), RUN.c.id.not_in(select(IMPORTED_RUN.c.run_id))
+    ]  # fmt: skip
     if state.regrades:
         conditions.append(RUN.c.competition.not_in([one.competition for one in state.regrades]))
     if state.excluded:

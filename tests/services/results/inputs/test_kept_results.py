@@ -29,6 +29,8 @@ from app.storage.database.models import Disclosure, Run, Submission
 from app.storage.database.records import GradeRecord
 from app.storage.database.tables.results_elsewhere import ImportedGrade, ReportedScore
 from app.storage.queries import experiments, exposure
+from app.storage.queries.elsewhere import imported_runs
+from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from app.worker.background import ResultReader, run_result_reader
 from tests.storage.make import (
     NOON,
@@ -71,7 +73,13 @@ class History:
     def new_run(self) -> None:
         self.seed += 1
         version, name = self.chance.choice(self.versions), self.chance.choice(EXPERIMENTS)
-        self.runs.append(add_run(self.context.database, version, name, seed=self.seed))
+        run = add_run(self.context.database, version, name, seed=self.seed)
+        self.runs.append(run)
+        if self.chance.random() < 0.2:  # as a raw submission is: its run has a grade of Podium's
+            of = ImportedRunRecord(
+                run_id=run.id, file="f", place="1", sha256="", document={}, imported_at=NOON
+            )
+            self.context.database.write(lambda session: imported_runs.add(session, [of]))
 
     def submit(self) -> None:
         run = self.chance.choice(self.runs)
