@@ -164,12 +164,13 @@ def test_retry_after_and_a_server_that_comes_back(server_away: ServerAway) -> No
 def test_a_wait_that_podium_names_is_kept() -> None:
     from podium_client.requests import Answer, Retry
 
-    retry = Retry(wait=10)
+    retry, long = Retry(wait=10), Retry(wait=1e9)
 
     assert retry.pause_after(Answer(429, "", {"Retry-After": "7"})) == 7.0
     assert retry.pause_after(Answer(429, "", {"Retry-After": "3600"})) is None
-    for named in ("Wed, 21 Oct 2026 07:28:00 GMT", "\N{SUPERSCRIPT TWO}", "-1", ""):
+    for named in ("Wed, 21 Oct 2026 07:28:00 GMT", "\N{SUPERSCRIPT TWO}", "-1", "", "0"):
         assert Retry(wait=10).pause_after(Answer(429, "", {"Retry-After": named})) == 0.5
+    assert [long.pause_after(Answer(0, "away", {})) for _ in range(2000)][-1] == 60.0
     assert retry.pause_after(Answer(422, "", {})) is None
     assert retry.pause_after(Answer(0, "away", {})) == 2.0
 

@@ -70,8 +70,9 @@ class Retry:
         if status and status not in TRY_AGAIN:
             return None
         named = answer.headers.get("Retry-After", "")
-        is_number = named.isascii() and named.isdigit()  # a proxy may write a date
-        pause = float(named) if is_number else min(0.5 * 2**self._tried, LONGEST_PAUSE)
+        is_number = named.isascii() and named.isdigit()  # a proxy may write a date, or 0
+        growing = min(0.5 * 2.0 ** min(self._tried, 10), LONGEST_PAUSE)
+        pause = float(named if is_number else 0) or growing
         self._tried += 1
         if time.monotonic() + pause <= self._deadline:
             return pause
