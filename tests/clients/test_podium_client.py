@@ -7,6 +7,7 @@ import asyncio
 import doctest
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.clients.conftest import ROOT, ServerAway
+from tests.clients.test_behind_a_proxy import proxy
 from tests.factories import good_submission
 
 SOURCE = ROOT / "clients" / "podium-client"
@@ -263,3 +265,27 @@ def test_a_stream_goes_on_after_its_server_was_killed(server_away: ServerAway) -
     assert states[0] == "graded"
     assert states[-1] == "closed"
     assert server.stop() == 0
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_file_that_changes_before_another_attempt_is_not_sent(file, asynchronous):  # type: ignore[no-untyped-def]
+    from podium_client import AsyncPodium, Podium, PodiumError
+
+    with proxy((503, {}, b"busy"), (200, {}, b"{}")) as (address, asked):
+
+        def change() -> None:
+            while not asked:
+                time.sleep(0.01)
+            file.write_bytes(b"id,other\n")
+
+        async def send() -> None:
+            async with AsyncPodium(address, "pod_run_x") as client:
+                await client.submit("run_x", file)
+
+        changing = threading.Thread(target=change)
+        changing.start()
+        with Podium(address, "pod_run_x") as client:
+            calls = {True: lambda: asyncio.run(send()), False: lambda: client.submit("run_x", file)}
+            with pytest.raises(PodiumError, match=r"submission.csv changed while it was sent"):
+                calls[asynchronous]()
+        changing.join()

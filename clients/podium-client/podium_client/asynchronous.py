@@ -170,10 +170,9 @@ class AsyncPodium:
         if call.file is None:
             response = await self._client.request(call.method, call.path, json=call.body, **more)
             return r.Answer(response.status_code, response.text, response.headers)
-        more["headers"]["Content-Length"] = str(call.file.stat().st_size)
         with call.file.open("rb") as opened:
             response = await self._client.request(
-                call.method, call.path, content=_chunks(opened), **more
+                call.method, call.path, content=_chunks(call, opened), **more
             )
         return r.Answer(response.status_code, response.text, response.headers)
 
@@ -202,6 +201,6 @@ class AsyncPodium:
             await anyio.sleep(pause)
 
 
-async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
-    while chunk := await anyio.to_thread.run_sync(file.read, r.CHUNK):
+async def _chunks(call: Call, opened: BinaryIO) -> AsyncIterator[bytes]:
+    while chunk := await anyio.to_thread.run_sync(r.read_unchanged, call, opened):
         yield chunk

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 import httpx
@@ -32,6 +33,7 @@ class Call:
     headers: dict[str, str] = field(default_factory=dict)
     body: Document | None = None
     file: Path | None = None
+    version: tuple[int, ...] = ()  # of the file
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -131,7 +133,28 @@ def part(text: str) -> str:
 
 def csv_call(path: str, file: Path, query: Document, headers: dict[str, str]) -> Call:
     """Send a CSV file."""
-    return Call("POST", path, query, {"Content-Type": "text/csv", **headers}, file=file)
+    found = file.stat()
+    more = {"Content-Type": "text/csv", "Content-Length": str(found.st_size), **headers}
+    return Call("POST", path, query, more, file=file, version=_version(found))
+
+
+def read_unchanged(call: Call, opened: BinaryIO) -> bytes:
+    """The next bytes of the call's file, which other attempts may have sent before.
+
+    Raises:
+        PodiumError: the file is not the one that the call was made for.
+    """
+    found = opened.read(CHUNK)
+    if _version(os.fstat(opened.fileno())) != call.version:
+        raise PodiumError(
+            f"{call.file} changed while it was sent. Podium may have it as it was before. Send it "
+            "again when it is complete."
+        )
+    return found
+
+
+def _version(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def submission_call(
@@ -144,12 +167,12 @@ def submission_call(
     """
     if len(message.splitlines()) > 1 or message.endswith(("\n", "\r")):
         raise PodiumError("The message is a note of one line: it has a line break.")
+    call = csv_call(f"/v1/runs/{part(run)}/submissions", file, {}, {"Prefer": f"wait={wait}"})
     headers = {
         "Idempotency-Key": idempotency_key or digest(file),
-        "Prefer": f"wait={wait}",
         **({"X-Podium-Message": message} if message else {}),
     }
-    return csv_call(f"/v1/runs/{part(run)}/submissions", file, {}, headers)
+    return replace(call, headers=call.headers | headers)
 
 
 def grade_call(

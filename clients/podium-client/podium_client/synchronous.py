@@ -219,9 +219,8 @@ class Podium:
         if call.file is None:
             response = self._client.request(call.method, call.path, json=call.body, **more)
             return r.Answer(response.status_code, response.text, response.headers)
-        more["headers"]["Content-Length"] = str(call.file.stat().st_size)
         with call.file.open("rb") as opened:
-            chunks = iter(lambda: opened.read(r.CHUNK), b"")
+            chunks = iter(lambda: r.read_unchanged(call, opened), b"")
             response = self._client.request(call.method, call.path, content=chunks, **more)
         return r.Answer(response.status_code, response.text, response.headers)
 
