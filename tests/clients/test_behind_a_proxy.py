@@ -42,7 +42,10 @@ REPORT = dict.fromkeys(KEYS, False)
 
 @contextlib.contextmanager
 def proxy(*answers: tuple[int, dict[str, str], bytes]) -> Iterator[tuple[str, list[float]]]:
-    """A server that gives these answers one after another; its address, and when it was asked."""
+    """A server that gives these answers one after another; its address, and when it was asked.
+
+    It waits as many seconds as an answer's `X-Seconds` says.
+    """
     asked: list[float] = []
 
     class Proxy(BaseHTTPRequestHandler):
@@ -50,6 +53,7 @@ def proxy(*answers: tuple[int, dict[str, str], bytes]) -> Iterator[tuple[str, li
             status, headers, text = answers[len(asked)]
             asked.append(time.monotonic())
             self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            time.sleep(float(headers.get("X-Seconds", 0)))
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)

@@ -289,3 +289,18 @@ def test_a_file_that_changes_before_another_attempt_is_not_sent(file, asynchrono
             with pytest.raises(PodiumError, match=r"submission.csv changed while it was sent"):
                 calls[asynchronous]()
         changing.join()
+
+
+def test_an_answer_may_take_as_long_as_the_caller_waits(file, monkeypatch):  # type: ignore[no-untyped-def]
+    from podium_client import AsyncPodium, Podium
+
+    monkeypatch.setattr("podium_client.requests.ANSWER_SECONDS", 0.3)
+
+    async def submit(address: str) -> Any:
+        async with AsyncPodium(address, "pod_run_x", wait=0) as client:
+            return await client.submit("run_x", file, wait=5)
+
+    slow = 200, {"X-Seconds": "0.8"}, b"{}"
+    with proxy(slow, slow) as (address, _), Podium(address, "pod_harness_x", wait=0) as client:
+        assert client.grade("x", file, wait=5) == {}
+        assert asyncio.run(submit(address)) == {}

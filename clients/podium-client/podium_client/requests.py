@@ -18,6 +18,7 @@ from podium_client.errors import PodiumAway, PodiumError, PodiumRefused
 
 TRY_AGAIN = frozenset({429, 502, 503, 504})
 LONGEST_PAUSE = 60.0  # seconds
+ANSWER_SECONDS = 120.0  # more than those in which Podium was asked to wait
 CHUNK = 1 << 20
 PARTIAL, COMPLETE = 206, 416  # 416: no bytes are missing after those of the partial file
 Document = dict[str, Any]
@@ -34,6 +35,12 @@ class Call:
     body: Document | None = None
     file: Path | None = None
     version: tuple[int, ...] = ()  # of the file
+    wait: float = 0  # seconds after which Podium answers at the latest
+
+    @property
+    def timeout(self) -> float:
+        """Seconds without a byte after which there is no answer."""
+        return ANSWER_SECONDS + self.wait
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -131,11 +138,13 @@ def part(text: str) -> str:
     return quote(text, safe="")
 
 
-def csv_call(path: str, file: Path, query: Document, headers: dict[str, str]) -> Call:
-    """Send a CSV file."""
+def csv_call(path: str, file: Path, query: Document, wait: int | None = None) -> Call:
+    """Send a CSV file, and wait so many seconds for its outcome."""
     found = file.stat()
-    more = {"Content-Type": "text/csv", "Content-Length": str(found.st_size), **headers}
-    return Call("POST", path, query, more, file=file, version=_version(found))
+    headers = {"Content-Type": "text/csv", "Content-Length": str(found.st_size)}
+    if wait is not None:
+        headers["Prefer"] = f"wait={wait}"
+    return Call("POST", path, query, headers, file=file, version=_version(found), wait=wait or 0)
 
 
 def read_unchanged(call: Call, opened: BinaryIO) -> bytes:
@@ -167,7 +176,7 @@ def submission_call(
     """
     if len(message.splitlines()) > 1 or message.endswith(("\n", "\r")):
         raise PodiumError("The message is a note of one line: it has a line break.")
-    call = csv_call(f"/v1/runs/{part(run)}/submissions", file, {}, {"Prefer": f"wait={wait}"})
+    call = csv_call(f"/v1/runs/{part(run)}/submissions", file, {}, wait)
     headers = {
         "Idempotency-Key": idempotency_key or digest(file),
         **({"X-Podium-Message": message} if message else {}),
@@ -179,10 +188,9 @@ def grade_call(
     competition: str, file: Path, query: Document, idempotency_key: str | None, wait: int
 ) -> Call:
     """Grade a file in one call."""
-    headers = {"Prefer": f"wait={wait}"}
-    if idempotency_key is not None:
-        headers["Idempotency-Key"] = idempotency_key
-    return csv_call(f"/v1/competitions/{part(competition)}/grade", file, query, headers)
+    call = csv_call(f"/v1/competitions/{part(competition)}/grade", file, query, wait)
+    headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+    return replace(call, headers=call.headers | headers)
 
 
 def run_call(body: Document) -> Call:
