@@ -63,8 +63,8 @@ def ask(path: str, body: bytes | None = None, headers: dict[str, str] | None = N
                 return content
         except urllib.error.HTTPError as error:
             words, named = _words(error), error.headers.get("Retry-After") or ""
-            is_number = named.isascii() and named.isdigit()  # a proxy may write a date
-            pause = float(named) if is_number else PAUSE
+            is_number = named.isascii() and named.isdigit()  # or a date, or 0
+            pause = float(named if is_number else 0) or PAUSE
             if error.code not in AWAY or time.monotonic() + pause > until:
                 sys.exit(f"Podium answered {error.code}: {words}")
         except (OSError, http.client.HTTPException) as error:

@@ -7,6 +7,7 @@ import asyncio
 import doctest
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.clients.conftest import ROOT, ServerAway
+from tests.clients.test_behind_a_proxy import proxy
 from tests.factories import good_submission
 
 SOURCE = ROOT / "clients" / "podium-client"
@@ -164,12 +166,13 @@ def test_retry_after_and_a_server_that_comes_back(server_away: ServerAway) -> No
 def test_a_wait_that_podium_names_is_kept() -> None:
     from podium_client.requests import Answer, Retry
 
-    retry = Retry(wait=10)
+    retry, long = Retry(wait=10), Retry(wait=1e9)
 
     assert retry.pause_after(Answer(429, "", {"Retry-After": "7"})) == 7.0
     assert retry.pause_after(Answer(429, "", {"Retry-After": "3600"})) is None
-    for named in ("Wed, 21 Oct 2026 07:28:00 GMT", "\N{SUPERSCRIPT TWO}", "-1", ""):
+    for named in ("Wed, 21 Oct 2026 07:28:00 GMT", "\N{SUPERSCRIPT TWO}", "-1", "", "0"):
         assert Retry(wait=10).pause_after(Answer(429, "", {"Retry-After": named})) == 0.5
+    assert [long.pause_after(Answer(0, "away", {})) for _ in range(2000)][-1] == 60.0
     assert retry.pause_after(Answer(422, "", {})) is None
     assert retry.pause_after(Answer(0, "away", {})) == 2.0
 
@@ -262,3 +265,42 @@ def test_a_stream_goes_on_after_its_server_was_killed(server_away: ServerAway) -
     assert states[0] == "graded"
     assert states[-1] == "closed"
     assert server.stop() == 0
+
+
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_a_file_that_changes_before_another_attempt_is_not_sent(file, asynchronous):  # type: ignore[no-untyped-def]
+    from podium_client import AsyncPodium, Podium, PodiumError
+
+    with proxy((503, {}, b"busy"), (200, {}, b"{}")) as (address, asked):
+
+        def change() -> None:
+            while not asked:
+                time.sleep(0.01)
+            file.write_bytes(b"id,other\n")
+
+        async def send() -> None:
+            async with AsyncPodium(address, "pod_run_x") as client:
+                await client.submit("run_x", file)
+
+        changing = threading.Thread(target=change)
+        changing.start()
+        with Podium(address, "pod_run_x") as client:
+            calls = {True: lambda: asyncio.run(send()), False: lambda: client.submit("run_x", file)}
+            with pytest.raises(PodiumError, match=r"submission.csv changed while it was sent"):
+                calls[asynchronous]()
+        changing.join()
+
+
+def test_an_answer_may_take_as_long_as_the_caller_waits(file, monkeypatch):  # type: ignore[no-untyped-def]
+    from podium_client import AsyncPodium, Podium
+
+    monkeypatch.setattr("podium_client.requests.ANSWER_SECONDS", 0.3)
+
+    async def submit(address: str) -> Any:
+        async with AsyncPodium(address, "pod_run_x", wait=0) as client:
+            return await client.submit("run_x", file, wait=5)
+
+    slow = 200, {"X-Seconds": "0.8"}, b"{}"
+    with proxy(slow, slow) as (address, _), Podium(address, "pod_harness_x", wait=0) as client:
+        assert client.grade("x", file, wait=5) == {}
+        assert asyncio.run(submit(address)) == {}

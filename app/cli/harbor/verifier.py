@@ -111,8 +111,9 @@ def send(url: str, data: bytes, headers: dict[str, str]) -> tuple[int, float, st
             return answer.status, PAUSE, answer.read().decode(errors="replace")
     except urllib.error.HTTPError as error:
         with error:
-            named = error.headers.get("Retry-After") or ""  # a proxy may write a date
-            pause = float(named) if named.isascii() and named.isdigit() else PAUSE
+            named = error.headers.get("Retry-After") or ""  # a proxy may write a date, or 0
+            is_number = named.isascii() and named.isdigit()
+            pause = float(named if is_number else 0) or PAUSE
             return error.code, pause, error.read().decode(errors="replace")
     except (OSError, http.client.HTTPException) as error:
         return 0, PAUSE, str(error)

@@ -126,6 +126,8 @@ def _about(checked: CheckedReceipt) -> dict[str, Any]:
         found |= {
             "experiment": predicate["experiment"]["name"],
             "attempts": f"{len(outcomes)} ({counted})" if outcomes else 0,
+            "imported": len(predicate["imported"]) or None,
+            "withdrawn": predicate["withdrawn"] or None,
             "missing": len(predicate["missing"]),
             "departures": len(predicate["departures"]),
         }

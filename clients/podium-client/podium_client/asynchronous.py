@@ -38,7 +38,9 @@ class AsyncPodium:
     ) -> None:
         place = place_of(url, key)
         self._wait = wait
-        self._client = httpx.AsyncClient(base_url=place.url, headers=place.headers, timeout=120)
+        self._client = httpx.AsyncClient(
+            base_url=place.url, headers=place.headers, timeout=r.ANSWER_SECONDS
+        )
 
     async def __aenter__(self) -> Self:
         return self
@@ -91,9 +93,7 @@ class AsyncPodium:
 
     async def validate(self, run: str, file: str | Path) -> Document:
         """Whether a file's form is valid: `valid`, `violations`. It is not submitted."""
-        return await self._document(
-            r.csv_call(f"/v1/runs/{r.part(run)}/validate", Path(file), {}, {})
-        )
+        return await self._document(r.csv_call(f"/v1/runs/{r.part(run)}/validate", Path(file), {}))
 
     async def submit(
         self, run: str, file: str | Path, *, message: str = "",
@@ -166,14 +166,17 @@ class AsyncPodium:
         return r.text_of(await self._retried(lambda: self._send(call)))
 
     async def _send(self, call: Call) -> r.Answer:
-        more: dict[str, Any] = {"params": call.parameters, "headers": r.headers_of(call)}
+        more: dict[str, Any] = {
+            "params": call.parameters,
+            "headers": r.headers_of(call),
+            "timeout": call.timeout,
+        }
         if call.file is None:
             response = await self._client.request(call.method, call.path, json=call.body, **more)
             return r.Answer(response.status_code, response.text, response.headers)
-        more["headers"]["Content-Length"] = str(call.file.stat().st_size)
         with call.file.open("rb") as opened:
             response = await self._client.request(
-                call.method, call.path, content=_chunks(opened), **more
+                call.method, call.path, content=_chunks(call, opened), **more
             )
         return r.Answer(response.status_code, response.text, response.headers)
 
@@ -202,6 +205,6 @@ class AsyncPodium:
             await anyio.sleep(pause)
 
 
-async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:
-    while chunk := await anyio.to_thread.run_sync(file.read, r.CHUNK):
+async def _chunks(call: Call, opened: BinaryIO) -> AsyncIterator[bytes]:
+    while chunk := await anyio.to_thread.run_sync(r.read_unchanged, call, opened):
         yield chunk

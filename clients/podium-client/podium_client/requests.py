@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 import httpx
@@ -17,6 +18,7 @@ from podium_client.errors import PodiumAway, PodiumError, PodiumRefused
 
 TRY_AGAIN = frozenset({429, 502, 503, 504})
 LONGEST_PAUSE = 60.0  # seconds
+ANSWER_SECONDS = 120.0  # more than those in which Podium was asked to wait
 CHUNK = 1 << 20
 PARTIAL, COMPLETE = 206, 416  # 416: no bytes are missing after those of the partial file
 Document = dict[str, Any]
@@ -32,6 +34,13 @@ class Call:
     headers: dict[str, str] = field(default_factory=dict)
     body: Document | None = None
     file: Path | None = None
+    version: tuple[int, ...] = ()  # of the file
+    wait: float = 0  # seconds after which Podium answers at the latest
+
+    @property
+    def timeout(self) -> float:
+        """Seconds without a byte after which there is no answer."""
+        return ANSWER_SECONDS + self.wait
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -70,8 +79,9 @@ class Retry:
         if status and status not in TRY_AGAIN:
             return None
         named = answer.headers.get("Retry-After", "")
-        is_number = named.isascii() and named.isdigit()  # a proxy may write a date
-        pause = float(named) if is_number else min(0.5 * 2**self._tried, LONGEST_PAUSE)
+        is_number = named.isascii() and named.isdigit()  # a proxy may write a date, or 0
+        growing = min(0.5 * 2.0 ** min(self._tried, 10), LONGEST_PAUSE)
+        pause = float(named if is_number else 0) or growing
         self._tried += 1
         if time.monotonic() + pause <= self._deadline:
             return pause
@@ -128,9 +138,32 @@ def part(text: str) -> str:
     return quote(text, safe="")
 
 
-def csv_call(path: str, file: Path, query: Document, headers: dict[str, str]) -> Call:
-    """Send a CSV file."""
-    return Call("POST", path, query, {"Content-Type": "text/csv", **headers}, file=file)
+def csv_call(path: str, file: Path, query: Document, wait: int | None = None) -> Call:
+    """Send a CSV file, and wait so many seconds for its outcome."""
+    found = file.stat()
+    headers = {"Content-Type": "text/csv", "Content-Length": str(found.st_size)}
+    if wait is not None:
+        headers["Prefer"] = f"wait={wait}"
+    return Call("POST", path, query, headers, file=file, version=_version(found), wait=wait or 0)
+
+
+def read_unchanged(call: Call, opened: BinaryIO) -> bytes:
+    """The next bytes of the call's file, which other attempts may have sent before.
+
+    Raises:
+        PodiumError: the file is not the one that the call was made for.
+    """
+    found = opened.read(CHUNK)
+    if _version(os.fstat(opened.fileno())) != call.version:
+        raise PodiumError(
+            f"{call.file} changed while it was sent. Podium may have it as it was before. Send it "
+            "again when it is complete."
+        )
+    return found
+
+
+def _version(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def submission_call(
@@ -143,22 +176,21 @@ def submission_call(
     """
     if len(message.splitlines()) > 1 or message.endswith(("\n", "\r")):
         raise PodiumError("The message is a note of one line: it has a line break.")
+    call = csv_call(f"/v1/runs/{part(run)}/submissions", file, {}, wait)
     headers = {
         "Idempotency-Key": idempotency_key or digest(file),
-        "Prefer": f"wait={wait}",
         **({"X-Podium-Message": message} if message else {}),
     }
-    return csv_call(f"/v1/runs/{part(run)}/submissions", file, {}, headers)
+    return replace(call, headers=call.headers | headers)
 
 
 def grade_call(
     competition: str, file: Path, query: Document, idempotency_key: str | None, wait: int
 ) -> Call:
     """Grade a file in one call."""
-    headers = {"Prefer": f"wait={wait}"}
-    if idempotency_key is not None:
-        headers["Idempotency-Key"] = idempotency_key
-    return csv_call(f"/v1/competitions/{part(competition)}/grade", file, query, headers)
+    call = csv_call(f"/v1/competitions/{part(competition)}/grade", file, query, wait)
+    headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+    return replace(call, headers=call.headers | headers)
 
 
 def run_call(body: Document) -> Call:

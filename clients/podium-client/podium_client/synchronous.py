@@ -35,7 +35,9 @@ class Podium:
     ) -> None:
         place = place_of(url, key)
         self._wait = wait
-        self._client = httpx.Client(base_url=place.url, headers=place.headers, timeout=120)
+        self._client = httpx.Client(
+            base_url=place.url, headers=place.headers, timeout=r.ANSWER_SECONDS
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -110,7 +112,7 @@ class Podium:
         >>> podium.validate(run, "submission.csv")["valid"]
         True
         """
-        return self._document(r.csv_call(f"/v1/runs/{r.part(run)}/validate", Path(file), {}, {}))
+        return self._document(r.csv_call(f"/v1/runs/{r.part(run)}/validate", Path(file), {}))
 
     def submit(
         self, run: str, file: str | Path, *, message: str = "",
@@ -215,13 +217,16 @@ class Podium:
         return r.text_of(self._retried(lambda: self._send(call)))
 
     def _send(self, call: Call) -> r.Answer:
-        more: dict[str, Any] = {"params": call.parameters, "headers": r.headers_of(call)}
+        more: dict[str, Any] = {
+            "params": call.parameters,
+            "headers": r.headers_of(call),
+            "timeout": call.timeout,
+        }
         if call.file is None:
             response = self._client.request(call.method, call.path, json=call.body, **more)
             return r.Answer(response.status_code, response.text, response.headers)
-        more["headers"]["Content-Length"] = str(call.file.stat().st_size)
         with call.file.open("rb") as opened:
-            chunks = iter(lambda: opened.read(r.CHUNK), b"")
+            chunks = iter(lambda: r.read_unchanged(call, opened), b"")
             response = self._client.request(call.method, call.path, content=chunks, **more)
         return r.Answer(response.status_code, response.text, response.headers)
 

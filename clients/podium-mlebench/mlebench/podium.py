@@ -81,9 +81,9 @@ class Podium:
                 return _document(text)
             if status and status not in TRY_AGAIN:
                 raise PodiumError(f"{self.url} answered {status}: {_detail(text)}")
-            named = retry_after or ""  # a proxy may write a date
+            named = retry_after or ""  # a proxy may write a date, or 0
             is_number = named.isascii() and named.isdigit()
-            pause = min(float(named) if is_number else pause * 2, LONGEST_PAUSE)
+            pause = min(float(named if is_number else 0) or pause * 2, LONGEST_PAUSE)
             if time.monotonic() + pause > deadline:
                 said = f"answered {status}: {_detail(text)}" if status else f"is away: {text}"
                 raise PodiumError(f"{self.url} {said} (tried for {self.wait:g} seconds).")

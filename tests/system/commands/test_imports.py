@@ -138,6 +138,12 @@ def test_an_experiment_is_amended_and_an_import_withdrawn(podium: Commands) -> N
     assert "wrong split" in podium("experiments", "amendments", "one").stdout
     assert podium("import", "grading-report", "one", file).stdout.startswith("one: 7 results")
     podium("experiments", "amend", "one", "--reason", "nothing", status=1)
+    receipt = podium("receipts", "issue", "one", "--padding", "fail").stdout.strip()
+    saved = podium.home / "saved"
+    podium("receipts", "save", receipt, saved)
+    keys = ("--allowed-signers", saved / "allowed_signers")
+    said = podium("verify", saved / "receipt.json", *keys).stdout
+    assert "imported: 7\nwithdrawn: 7\n" in said
 
 
 def test_a_refused_import_makes_no_experiment(podium: Commands) -> None:
