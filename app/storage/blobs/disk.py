@@ -49,21 +49,24 @@ class DiskBlobs:
             for name in DIRECTORIES - made:
                 (root / name).mkdir(exist_ok=True)
             sync_directory(root)
+            self._identity = self._read_identity()
         except OSError as error:
             raise _unusable(root, error) from None
-        self._identity = self._read_identity()
 
     def is_there(self) -> bool:
         """Whether the directory is still the one that this process found when it started."""
-        return self.staged.is_dir() and self._identity in (None, self._read_identity())
+        with contextlib.suppress(OSError):
+            return self._is_the_same()
+        return False
 
     def require_there(self) -> None:
         """Refuse to store a file below the mount point of a disk that was unmounted.
 
         Raises:
             StoreAway: the directory is not the one that this process found when it started.
+            OSError: the system gives no more open files.
         """
-        if not self.is_there():
+        if not self._is_the_same():
             raise StoreAway(
                 "The directory of submitted files cannot be read, or is not the one that this "
                 "process found when it started: is its disk mounted?"
@@ -186,10 +189,16 @@ class DiskBlobs:
         blob_path = path_of(sha256)
         return self.root / blob_path.directory / blob_path.file
 
+    def _is_the_same(self) -> bool:
+        return self.staged.is_dir() and self._identity in (None, self._read_identity())
+
     def _read_identity(self) -> str | None:
-        with contextlib.suppress(OSError):
+        try:
             return (self.root / STORE_FILE).read_text(errors="replace")
-        return None
+        except OSError as error:
+            if is_used_up(error):  # then it says nothing about the directory
+                raise
+            return None
 
     def _link(self, file: Path, blob_path: Path) -> bool:
         """Make the blob a hard link to the file. Returns whether the file system allows it."""

@@ -56,9 +56,8 @@ def settled_results(
     """
     # Where a regrade decides, the last valid submission may be another one: `brief_runs` finds it.
     # What the agent of an imported run was told is not known: its policy is not counted.
-    conditions: list[Any] = [
-        GRADE.c.id.is_not(None), RUN.c.id.not_in(select(IMPORTED_RUN.c.run_id))
-    ]  # fmt: skip
+    imported = select(IMPORTED_RUN.c.run_id).where(IMPORTED_RUN.c.run_id == RUN.c.id)
+    conditions: list[Any] = [GRADE.c.id.is_not(None), ~imported.exists()]
     if state.regrades:
         conditions.append(RUN.c.competition.not_in([one.competition for one in state.regrades]))
     if state.excluded:
