@@ -23,7 +23,7 @@ from app.api.receive_submission import (
 )
 from app.api.schemas.grade import GradeReport, MLEBenchReport
 from app.domain.feedback import Feedback
-from app.domain.states import SubmissionState
+from app.domain.states import LARGEST_SEED, LEAST_SEED, SubmissionState
 from app.errors import Unavailable
 from app.prometheus_metrics import RECEIVED
 from app.reports.mle_bench_report import report_of_submission, report_without_submission
@@ -68,7 +68,7 @@ Experiment = Annotated[
         description="the experiment's name; a harness's key has its own",
     ),
 ]  # fmt: skip
-Seed = Annotated[int, Query(ge=-(2**31), le=2**31 - 1, description="the run's seed")]
+Seed = Annotated[int, Query(ge=LEAST_SEED, le=LARGEST_SEED, description="the run's seed")]
 Attempt = Annotated[
     int | None,
     Query(ge=0, le=10**9, description="the number of this file in the run; one file each"),

@@ -32,6 +32,9 @@ OPEN = frozenset({SubmissionState.QUEUED, SubmissionState.GRADING})
 COUNTED = frozenset({SubmissionState.QUEUED, SubmissionState.GRADING, SubmissionState.GRADED})
 
 
+LEAST_SEED, LARGEST_SEED = -(2**31), 2**31 - 1  # of runs: what the database's columns take
+
+
 class RunState(StrEnum):
     """Whether a run still accepts submissions."""
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from app.api.schemas.requests import Body, Line, Prose, Resources
+from app.api.schemas.requests import Body, Line, Prose, Resources, Seed
 from app.domain.states import AmendmentKind
 
 
@@ -28,7 +28,7 @@ class Withdrawal(Body):
     competition: (
         Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9-]+$")] | None
     ) = None
-    seed: Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)] | None = None
+    seed: Seed | None = None
 
 
 class AmendmentOut(BaseModel):

@@ -7,13 +7,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, StringConstraints
 
-from app.api.schemas.requests import Body, RunLimits
+from app.api.schemas.requests import Body, RunLimits, Seed
 from app.domain.feedback import Feedback
 from app.domain.result_choices import Padding
 from app.receipts.statements import ReceiptKind
 
 Slug = Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9-]+$")]
-Seed = Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)]
 
 
 class ReceiptOut(BaseModel):

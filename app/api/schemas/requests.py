@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from app.api.http.query_names import PLAIN, is_number
 from app.domain.feedback import Feedback
-from app.domain.states import Failure, RunState
+from app.domain.states import LARGEST_SEED, LEAST_SEED, Failure, RunState
 
 # No control characters: a NUL cannot be stored by PostgreSQL, the others only confuse people.
 Name = Annotated[
@@ -97,6 +97,9 @@ class RunLimits(Body):
     ) = None
 
 
+Seed = Annotated[int, Field(strict=True, ge=LEAST_SEED, le=LARGEST_SEED)]
+
+
 class RunIn(Body):
     """A new run."""
 
@@ -104,7 +107,7 @@ class RunIn(Body):
         default=None, description="required, except with a harness's key, which has its own"
     )
     competition: Annotated[str, StringConstraints(max_length=100, pattern=r"^[A-Za-z0-9-]+$")]
-    seed: Annotated[int, Field(strict=True, ge=-(2**31), le=2**31 - 1)]
+    seed: Seed
     feedback: Feedback = Feedback.VALIDITY
     limits: RunLimits = RunLimits()
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
+from app.domain.states import LARGEST_SEED, LEAST_SEED
 from app.errors import BadReport, Conflict, Invalid
 from app.importers.grading_report import (
     THRESHOLDS,
@@ -25,7 +26,6 @@ from app.storage.queries.elsewhere import imported_grades
 from app.storage.queries.elsewhere.imported_grades import ImportedGradeRecord
 
 MOST_COMPETITIONS = 100_000
-LEAST_SEED, LARGEST_SEED = -(2**31), 2**31 - 1  # of runs, as `POST /v1/runs` takes them
 
 
 @dataclass(frozen=True, slots=True)
