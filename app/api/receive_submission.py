@@ -26,7 +26,7 @@ from app.services.submissions.batch_receiver import (
     StoredSubmission,
 )
 from app.services.submissions.record_disclosures import record_refusal
-from app.services.submissions.submit import SubmissionMeta
+from app.services.submissions.submit import Sender, SubmissionMeta
 from app.storage.blobs.store import Blob
 
 PREFER_WAIT = re.compile(r"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
@@ -60,17 +60,18 @@ async def _receive(
     submission_id: str,
     meta: Callable[[str], SubmissionMeta],
 ) -> StoredSubmission:
-    key, limit = sent_key(request), context.settings.max_upload_bytes
-    size = memory_body(request)
+    limit, size = context.settings.max_upload_bytes, memory_body(request)
+    sent = meta("").idempotency_key
+    sender = Sender(sent_key(request), run_id, sent)
     if size is not None and size > SMALL_BODY_BYTES:
-        caller, _ = await run_in_thread(submit.admit, context, key, run_id)
+        caller, _ = await run_in_thread(submit.admit, context, sender)
         async with body_slot(request.scope, caller.key_id, size):
             return await _receive_in_memory(request, context, run_id, submission_id, meta)
     if size is not None:
         return await _receive_in_memory(request, context, run_id, submission_id, meta)
-    caller, run = await run_in_thread(submit.admit, context, key, run_id)
+    caller, run = await run_in_thread(submit.admit, context, sender)
     note_caller(request.scope, caller.key_id, caller.role.value)  # looked up again after the body
-    is_new = meta("").idempotency_key is None  # a file sent before is answered beyond the quota
+    is_new = sent is None  # a file sent before is answered beyond the quota
     async with upload_slot(request.scope, caller.key_id, is_run=caller.is_run):
         if is_new:
             await run_in_thread(quotas.refuse_unstorable, context, run)
@@ -103,15 +104,15 @@ async def _receive_in_memory(
     submission_id: str,
     meta: Callable[[str], SubmissionMeta],
 ) -> StoredSubmission:
-    key = sent_key(request)
     data = await body_in_memory(request, context.settings.max_upload_bytes)
     announced = Blob(hashlib.sha256(data).hexdigest(), len(data))
     of_file = meta(announced.sha256)
+    sender = Sender(sent_key(request), run_id, of_file.idempotency_key)
     receiver: BatchReceiver | None = request.app.state.batch_receiver
     if receiver is not None:
-        incoming = IncomingSubmission(submission_id, run_id, key, data, announced, of_file)
+        incoming = IncomingSubmission(submission_id, sender, data, announced, of_file)
         return await asyncio.wrap_future(receiver.receive(incoming))
-    caller, run = await run_in_thread(submit.admit, context, key, run_id)
+    caller, run = await run_in_thread(submit.admit, context, sender)
     put = functools.partial(context.blobs.put, data)
     received = await submit.store_bytes(context, run, submission_id, announced, put, of_file)
     request.app.state.worker.wake()

@@ -261,6 +261,27 @@ def test_an_idempotency_key_makes_one_submission(podium: Podium, tiny: Path, goo
     assert len(run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]) == 1
 
 
+@pytest.mark.parametrize("lines", [1, 20_000, 400_000], ids=["small", "in memory", "streamed"])
+def test_a_request_that_is_repeated_after_the_close_is_answered(
+    podium: Podium, tiny: Path, good: bytes, lines: int
+) -> None:
+    run = podium.run(tiny)
+    body, key = good + b"x\n" * lines, {"Idempotency-Key": "once"}
+    first = run.submit(body, **key)
+    closed = {"state": "closed"}
+    podium.admin.patch(f"/v1/runs/{run.id}", json=closed).raise_for_status()
+
+    again = run.submit(body, **key)
+    other_file = run.submit(body + b"\n", **key)
+    other_key = run.submit(body, **{"Idempotency-Key": "twice"})
+
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert again.json()["id"] == first.json()["id"]
+    assert other_file.json()["type"] == "/problems/idempotency-mismatch"
+    assert other_key.json()["type"] == "/problems/run-closed"
+    assert len(run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]) == 1
+
+
 def test_racing_posts_with_one_idempotency_key_make_one_submission(
     podium: Podium, tiny: Path, good: bytes
 ) -> None:

@@ -20,7 +20,13 @@ from app.services.auth import Caller
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
 from app.services.runtime.reservations import Reservation, WantedPlace
-from app.services.submissions.submit import Admission, SubmissionMeta, admit_all, new_submission
+from app.services.submissions.submit import (
+    Admission,
+    Sender,
+    SubmissionMeta,
+    admit_all,
+    new_submission,
+)
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
@@ -34,14 +40,13 @@ log = logging.getLogger("podium.submissions")
 
 @dataclass(frozen=True, slots=True)
 class IncomingSubmission:
-    """A submission whose bytes were received, its run, and the key that was sent with it.
+    """A submission whose bytes were received, and what it was sent with.
 
     `blob` is the digest and the length of `data`.
     """
 
     submission_id: str
-    run_id: str
-    key: str | None
+    sender: Sender
     data: bytes
     blob: Blob
     meta: SubmissionMeta
@@ -157,15 +162,15 @@ class BatchReceiver:
         self, group: Sequence[tuple[IncomingSubmission, Future[StoredSubmission]]]
     ) -> Sequence[Admission | Exception]:
         """What `admit_all` says of each. One that nobody can admit fails no other of its group."""
-        credentials = [(incoming.key, incoming.run_id) for incoming, _ in group]
+        senders = [incoming.sender for incoming, _ in group]
         try:
-            return admit_all(self._context, credentials)
+            return admit_all(self._context, senders)
         except PodiumError:  # the database is away, for all of them
             raise
         except Exception:
             log.warning("admitting %d submissions one by one", len(group), exc_info=True)
         found: list[Admission | Exception] = []
-        for each in credentials:
+        for each in senders:
             try:
                 found += admit_all(self._context, [each])
             except Exception as error:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
-from app.errors import PodiumError
+from app.errors import PodiumError, RunClosed
 from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
@@ -35,6 +35,15 @@ class SubmissionMeta:
     file_name: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """What a submission was sent with: its API key, its run and its Idempotency-Key."""
+
+    key: str | None
+    run_id: str
+    idempotency_key: str | None
+
+
 def open_run(context: Context, caller: Caller, run_id: str) -> RunRecord:
     """The run, if it is open and the caller may submit to it. Call before storing any bytes.
 
@@ -44,55 +53,66 @@ def open_run(context: Context, caller: Caller, run_id: str) -> RunRecord:
         TakesNoSubmissions: the competition's results are measured.
     """
     with context.database.read() as session:
-        run = _open_run(session, caller, run_id)
+        run = own_run(session, caller, run_id)
+    refuse_closed(run, datetime.now(UTC))
     return _graded_run(context, run)
 
 
-def admit(context: Context, key: str | None, run_id: str) -> Admission:
-    """Authenticate a key and find its open run.
+def admit(context: Context, sender: Sender) -> Admission:
+    """Authenticate a key and find its run.
+
+    The run is open, or it has a submission with the Idempotency-Key: a client may repeat a request
+    whose answer was lost.
 
     Raises:
         Unauthorized: the key is not valid. Otherwise as `open_run`.
     """
-    admission = admit_all(context, [(key, run_id)])[0]
+    admission = admit_all(context, [sender])[0]
     if isinstance(admission, PodiumError):
         raise admission
     return admission
 
 
-def admit_all(
-    context: Context, credentials: Sequence[tuple[str | None, str]]
-) -> list[Admission | PodiumError]:
-    """Like `admit`, for many keys and runs in one session. Errors are returned, not raised.
+def admit_all(context: Context, senders: Sequence[Sender]) -> list[Admission | PodiumError]:
+    """Like `admit`, for many submissions in one session. Errors are returned, not raised.
 
     The first request of a run's key starts the run's clock, also if it is refused.
     """
     found: dict[tuple[str | None, str], Admission | PodiumError] = {}
     waiting: set[str | None] = set()
     with context.database.read() as session:
-        for key, run_id in credentials:
-            if (key, run_id) in found:
-                continue
+        for key, run_id in {(one.key, one.run_id) for one in senders}:
             try:
                 caller = authenticate(session, key)
                 waiting.add(caller.waiting_run)
-                found[key, run_id] = caller, _open_run(session, caller, run_id)
+                found[key, run_id] = caller, own_run(session, caller, run_id)
             except PodiumError as refusal:
                 found[key, run_id] = refusal
-    for one, admission in found.items():
+        admissions = [
+            _admission(session, found[one.key, one.run_id], one.idempotency_key) for one in senders
+        ]
+    for place, admission in enumerate(admissions):
         if not isinstance(admission, PodiumError):
             try:
                 _graded_run(context, admission[1])
             except PodiumError as refusal:
-                found[one] = refusal
+                admissions[place] = refusal
     start_clocks(context.database, waiting)
-    return [found[one] for one in credentials]
+    return admissions
 
 
-def _open_run(session: Session, caller: Caller, run_id: str) -> RunRecord:
-    run = own_run(session, caller, run_id)
-    refuse_closed(run, datetime.now(UTC))
-    return run
+def _admission(
+    session: Session, found: Admission | PodiumError, idempotency_key: str | None
+) -> Admission | PodiumError:
+    """What was found, or that the run is closed to a submission with this Idempotency-Key."""
+    if isinstance(found, PodiumError):
+        return found
+    try:
+        refuse_closed(found[1], datetime.now(UTC))
+    except RunClosed as refusal:
+        if _sent_before(session, found[1], idempotency_key) is None:
+            return refusal
+    return found
 
 
 def _graded_run(context: Context, run: RunRecord) -> RunRecord:
@@ -107,7 +127,13 @@ def _graded_run(context: Context, run: RunRecord) -> RunRecord:
 def sent_before(context: Context, run: RunRecord, idempotency_key: str) -> str | None:
     """The submission of the run with this Idempotency-Key. A client may repeat a lost request."""
     with context.database.read() as session:
-        known = submissions.by_idempotency_key(session, run.id, idempotency_key)
+        return _sent_before(session, run, idempotency_key)
+
+
+def _sent_before(session: Session, run: RunRecord, idempotency_key: str | None) -> str | None:
+    if idempotency_key is None:
+        return None
+    known = submissions.by_idempotency_key(session, run.id, idempotency_key)
     return known.id if known else None
 
 

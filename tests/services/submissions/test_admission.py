@@ -10,7 +10,7 @@ from sqlalchemy import event
 from app.domain.states import Role
 from app.services.auth import new_key
 from app.services.runtime.context import open_context
-from app.services.submissions.submit import admit, open_run
+from app.services.submissions.submit import Sender, admit, open_run
 from app.settings import Settings
 from app.storage.queries import keys
 from tests.services.submissions.test_run_events import TOML
@@ -37,7 +37,7 @@ def test_an_admission_reads_no_files_and_needs_one_connection(
             lambda _, __, statement, *___: statements.append(statement),
         )  # fmt: skip
 
-        caller, admitted = admit(context, key, run.id)
+        caller, admitted = admit(context, Sender(key, run.id, None))
         context.catalogue._declarations.clear()
         context.catalogue._versions.clear()
         opened = open_run(context, caller, run.id)

@@ -22,7 +22,7 @@ from app.services.submissions.batch_receiver import (
     IncomingSubmission,
     StoredSubmission,
 )
-from app.services.submissions.submit import SubmissionMeta, new_submission_id
+from app.services.submissions.submit import Sender, SubmissionMeta, new_submission_id
 from app.storage.blobs.disk import DiskBlobs
 from app.storage.blobs.small_files import SmallFiles
 from app.storage.blobs.store import Blob
@@ -35,9 +35,8 @@ from tests.system_limits import largest_file
 def incoming(run: RunRecord, key: str, number: int) -> IncomingSubmission:
     data = f"id,count\nr1,{number}\n".encode()
     blob = Blob(hashlib.sha256(data).hexdigest(), len(data))
-    return IncomingSubmission(
-        new_submission_id(), run.id, key, data, blob, SubmissionMeta("", None)
-    )
+    sender = Sender(key, run.id, None)
+    return IncomingSubmission(new_submission_id(), sender, data, blob, SubmissionMeta("", None))
 
 
 def test_a_claim_asked_for_as_rows_are_inserted_finds_them_all(
