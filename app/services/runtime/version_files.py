@@ -20,8 +20,8 @@ from app.importers.folder import SAMPLE
 from app.importers.tree import StagedFile
 from app.storage.blobs.cache import FileCache
 from app.storage.blobs.concurrency import map_concurrently
-from app.storage.blobs.disk import link_or_copy
 from app.storage.blobs.lease import Lease
+from app.storage.blobs.links import link_or_copy
 from app.storage.blobs.store import Blob, BlobStore
 from app.storage.blobs.verify import VerifiedFiles, undamaged, verify_file
 from app.storage.database.database import Database

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import os
 import uuid
 from pathlib import Path
@@ -14,6 +12,7 @@ from app.file_digest import file_digest
 from app.storage.blobs.disk_reserve import DiskReserve
 from app.storage.blobs.first_text import keep_first_text
 from app.storage.blobs.lease import Lease
+from app.storage.blobs.links import link_or_copy, replace_by_link
 from app.storage.blobs.removal import DiskOldFiles, renew
 from app.storage.blobs.store import Blob, Upload, path_of, staged_name
 from app.storage.blobs.sync import sync_directory
@@ -25,7 +24,6 @@ UPLOADS = "uploads"
 STAGED = "held"
 STORE_FILE = "store"  # the identity of the store, see `services/operations/start_checks`
 DIRECTORIES = frozenset(f"{number:02x}" for number in range(256))
-NO_LINK = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP, errno.EACCES})
 
 
 class DiskBlobs:
@@ -98,7 +96,8 @@ class DiskBlobs:
         with translate_disk_full():
             if not renew_blob(blob_path, blob):
                 self.reserve.require(blob.bytes)
-                if not self._link(file, blob_path):
+                temporary = self._spool.directory / uuid.uuid4().hex
+                if not replace_by_link(file, blob_path, temporary):
                     self._copy(file, blob)
             sync_directory(blob_path.parent)
 
@@ -200,27 +199,6 @@ class DiskBlobs:
                 raise
             return None
 
-    def _link(self, file: Path, blob_path: Path) -> bool:
-        """Make the blob a hard link to the file. Returns whether the file system allows it."""
-        temporary = self._spool.directory / uuid.uuid4().hex
-        with file.open("rb") as source:
-            # Both names are of one file, so no server that starts sweeps the new one.
-            fcntl.flock(source, fcntl.LOCK_SH)
-            try:
-                os.link(file, temporary)
-            except OSError as error:
-                if error.errno not in NO_LINK:
-                    raise
-                return False
-            try:
-                temporary.chmod(0o440)
-                os.utime(temporary)
-                temporary.rename(blob_path)
-            except BaseException:
-                temporary.unlink(missing_ok=True)
-                raise
-        return True
-
     def _copy(self, file: Path, blob: Blob) -> None:
         with file.open("rb") as source, self.new_upload() as upload:
             while chunk := source.read(CHUNK_BYTES):
@@ -240,20 +218,6 @@ class DiskBlobs:
         # Also for an existing file: the process that stored it may not have synced it yet.
         sync_directory(blob_path.parent)
         return is_new
-
-
-def link_or_copy(file: Path, target: Path) -> None:
-    """Make `target` a hard link to a file that never changes, or else a synced copy."""
-    try:
-        os.link(file, target)
-    except OSError as error:
-        if error.errno not in NO_LINK:
-            raise
-        with file.open("rb") as source, target.open("xb") as out:
-            while chunk := source.read(CHUNK_BYTES):
-                out.write(chunk)
-            out.flush()
-            os.fsync(out.fileno())
 
 
 def renew_blob(path: Path, blob: Blob) -> bool:
