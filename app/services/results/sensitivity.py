@@ -77,8 +77,13 @@ def sensitivity(context: Context, name: str, filters: ResultFilter, rate: str) -
     variants = [variant(*other) for other in others]
     variants += [_without(asked, at, place, mean) for place in range(len(asked.grid.shares))]
     order = list(SensitivityChoice)
-    variants.sort(key=lambda one: (order.index(one.choice), -abs(one.change or 0.0), one.name))
+    variants.sort(key=lambda one: (order.index(one.choice), -_size(one.change), one.name))
     return Sensitivity(asked, rate, mean, interval, again, variants)
+
+
+def _size(change: float | None) -> float:
+    """The size of a change in points; equal ones are equal although their last bits differ."""
+    return round(abs(change or 0.0), 9)
 
 
 def _counted(

@@ -1,0 +1,53 @@
+"""The score that an exported report gives, so that its own lines lead to its medal."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.domain.leaderboard import Leaderboard, MedalLines
+from app.domain.medals import Medal
+from app.errors import NotFound
+from app.services.results.exported_report import export_report, exported_score
+from app.services.runtime.context import Context
+from tests.services.results.make import import_medals
+
+
+def board(gold: float, *, decimals: int | None = None) -> Leaderboard:
+    lines = MedalLines(gold=gold, silver=gold / 2, bronze=gold / 4, median=gold / 8)
+    return Leaderboard.from_lines(lines, teams=None, higher_is_better=True, decimals=decimals)
+
+
+@pytest.mark.parametrize(
+    ("score", "gold", "medal", "exported"),
+    [
+        (0.912345678, 0.9, Medal.GOLD, 0.91235),
+        (0.9000049, 0.900004, Medal.GOLD, 0.9000049),  # 0.90000 would win silver
+        (0.899999, 0.9, Medal.SILVER, 0.899999),  # 0.90000 would win gold
+    ],
+)
+def test_a_score_is_rounded_unless_that_changes_its_medal(
+    score: float, gold: float, medal: Medal, exported: float
+) -> None:
+    assert exported_score(score, board(gold), medal, above_median=True) == exported
+
+
+def test_a_score_that_was_rounded_to_the_boards_decimals_is_exported_so() -> None:
+    # On a board with 2 decimals 0.8951 is 0.90, which wins gold; 0.8951 itself would not.
+    assert exported_score(0.8951, board(0.9, decimals=2), Medal.GOLD, above_median=True) == 0.9
+
+
+def test_without_a_board_a_score_is_rounded() -> None:
+    assert exported_score(0.123456789, None, None, above_median=False) == 0.12346
+
+
+def test_a_report_counts_what_its_entries_say(context: Context) -> None:
+    import_medals(context, "first", {"a": ["gold", None], "b": ["bronze"], "c": [None]})
+
+    report = export_report(context, "first", 0)
+
+    flags = [(one["gold_medal"], one["any_medal"]) for one in report["competition_reports"]]
+    assert sorted(flags) == [(False, False), (False, True), (True, True)]
+    totals = (report["total_runs"], report["total_medals"], report["total_gold_medals"])
+    assert totals == (3, 2, 1)
+    with pytest.raises(NotFound, match="seed 2"):
+        export_report(context, "first", 2)
