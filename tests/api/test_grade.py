@@ -176,14 +176,16 @@ def test_who_may_and_where(podium, experiment, harness, tiny, good):  # type: ig
     assert grade(harness, tiny.name, good, format="csv").status_code == 422
 
 
-def test_a_closed_run_takes_nothing_more(podium, harness, tiny, good):  # type: ignore[no-untyped-def]
-    run = grade(harness, tiny.name, good).json()["run"]
-    podium.admin.patch(f"/v1/runs/{run}", json={"state": "closed"})
+def test_a_closed_run_takes_nothing_more_and_tells_what_it_has(podium, harness, tiny, good):  # type: ignore[no-untyped-def]
+    large = good + b"x\n" * 200_000  # its key is known after its last byte
+    sent = [grade(harness, tiny.name, body).json() for body in (good, large)]
+    podium.admin.patch(f"/v1/runs/{sent[0]['run']}", json={"state": "closed"})
 
     refused = grade(harness, tiny.name, good, attempt=7)
 
     assert refused.status_code == 409
     assert refused.json()["type"] == "/problems/run-closed"
+    assert [grade(harness, tiny.name, body).json() for body in (good, large)] == sent
 
 
 def test_an_answer_that_is_not_waited_for_comes_later(harness, tiny, good):  # type: ignore[no-untyped-def]

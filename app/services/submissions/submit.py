@@ -8,9 +8,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from sqlalchemy.orm import Session
-
-from app.errors import PodiumError, RunClosed
+from app.errors import PodiumError
 from app.services.auth import Caller, authenticate, own_run
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import InsertedSubmission
@@ -61,8 +59,8 @@ def open_run(context: Context, caller: Caller, run_id: str) -> RunRecord:
 def admit(context: Context, sender: Sender) -> Admission:
     """Authenticate a key and find its run.
 
-    The run is open, or it has a submission with the Idempotency-Key: a client may repeat a request
-    whose answer was lost.
+    With an Idempotency-Key the run may be closed: a client may repeat a request whose answer was
+    lost. Whether that key is known is looked up after the body, when the key is certain.
 
     Raises:
         Unauthorized: the key is not valid. Otherwise as `open_run`.
@@ -88,31 +86,17 @@ def admit_all(context: Context, senders: Sequence[Sender]) -> list[Admission | P
                 found[key, run_id] = caller, own_run(session, caller, run_id)
             except PodiumError as refusal:
                 found[key, run_id] = refusal
-        admissions = [
-            _admission(session, found[one.key, one.run_id], one.idempotency_key) for one in senders
-        ]
-    for place, admission in enumerate(admissions):
+    admissions = [found[one.key, one.run_id] for one in senders]
+    for place, (one, admission) in enumerate(zip(senders, admissions, strict=True)):
         if not isinstance(admission, PodiumError):
             try:
+                if one.idempotency_key is None:
+                    refuse_closed(admission[1], datetime.now(UTC))
                 _graded_run(context, admission[1])
             except PodiumError as refusal:
                 admissions[place] = refusal
     start_clocks(context.database, waiting)
     return admissions
-
-
-def _admission(
-    session: Session, found: Admission | PodiumError, idempotency_key: str | None
-) -> Admission | PodiumError:
-    """What was found, or that the run is closed to a submission with this Idempotency-Key."""
-    if isinstance(found, PodiumError):
-        return found
-    try:
-        refuse_closed(found[1], datetime.now(UTC))
-    except RunClosed as refusal:
-        if _sent_before(session, found[1], idempotency_key) is None:
-            return refusal
-    return found
 
 
 def _graded_run(context: Context, run: RunRecord) -> RunRecord:
@@ -127,13 +111,7 @@ def _graded_run(context: Context, run: RunRecord) -> RunRecord:
 def sent_before(context: Context, run: RunRecord, idempotency_key: str) -> str | None:
     """The submission of the run with this Idempotency-Key. A client may repeat a lost request."""
     with context.database.read() as session:
-        return _sent_before(session, run, idempotency_key)
-
-
-def _sent_before(session: Session, run: RunRecord, idempotency_key: str | None) -> str | None:
-    if idempotency_key is None:
-        return None
-    known = submissions.by_idempotency_key(session, run.id, idempotency_key)
+        known = submissions.by_idempotency_key(session, run.id, idempotency_key)
     return known.id if known else None
 
 
