@@ -127,11 +127,13 @@ def _is_closed_or_sent(session: Session, run: RunRecord) -> bool:
 
 
 def _time_of_close(session: Session, run: RunRecord) -> datetime:
-    """The time now, or that of the last disclosure, which is later if the clock was set back.
+    """The time now, or the last of what the run did, which is later if the clock was set back.
 
     A receipt counts the disclosures up to the close, and all so far were before it.
     """
-    return max(datetime.now(UTC), exposure.last_time(session, run.id) or run.created_at)
+    last = (exposure.last_time(session, run.id), submission_counts.last_received(session, run.id))
+    times = (datetime.now(UTC), run.created_at, run.started_at, *last)
+    return max(one for one in times if one is not None)
 
 
 def close_all(context: Context, experiment: str, failure: str | None) -> list[str]:

@@ -134,6 +134,12 @@ def oldest_queued(session: Session) -> datetime | None:
     return session.execute(OLDEST_QUEUED).scalar_one_or_none()
 
 
+def last_received(session: Session, run_id: str) -> datetime | None:
+    """The latest time at which a submission of a run was received; None if it has none."""
+    query = select(func.max(TABLE.c.received_at)).where(TABLE.c.run_id == run_id)
+    return session.execute(query).scalar()
+
+
 def stored_bytes(session: Session, run_id: str) -> int:
     """The bytes of all submissions of a run together."""
     query = select(func.coalesce(func.sum(TABLE.c.bytes), 0)).where(TABLE.c.run_id == run_id)
