@@ -16,6 +16,7 @@ from app.services.runtime.run_limits import existing_run, refuse_closed, start_c
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import RunRecord
 from app.storage.queries import experiments, exposure, runs, submission_counts, submissions
+from app.storage.queries.regrades.counted_grades import count_states
 
 PAGE = 1000
 
@@ -123,7 +124,7 @@ def change(
 
 def _is_closed_or_sent(session: Session, run: RunRecord) -> bool:
     """Whether a run was closed or sent something."""
-    return run.state is RunState.CLOSED or bool(submission_counts.of_runs(session, [run.id]))
+    return run.state is RunState.CLOSED or bool(count_states(session, [run.id]))
 
 
 def _time_of_close(session: Session, run: RunRecord) -> datetime:
@@ -209,7 +210,7 @@ def listed_runs(
                 after=after,
                 limit=PAGE,
             )
-            counts = submission_counts.of_runs(session, [run.id for run in found_runs])
+            counts = count_states(session, [run.id for run in found_runs])
         found += [
             {
                 "id": run.id,
