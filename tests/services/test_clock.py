@@ -32,7 +32,7 @@ from app.storage.queries.pending_uploads import PendingUploadRecord
 from app.storage.queries.result_state import result_state
 from app.storage.queries.trust import signing_keys
 from app.storage.queries.trust.signing_keys import SigningKeyRecord
-from tests.storage.make import World, make_submission
+from tests.storage.make import World, add_submission, make_submission
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
@@ -197,3 +197,20 @@ def test_a_run_is_closed_after_its_last_disclosure(context: Context, here: World
     )
     changed = runs.change(context, here.run.id, close=True, usage=None, failure=None)
     assert (changed.state, changed.closed_at) == (RunState.CLOSED, later)
+
+
+def test_a_run_is_closed_after_its_start_and_its_last_file(context: Context, here: World) -> None:
+    later = datetime.now(UTC) + HOUR
+    files = [make_submission(here.run), make_submission(here.other_run, received_at=later + HOUR)]
+
+    def set_times(session: Session) -> None:
+        for file in files:
+            add_submission(session, file)
+        session.execute(update(Run).values(started_at=later))
+
+    context.database.write(set_times)
+    closed = [
+        runs.change(context, file.run_id, close=True, usage=None, failure=None).closed_at
+        for file in files
+    ]
+    assert closed == [later, later + HOUR]

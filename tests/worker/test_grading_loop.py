@@ -6,7 +6,8 @@ import itertools
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,13 +16,15 @@ import pytest
 from sqlalchemy import text
 
 from app.domain.states import RegradeState, SubmissionState
+from app.graders.messages.results import GradingResult
 from app.services.competitions.import_folder import import_folder
 from app.services.grading import gradings_in_progress, lifecycle, recovery
+from app.services.grading.submission_claims import SubmissionClaims
 from app.services.regrades.start import start
 from app.services.runtime.context import Context, open_context
 from app.settings import Settings
 from app.storage.blobs.disk import STORE_FILE, DiskBlobs
-from app.storage.database.records import SubmissionRecord
+from app.storage.database.records import ClaimRecord, SubmissionRecord
 from app.storage.queries import direct_claims, submissions
 from app.storage.queries.operation import faults
 from app.storage.queries.regrades import outcomes, regrades
@@ -280,6 +283,35 @@ def test_a_file_that_the_store_has_lost_is_a_fault_and_others_go_on(server: Serv
     assert server.row(lost).state is SubmissionState.FAILED
     assert server.row(lost).attempts == server.context.settings.grading_attempts
     assert server.row(other).state is SubmissionState.GRADED
+
+
+class WithoutDisk(SubmissionClaims):
+    """Graders get a file while its disk is away. When their reply is looked at, it is back."""
+
+    def __init__(self, context: Context, disk: Path) -> None:
+        super().__init__(context)
+        self._disk = disk
+
+    def in_turn(
+        self, claimed: ClaimRecord, send: Callable[[], Future[GradingResult]]
+    ) -> Future[GradingResult]:
+        away = self._disk.rename(self._disk.with_name("elsewhere"))
+        reply = send()
+        wait([reply], 60)
+        away.rename(self._disk)
+        return reply
+
+
+def test_a_store_that_is_mounted_again_before_the_reply_costs_no_attempt(server: Server) -> None:
+    sent = server.submit()
+    claims = WithoutDisk(server.context, server.context.settings.data_dir / "blobs")
+    (claimed,) = claims.claim_one(sent)
+
+    end = lifecycle.GradingLifecycle(server.context, claims).start(claimed).result(60)
+
+    assert (end, server.row(sent).attempts) == (SubmissionState.QUEUED, 0)
+    with server.context.database.read() as session:
+        assert faults.faults_of(session, sent) == []
 
 
 def test_a_store_that_is_unmounted_costs_no_attempt(server: Server) -> None:

@@ -63,7 +63,7 @@ def _started(
 ) -> tuple[str, bool]:
     """The regrade to work at, and whether it is new.
 
-    One that is running or ready is taken if it asks for the same.
+    One that is running, or is ready and has all submissions, is taken if it asks for the same.
     """
     own = this_environment()
     cursor: str | None = None
@@ -71,12 +71,13 @@ def _started(
         found, cursor = show.page(context, slug, cursor, 1000)
         for one in found:
             record = one.record
-            is_open = record.state in (RegradeState.RUNNING, RegradeState.READY)
+            is_ready = record.state is RegradeState.READY and not one.missing
+            is_open = is_ready or record.state is RegradeState.RUNNING  # it adds what it misses
             same = (one.version, record.submission_id) == (to, submission)
             here = (record.podium_version, record.environment) == (
                 own.podium_version, own.environment
             )  # fmt: skip
-            if is_open and same and here and not one.missing:
+            if is_open and same and here:
                 return record.id, False
         if cursor is None:
             made = start(context, slug, version=to, submission=submission, by=None)

@@ -17,10 +17,11 @@ from app.services.auth import Caller, require_researcher
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import existing_run
 from app.storage.database.records import RunRecord
-from app.storage.queries import archive, runs, submission_counts
+from app.storage.queries import archive, runs
 from app.storage.queries.archive import ArchivalRecord
 from app.storage.queries.elsewhere import imported_runs, reported_scores
 from app.storage.queries.elsewhere.reported_scores import ReportedScoreRecord
+from app.storage.queries.regrades.counted_grades import count_states
 
 MAX_SCORES_PER_RUN = 10_000  # enough for a measurement at each step of a long run
 
@@ -141,7 +142,7 @@ def external_info(
         found = reported_scores.counts(session, run_ids)
         places = imported_runs.places(session, run_ids)
         archived = archive.currents(session, ArchivalKind.RUN, run_ids)
-        submissions = submission_counts.of_runs(session, run_ids)
+        submissions = count_states(session, run_ids)
     return {
         run_id: ExternalInfo(
             found.get(run_id, 0),

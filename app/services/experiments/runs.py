@@ -16,6 +16,7 @@ from app.services.runtime.run_limits import existing_run, refuse_closed, start_c
 from app.services.runtime.shown_outcomes import shown_outcome
 from app.storage.database.records import RunRecord
 from app.storage.queries import experiments, exposure, runs, submission_counts, submissions
+from app.storage.queries.regrades.counted_grades import count_states
 
 PAGE = 1000
 
@@ -123,15 +124,17 @@ def change(
 
 def _is_closed_or_sent(session: Session, run: RunRecord) -> bool:
     """Whether a run was closed or sent something."""
-    return run.state is RunState.CLOSED or bool(submission_counts.of_runs(session, [run.id]))
+    return run.state is RunState.CLOSED or bool(count_states(session, [run.id]))
 
 
 def _time_of_close(session: Session, run: RunRecord) -> datetime:
-    """The time now, or that of the last disclosure, which is later if the clock was set back.
+    """The time now, or the last of what the run did, which is later if the clock was set back.
 
     A receipt counts the disclosures up to the close, and all so far were before it.
     """
-    return max(datetime.now(UTC), exposure.last_time(session, run.id) or run.created_at)
+    last = (exposure.last_time(session, run.id), submission_counts.last_received(session, run.id))
+    times = (datetime.now(UTC), run.created_at, run.started_at, *last)
+    return max(one for one in times if one is not None)
 
 
 def close_all(context: Context, experiment: str, failure: str | None) -> list[str]:
@@ -207,7 +210,7 @@ def listed_runs(
                 after=after,
                 limit=PAGE,
             )
-            counts = submission_counts.of_runs(session, [run.id for run in found_runs])
+            counts = count_states(session, [run.id for run in found_runs])
         found += [
             {
                 "id": run.id,

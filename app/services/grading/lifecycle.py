@@ -7,6 +7,7 @@ differences.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import Generic
 
 from app.domain.states import SubmissionState
 from app.errors import StorageFull, Unavailable
+from app.file_digest import file_digest
 from app.graders.messages.results import GraderFault, GradingResult
 from app.logs import log_outage
 from app.services.grading.claim_store import AnyClaim, ClaimStore
@@ -70,8 +72,7 @@ class GradingLifecycle(Generic[AnyClaim]):
             if self._are_others and not_started:
                 self._postpone(claimed, end, "no grader can be started here")
                 return
-            lacks_file = isinstance(outcome, GraderFault) and outcome.kind == "storage"
-            if lacks_file and not self._context.blobs.is_there():
+            if isinstance(outcome, GraderFault) and self._was_away(claimed, outcome):
                 self._postpone(claimed, end, f"{self._context.blobs.name} is not there")
                 return
             self.claims.graded(claimed, time.monotonic() - started)
@@ -97,6 +98,17 @@ class GradingLifecycle(Generic[AnyClaim]):
         else:
             future.add_done_callback(graded)
         return end
+
+    def _was_away(self, claimed: AnyClaim, fault: GraderFault) -> bool:
+        """Whether a file was missed in a directory that is away; or was, if it is there again."""
+        blobs = self._context.blobs
+        if fault.kind != "storage" or not blobs.is_there():
+            return fault.kind == "storage"
+        if not blobs.is_local or claimed.sha256[:16] not in fault.place:  # it missed another file
+            return False
+        with blobs.lease(claimed.sha256) as lease, contextlib.suppress(OSError):
+            return file_digest(lease.path)[1] == claimed.sha256
+        return False
 
     def _finish(self, claimed: AnyClaim, outcome: GradingResult, end: GradingEnd) -> None:
         if isinstance(outcome, GraderFault):

@@ -22,10 +22,11 @@ from app.services.runtime.insert_submissions import insert_submissions
 from app.services.runtime.run_limits import refuse_measured
 from app.storage.blobs.upload import Blob
 from app.storage.database.records import RunRecord, SubmissionRecord, VersionRecord
-from app.storage.queries import competitions, experiments, runs, submission_counts, submissions
+from app.storage.queries import competitions, experiments, runs, submissions
 from app.storage.queries.elsewhere import imported_grades, imported_runs
 from app.storage.queries.elsewhere.imported_runs import ImportedRunRecord
 from app.storage.queries.ids import new_id
+from app.storage.queries.regrades.counted_grades import count_states
 from app.units import CHUNK_BYTES
 
 NOTHING, MISSING = "", "missing"  # the digests of attempts without a file
@@ -86,7 +87,7 @@ def import_files(
 def ungraded(context: Context, run_ids: Sequence[str]) -> int:
     """How many submissions of these runs are not settled yet."""
     with context.database.read() as session:
-        counts = submission_counts.of_runs(session, run_ids)
+        counts = count_states(session, run_ids)
     return sum(
         count
         for states in counts.values()
@@ -98,7 +99,7 @@ def ungraded(context: Context, run_ids: Sequence[str]) -> int:
 def outcomes(context: Context, run_ids: Sequence[str]) -> dict[str, int]:
     """The number of submissions of these runs in each state; zeros are absent."""
     with context.database.read() as session:
-        found = submission_counts.of_runs(session, run_ids)
+        found = count_states(session, run_ids)
     total: Counter[str] = Counter()
     for states in found.values():
         total.update(states)

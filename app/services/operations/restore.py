@@ -174,8 +174,8 @@ def _store_rows(
         _require_files(connection, folder)
         dump.requeue_unfinished(connection)
         dump.reset_sequences(connection)
-        # The files are in another store now, and no login goes on that may have been ended since:
-        # the next server writes what is missing.
+        # The files may be in another store now, which may be another database's, and no login goes
+        # on that may have been ended since: the next server writes what is missing.
         connection.execute(secrets.FORGET)
 
     migrations.fill(settings.database_url, manifest.schema, load, finish)

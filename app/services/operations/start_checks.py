@@ -32,6 +32,10 @@ class OtherStore(Conflict):
     """This process stores files elsewhere than the servers of its database."""
 
 
+class ForeignStore(Conflict):
+    """The store of files belongs to another database."""
+
+
 def refuse_damaged_database(settings: Settings) -> None:
     """Check the pages of a SQLite file, and that a used data directory has a used database.
 
@@ -58,13 +62,14 @@ def refuse_damaged_database(settings: Settings) -> None:
 
 
 def refuse_other_store(settings: Settings, *, claims: bool = True) -> None:
-    """Check that the files of this database are in the store of these settings.
+    """Check that the files of this database are in the store of these settings, and no other's.
 
-    The first server writes the store's identity into the database; commands, which do not claim
-    the store, write nothing. Call after the upgrade.
+    The first server writes the identities of store and database into each other; commands, which do
+    not claim the store, write nothing. Call after the upgrade.
 
     Raises:
         OtherStore: the database names another store.
+        ForeignStore: another database owns the store, and would remove the files of this one.
     """
     store, cache = open_store(settings)
     database = Database(settings.database_url)
@@ -72,12 +77,16 @@ def refuse_other_store(settings: Settings, *, claims: bool = True) -> None:
         own = _identity_of(store)
         with database.read() as session:
             known = secrets.find(session, secrets.STORE_IDENTITY)
-        if known is None and claims:
+        if claims and known in (None, own):
+            if not owns(database, store):
+                raise _foreign(
+                    store,
+                    "whose servers remove what it does not name, such as new files of this one. "
+                    "Give this one a PODIUM_BLOBS_URL of its own",
+                )
             known = database.write(
                 lambda session: secrets.keep_first(session, secrets.STORE_IDENTITY, own)
             )
-        if claims:
-            owns(database, store)
     finally:
         database.close()
         cache.close()
@@ -143,10 +152,6 @@ def _has_no_table(url: str) -> bool:
         return False
 
 
-class ForeignStore(Conflict):
-    """The store of files belongs to another database."""
-
-
 def require_own_store(database: Database, store: BlobStore) -> None:
     """Check that this database owns the store; a store without an owner gets this one.
 
@@ -154,11 +159,18 @@ def require_own_store(database: Database, store: BlobStore) -> None:
         ForeignStore: another database owns it.
     """
     if not owns(database, store):
-        raise ForeignStore(
-            f"The files in {store.name} (PODIUM_BLOBS_URL) belong to another database, so this one "
-            "cannot say which of them nobody needs. Nothing was removed. If that database is gone "
-            f"and this one replaces it, remove {store.name}/{OWNER_FILE} and try again."
+        raise _foreign(
+            store, "so this one cannot say which of them nobody needs. Nothing was removed"
         )
+
+
+def _foreign(store: BlobStore, so: str) -> ForeignStore:
+    """The error for a store that another database owns; `so` is what follows from that."""
+    return ForeignStore(
+        f"The files in {store.name} (PODIUM_BLOBS_URL) belong to another database, {so}. If that "
+        "database is gone and this one replaces it, for example from a backup, remove "
+        f"{store.name}/{OWNER_FILE} and try again."
+    )
 
 
 def owns(database: Database, store: BlobStore) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ from app.services.runtime.context import Context
 from app.services.runtime.environment import refusal, this_environment
 from app.storage.database import notify
 from app.storage.queries.operation import environments
+from app.storage.queries.operation.environments import Environment
 from app.storage.queries.regrades import outcomes, regrades
 from app.storage.queries.regrades.outcomes import ClaimedRegrading, OutcomeRecord
 from app.storage.queries.regrades.regrades import RegradeRecord
@@ -27,6 +29,7 @@ log = logging.getLogger("podium.worker")
 # Gradings of one file that may be cut short by the death of the process before it is given up.
 # Kills by an operator count as well, so the number is larger than for live submissions.
 DEATHS = 6
+ALONE_SECONDS = 30.0  # until a regrade is cancelled in whose environment no server grades
 
 
 class RegradeClaims:
@@ -39,6 +42,7 @@ class RegradeClaims:
     def __init__(self, context: Context, *, are_others: bool = False) -> None:
         self._context = context
         self._are_others = are_others
+        self._alone_since: dict[str, float] = {}  # regrades in whose environment nobody grades
         self.may_have_more = True  # a regrade goes on until a claim finds nothing left of it
 
     def claim(
@@ -177,10 +181,12 @@ class RegradeClaims:
         self._context.database.write(lambda session: finish(session, regrade_id, queues=queues))
 
     def _is_comparable(self, one: RegradeRecord) -> bool:
-        """Whether this process grades as the regrade began; if not, the regrade is cancelled."""
-        own = this_environment()
-        if (one.podium_version, one.environment) == (own.podium_version, own.environment):
+        """Whether this process grades as the regrade began; if nobody does, it is cancelled."""
+        began = Environment(one.podium_version, one.environment)
+        if began == this_environment():
             return True
+        if self._is_graded_elsewhere(one.id, began):
+            return False
         reason = "the environment of grading was changed while it ran; start it again"
         log.error("a regrade is cancelled", extra={"regrade": one.id, "why": reason})
         self._context.database.write(
@@ -193,6 +199,17 @@ class RegradeClaims:
             )
         )
         return False
+
+    def _is_graded_elsewhere(self, regrade_id: str, began: Environment) -> bool:
+        """Whether a server in this environment lives, or may only have lost its connection."""
+        if self._are_others or self._context.database.is_sqlite:
+            return False
+        with self._context.database.read() as session:
+            if notify.is_listening(session, str(began)):
+                self._alone_since.pop(regrade_id, None)
+                return True
+        since = self._alone_since.setdefault(regrade_id, time.monotonic())
+        return time.monotonic() - since < ALONE_SECONDS
 
 
 def _record(claimed: ClaimedRegrading, outcome: GradingResult, metric: str) -> OutcomeRecord:

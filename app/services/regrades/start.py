@@ -18,6 +18,10 @@ from app.storage.queries.operation import environments
 from app.storage.queries.regrades import regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
 
+# What two regrades have alike that give the same. One of another environment may have been left
+# behind by an upgrade.
+SAME = ("competition", "version_id", "submission_id", "podium_version", "environment")
+
 
 class NothingToRegrade(Conflict):
     """The competition has no settled submission that could be graded anew."""
@@ -82,8 +86,7 @@ def start(
     def record(session: Session) -> int:
         competitions.lock(session, slug)  # of two at once, the second finds the first
         for other in regrades.running(session):
-            same = (other.competition, other.version_id, other.submission_id)
-            if same == (new.competition, new.version_id, new.submission_id):
+            if all(getattr(other, name) == getattr(new, name) for name in SAME):
                 raise Conflict(f"The regrade {other.id} of {slug} is the same, and is running.")
         regrades.add(session, new)
         return add_submissions(session, new, queues=context.settings.queues)

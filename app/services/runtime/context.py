@@ -16,6 +16,7 @@ from app.graders.pool import GraderPool
 from app.read_settings import make_data_directory
 from app.services.runtime.blob_store import open_store
 from app.services.runtime.catalogue import Catalogue
+from app.services.runtime.environment import this_environment
 from app.services.runtime.failure_quota import FailureQuota
 from app.services.runtime.insert_submissions import InsertedSubmission, insert_submissions
 from app.services.runtime.kept_values import KeptValues
@@ -80,7 +81,8 @@ class Context:
 
     def listen(self) -> None:
         """Begin to deliver notifications, from this process and from others."""
-        self.database.listen(self.notifications.notify, self._catch_up, self.instance)
+        names = (self.instance, str(this_environment()))
+        self.database.listen(self.notifications.notify, self._catch_up, *names)
 
     def close(self) -> None:
         """Stop the graders, then close the database and the cache."""

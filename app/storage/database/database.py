@@ -141,11 +141,11 @@ class Database:
         self,
         on_notify: Callable[[Iterable[str]], None],
         on_gap: Callable[[], None],
-        name: str = "",
+        *names: str,
     ) -> None:
         """Start to forward notifications of all processes; see `database.notify` and `Listener`.
 
-        `name` is that of this process.
+        `names` are those of this process.
 
         With SQLite only this process notifies. The writer's thread calls `on_notify`, and
         `on_gap` is never called.
@@ -156,7 +156,7 @@ class Database:
             from app.storage.database.listener import Listener
 
             arguments = postgres_arguments(self._limits)
-            self._listener = Listener(self.url, name, arguments, on_notify, on_gap)
+            self._listener = Listener(self.url, names, arguments, on_notify, on_gap)
 
     @property
     def is_listening(self) -> bool:

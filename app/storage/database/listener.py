@@ -6,7 +6,7 @@ import logging
 import select
 import socket
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import psycopg
@@ -31,19 +31,19 @@ class Listener:
 
     The thread calls `on_notify(ids)` for each notification. It calls `on_gap()` whenever it has
     begun to listen: earlier notifications were lost, so `on_gap` has to query the database.
-    While it listens, it holds the lock of `name`.
+    While it listens, it holds the locks of `names`.
     """
 
     def __init__(
         self,
         url: URL,
-        name: str,
+        names: Sequence[str],
         arguments: dict[str, Any],
         on_notify: Callable[[Iterable[str]], None],
         on_gap: Callable[[], None],
     ) -> None:
         self._address = url.set(drivername="postgresql").render_as_string(hide_password=False)
-        self._name = name
+        self._names = names
         self._arguments = arguments
         self._on_notify = on_notify
         self._on_gap = on_gap
@@ -75,7 +75,8 @@ class Listener:
                 ) as connection:
                     connection.execute(KEEPALIVES)
                     connection.execute(NEVER_IDLE)
-                    connection.execute("SELECT pg_advisory_lock_shared(%s)", [lock_of(self._name)])
+                    for name in self._names:
+                        connection.execute("SELECT pg_advisory_lock_shared(%s)", [lock_of(name)])
                     connection.execute(f"LISTEN {CHANNEL}")
                     # In this order: a commit during the query is notified afterwards.
                     self._on_gap()

@@ -5,7 +5,8 @@ means that the run changed: a submission was received, its state changed, or the
 notification has no other content: its receivers read the rows. It may be sent in vain (if a part
 of the transaction was undone) or twice, but every committed change is notified.
 
-A process that listens to PostgreSQL holds a lock under its name, so others know whether it lives.
+A process that listens to PostgreSQL holds a lock under its name, so others know whether it lives,
+and one under the name of its environment, so others know whether anybody grades in this one.
 """
 
 from __future__ import annotations
@@ -67,6 +68,6 @@ def lock_of(name: str) -> int:
 
 
 def is_listening(session: Session, name: str) -> bool:
-    """Whether the process of this name listens. If not, it begins after this transaction."""
+    """Whether a process of this name listens. If not, it begins after this transaction."""
     free = select(func.pg_try_advisory_xact_lock(lock_of(name)))
     return not session.execute(free).scalar_one()

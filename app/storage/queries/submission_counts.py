@@ -92,19 +92,6 @@ def _since(since: datetime) -> dict[str, Any]:
     return {"since": since, "until": until, "first_id": first_id(PREFIX, int(made * 1_000_000))}
 
 
-def of_runs(session: Session, run_ids: Sequence[str]) -> dict[str, dict[str, int]]:
-    """The number of submissions by run and state. Zeros are absent."""
-    query = (
-        select(TABLE.c.run_id, TABLE.c.state, func.count())
-        .where(TABLE.c.run_id.in_(run_ids))
-        .group_by(TABLE.c.run_id, TABLE.c.state)
-    )
-    found: dict[str, dict[str, int]] = {}
-    for run_id, state, count in session.execute(query):
-        found.setdefault(run_id, {})[state.value] = int(count)
-    return found
-
-
 def count_open(session: Session, bounds: Sequence[int]) -> dict[tuple[SubmissionState, int], int]:
     """The number of queued submissions and of those being graded, by state and size bucket.
 
@@ -132,6 +119,12 @@ def open_of_runs(session: Session, run_ids: Collection[str]) -> Counter[str]:
 def oldest_queued(session: Session) -> datetime | None:
     """The time when the oldest queued submission was received."""
     return session.execute(OLDEST_QUEUED).scalar_one_or_none()
+
+
+def last_received(session: Session, run_id: str) -> datetime | None:
+    """The latest time at which a submission of a run was received; None if it has none."""
+    query = select(func.max(TABLE.c.received_at)).where(TABLE.c.run_id == run_id)
+    return session.execute(query).scalar()
 
 
 def stored_bytes(session: Session, run_id: str) -> int:

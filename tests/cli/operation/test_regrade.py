@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from app.cli.operation.grading_work import grade_or_wait
+from app.services.regrades.start import start
 from app.services.runtime.context import open_context
 from app.settings import Settings
 from app.storage.database import notify
@@ -112,6 +113,20 @@ def test_a_server_that_runs_grades_for_the_command(server: PodiumServer) -> None
     document = json.loads(done.stdout)
     assert document["difference"]["submissions"]["equal"] == 2
     assert document["state"] == "ready"
+
+
+def test_an_interrupted_regrade_goes_on_although_more_was_settled(server: PodiumServer) -> None:
+    settings = Settings(data_dir=server.data_dir)
+    with contextlib.closing(open_context(settings, grades=False, validates=False)) as context:
+        begun = start(context, SLUG, by=None)
+    with contextlib.closing(sqlite3.connect(server.data_dir / "podium.db")) as database, database:
+        last = "(SELECT max(submission_id) FROM regrade_outcome)"
+        database.execute(f"DELETE FROM regrade_outcome WHERE submission_id = {last}")
+
+    done = podium(server)
+
+    assert done.returncode == 0, done.stderr
+    assert f"{begun.id}: 2 submissions of regraded" in done.stdout
 
 
 def test_verify_finds_a_grade_that_was_changed(server: PodiumServer) -> None:

@@ -22,6 +22,7 @@ from app.services.login import open_logins
 from app.services.operations.backup import ChangedRow, NoBackupHere, back_up
 from app.services.operations.backup_format import BadBackup, table_file, verified
 from app.services.operations.restore import NotEmpty, restore
+from app.services.operations.start_checks import ForeignStore, refuse_other_store
 from app.services.operations.verify import CHANGED_RECORD, verify
 from app.services.operations.verify_progress import VerifyProgress
 from app.services.public_log.competition_facts import SALT
@@ -212,6 +213,21 @@ def test_secrets_of_logins_in_an_older_backup_are_not_restored(
     with contextlib.closing(sqlite3.connect(tmp_path / "new/podium.db")) as database:
         left = {one for (one,) in database.execute("SELECT name FROM secret")}
     assert name not in left
+
+
+def test_a_restored_podium_owns_no_store_of_one_that_goes_on(
+    complete: Path, tmp_path: Path
+) -> None:
+    goes_on, later = settings(tmp_path / "goes-on"), tmp_path / "later"
+    restore(goes_on, complete, silent)
+    refuse_other_store(goes_on)  # as a server that starts
+    back_up(goes_on, later, silent)
+    blobs = (goes_on.data_dir / "blobs").as_uri()
+    copy = Settings(data_dir=tmp_path / "copy", database_url="", blobs_url=blobs)
+    restore(copy, later, silent)
+
+    with pytest.raises(ForeignStore, match="belong to another database"):
+        refuse_other_store(copy)
 
 
 def test_a_server_in_its_data_directory_is_not_restored_over(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
 
 from app.services.operations.start_checks import (
     DamagedDatabase,
+    ForeignStore,
     OtherStore,
     refuse_damaged_database,
     refuse_other_store,
@@ -66,6 +69,20 @@ def test_a_database_knows_its_store(settings: Settings) -> None:
         refuse_other_store(settings)
     identity.write_text(kept)
     refuse_other_store(settings)
+
+
+def test_a_store_has_one_database(settings: Settings, tmp_path: Path) -> None:
+    refuse_other_store(settings)
+    other = tmp_path / "other.db"
+    shutil.copyfile(settings.data_dir / "podium.db", other)
+    with contextlib.closing(sqlite3.connect(other)) as database, database:
+        database.execute("DELETE FROM secret")  # as a new database
+    second = Settings(data_dir=settings.data_dir, database_url=f"sqlite:///{other}")
+
+    with pytest.raises(ForeignStore, match="belong to another database"):
+        refuse_other_store(second)
+
+    refuse_other_store(second.model_copy(update={"blobs_url": (tmp_path / "blobs").as_uri()}))
 
 
 @pytest.mark.parametrize("text", ["", "\n", "00", "00" * 17])

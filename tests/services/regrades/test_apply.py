@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.states import RegradeState
+from app.domain.states import RegradeState, SubmissionState
 from app.errors import Conflict, Invalid, NotFound
 from app.graders.messages.results import GraderFault
+from app.services.experiments.runs import listed_runs
 from app.services.receipts import log_view
 from app.services.regrades import apply as apply_module
 from app.services.regrades.apply import RegradeHasFaults, RegradeNotReady, apply
@@ -182,3 +183,16 @@ def test_of_two_that_are_applied_at_once_one_is_in_force(
 
     assert stored(one, first.id).state is RegradeState.APPLIED
     assert stored(one, second.id).state is RegradeState.READY
+
+
+def test_the_numbers_of_a_runs_submissions_rest_on_the_regrade(
+    context: Context, here: World
+) -> None:
+    for state in (SubmissionState.FAILED, SubmissionState.QUEUED):
+        here.submit(state=state)
+    before = listed_runs(context, None, None, None)[0]["submissions"]
+    one = regraded(context)
+    apply(context, one.id, reason="mended", by=None)
+
+    after = listed_runs(context, None, None, None)[0]["submissions"]
+    assert (before, after) == ({"failed": 1, "queued": 1}, {"graded": 1, "queued": 1})

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from app.domain.states import RegradeState, SubmissionState
 from app.graders.messages.results import GraderFault
+from app.services.regrades import regrade_claims
 from app.services.regrades.regrade_claims import DEATHS, RegradeClaims
+from app.services.runtime import context as context_module
 from app.services.runtime.context import Context
 from app.services.runtime.environment import OtherEnvironment, this_environment
 from app.storage.queries import submissions
@@ -20,6 +23,7 @@ from tests.services.grading.test_take_over import server
 from tests.services.regrades.make import graded, new_grade, outcome, started, stored
 from tests.storage.make import NOON, World, make_world
 
+CANCELLED = RegradeState.CANCELLED
 FAULT = GraderFault("crashed", "metric")
 
 
@@ -180,6 +184,27 @@ def test_a_regrade_of_another_environment_is_cancelled(
     assert found.reason is not None
     assert "environment" in found.reason
     assert claims.claim(9, ()) is None
+
+
+@pytest.mark.parametrize("database_kind", ["postgresql"])  # SQLite has one server
+def test_a_regrade_of_another_environment_is_left_to_a_server_that_lives(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(regrade_claims, "ALONE_SECONDS", 0.5)
+    other = Environment("9.9.9", "python-2.7")
+    with server(database_url, tmp_path / "one") as one:
+        graded(make_world(one.database))
+        begun = started(one, podium_version=other.podium_version, environment=other.environment)
+        claims = RegradeClaims(one)
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setattr(context_module, "this_environment", lambda: other)
+            with server(database_url, tmp_path / "other"):
+                assert claims.claim(9, ()) is None
+                time.sleep(0.6)
+                assert claims.claim(9, ()) is None
+                assert stored(one, begun.id).state is RegradeState.RUNNING
+
+        wait_until(lambda: not claims.claim(9, ()) and stored(one, begun.id).state is CANCELLED)
 
 
 def test_what_was_settled_meanwhile_is_added_before_the_end(

@@ -7,12 +7,14 @@ from functools import partial
 
 import pytest
 
+from app.domain.states import RegradeState
 from app.errors import Conflict
+from app.services.regrades.regrade_claims import RegradeClaims
 from app.services.regrades.start import start
 from app.services.runtime.context import Context
 from app.storage.queries.regrades import regrades
 from tests.services.conftest import Meanwhile
-from tests.services.regrades.make import graded
+from tests.services.regrades.make import graded, started, stored
 from tests.services.submissions.conftest import readable_version
 from tests.storage.make import World, add_run
 
@@ -29,3 +31,16 @@ def test_of_two_equal_regrades_that_are_started_at_once_one_runs(
     start(one, "tiny", by=None)
     with pytest.raises(Conflict, match="is the same, and is running"):
         ended()
+
+
+def test_a_regrade_that_an_older_version_left_keeps_no_new_one_from_starting(
+    context: Context, here: World
+) -> None:
+    version = readable_version(context, "tiny")
+    graded(replace(here, run=add_run(context.database, version, "third")))
+    left = started(context, competition="tiny", podium_version="0.0.1")
+
+    new = start(context, "tiny", by=None)
+
+    assert [each.regrade_id for each in RegradeClaims(context).claim(9, ()) or []] == [new.id]
+    assert stored(context, left.id).state is RegradeState.CANCELLED

@@ -9,7 +9,8 @@ import pytest
 from app.services.runtime.context import Context
 from app.services.runtime.insert_submissions import insert_submissions
 from app.storage.database.records import RunRecord
-from app.storage.queries import runs, submission_counts
+from app.storage.queries import runs
+from app.storage.queries.regrades.counted_grades import count_states
 from tests.services.conftest import Meanwhile
 from tests.storage.make import World, add_run, make_submission
 
@@ -35,5 +36,5 @@ def test_servers_lock_runs_in_one_order(
         ended()
     assert not caplog.records
     with one.database.read() as session:
-        sent = submission_counts.of_runs(session, [first.id, second.id])
+        sent = count_states(session, [first.id, second.id])
     assert [sum(each.values()) for each in sent.values()] == [2, 2]

@@ -23,6 +23,9 @@ class Environment:
     podium_version: str
     environment: str
 
+    def __str__(self) -> str:
+        return f"{self.podium_version} {self.environment}"
+
     def differences(self, other: Environment) -> list[str]:
         """Describe each version that is different in `other`.
 

@@ -11,8 +11,11 @@ from app.storage.database.tables.operation import LOGINS, SIGNED_URLS, Secret
 TABLE = Secret.__table__
 STORE_IDENTITY = "store-identity"  # not a secret: which store has the files of this database
 DATABASE_IDENTITY = "database-identity"  # not a secret: the owner of a store
-# In a restored Podium, whose backup may be of a Podium that left no secret out.
-FORGET = delete(TABLE).where(TABLE.c.name.in_((STORE_IDENTITY, LOGINS, SIGNED_URLS)))
+# In a restored Podium, whose backup may be of a Podium that left no secret out. The one that was
+# backed up may go on: it is another database, and a store belongs to one of them.
+FORGET = delete(TABLE).where(
+    TABLE.c.name.in_((STORE_IDENTITY, DATABASE_IDENTITY, LOGINS, SIGNED_URLS))
+)
 
 
 def find(session: Session, name: str) -> bytes | None:

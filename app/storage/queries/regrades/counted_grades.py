@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from app.storage.database.models import Submission
 from app.storage.database.records import GradeRecord, SubmissionRecord
 from app.storage.database.tables.regrades import RegradeOutcome
+from app.storage.queries.regrades.in_force import CountedGrades, in_force
 from app.storage.queries.regrades.regrades import in_force_at
 
 TABLE = RegradeOutcome.__table__
+SUBMISSION = Submission.__table__
 Graded = tuple[SubmissionRecord, GradeRecord | None]
 NUMBERS = (
     "score", "public_score", "search_score", "better", "equal", "worse", "teams", "percentile",
@@ -45,3 +48,18 @@ def counted_grades(
         made = GradeRecord(submission_id=row.submission_id, version_id=row.version_id, **numbers)
         counted.append((new, made if is_graded else None))
     return counted, dict.fromkeys(rows, in_force.id)
+
+
+def count_states(session: Session, run_ids: Sequence[str]) -> dict[str, dict[str, int]]:
+    """The number of submissions by run and state that counts. Zeros are absent."""
+    each = CountedGrades(SUBMISSION, [one.id for one in in_force(session)])
+    query = (
+        select(SUBMISSION.c.run_id, each.state.label("state"), func.count())
+        .select_from(each.join_states(SUBMISSION))
+        .where(SUBMISSION.c.run_id.in_(run_ids))
+        .group_by(SUBMISSION.c.run_id, each.state)
+    )
+    found: dict[str, dict[str, int]] = {}
+    for run_id, state, count in session.execute(query):
+        found.setdefault(run_id, {})[state.value] = int(count)
+    return found
