@@ -27,7 +27,8 @@ from app.services.results.run_outcomes import (
 )
 from app.services.runtime.archival import archived_competitions, suite_slugs
 from app.services.runtime.context import Context
-from app.statistics.success import ALL, GroupSuccess, SuccessOutcome, success_rates
+from app.statistics.rates import ALL, named_groups
+from app.statistics.success import GroupSuccess, SuccessOutcome, success_rates
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import competitions
 from app.storage.queries.regrades.in_force import InForce, in_force
@@ -212,9 +213,10 @@ def _groups(
     if by is None:
         return {}
     if by is SuccessGroupBy.COMPETITION:
-        return {slug: [slug] for slug in counted_slugs}
-    if by is SuccessGroupBy.TAG:
-        tags = sorted({tag for slug in counted_slugs for tag in info[slug].tags})
-        return {tag: [slug for slug in counted_slugs if tag in info[slug].tags] for tag in tags}
-    names = sorted({info[slug].category or "" for slug in counted_slugs} - {""})
-    return {name: [slug for slug in counted_slugs if info[slug].category == name] for name in names}
+        return named_groups({slug: [slug] for slug in counted_slugs}, by.value)
+    of = {slug: {*info[slug].tags} for slug in counted_slugs}
+    if by is SuccessGroupBy.CATEGORY:
+        of = {slug: {info[slug].category or ""} - {""} for slug in counted_slugs}
+    names = sorted(set().union(*of.values()))
+    groups = {name: [slug for slug in counted_slugs if name in of[slug]] for name in names}
+    return named_groups(groups, by.value)
