@@ -157,6 +157,7 @@ def _stage(
     if toml is None:
         raise BadCompetition([problem(TOML, "", "is missing: every competition folder has one")])
     competition = parse_competition(slug, toml)
+    _check_texts(competition)
     status = _status(competition, {entry.staged for entry in entries})
     _check_description(_text(staging, copies, DESCRIPTION), status)
     _text(staging, copies, METRIC)
@@ -182,6 +183,14 @@ def _stage(
         status=status,
         directory=staging,
     )
+
+
+def _check_texts(competition: Competition) -> None:
+    for name, column in () if competition.is_measured else competition.form.columns.items():
+        if column.kind == "text" and column.same_as_empty and not column.allow_empty:
+            key = f"submission.columns.{name}.same_as_empty"
+            message = "names texts that count as empty; empty ones need allow_empty = true"
+            raise BadCompetition([problem(TOML, key, message)])
 
 
 def _status(competition: Competition, paths: set[str]) -> CompetitionStatus:

@@ -258,6 +258,19 @@ def test_every_mistake_of_the_toml_is_told(tiny):
     ]
 
 
+def test_texts_that_count_as_empty_need_a_column_that_may_be_empty(tiny):
+    text = '{ kind = "text", allow_empty = true, same_as_empty = ["NA"] }'
+    toml = TOML.replace('{ kind = "number" }', text).replace("mean_absolute_error", "my_score")
+    write(tiny, {"competition.toml": toml})
+    stage(tiny)
+    shutil.rmtree(tiny.parent.parent / "staging")
+
+    write(tiny, {"competition.toml": toml.replace("allow_empty = true, ", "")})
+    file, key, message = problem_of(tiny)
+    assert (file, key) == ("competition.toml", "submission.columns.y.same_as_empty")
+    assert "allow_empty = true" in message
+
+
 @pytest.mark.parametrize("name", ["competition.toml", "description.md", "metric.py"])
 def test_text_must_be_utf8(tiny, name):
     write(tiny, {name: b"# caf\xe9"})
