@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.baseline import Baseline
 from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
@@ -107,7 +107,7 @@ def success(
     flagged = sorted(s for s in slugs if unwanted & {code for code, _ in info[s].flags})
     counted_as_failed = set(flagged) if filters.excluded is Excluded.FAIL else set()
     counted_slugs = tuple(sorted(slugs - (set(flagged) - counted_as_failed)))
-    runs = [each for each in found if each.competition in counted_slugs]
+    runs = [_known(each) for each in found if each.competition in counted_slugs]
     without = Counter(each.competition for each in runs if each.status is ResultStatus.NO_BASELINE)
     if without and scope.baselines is Baselines.REQUIRED:
         raise no_baseline(without)
@@ -172,6 +172,12 @@ def has_only_baselines(context: Context, name: str, suite: str | None) -> bool:
         and all(one.leaderboard is None for one in known)
         and any(one.baseline is not None or one.is_measured for one in known)
     )
+
+
+def _known(one: RunOutcome) -> RunOutcome:
+    """The run; one that has no result yet is left out like others where no baseline is known."""
+    without = one.status is ResultStatus.PENDING and one.baseline is None
+    return replace(one, status=ResultStatus.NO_BASELINE) if without else one
 
 
 def _outcome(one: RunOutcome, counted_as_failed: set[str]) -> SuccessOutcome:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.result_choices import GroupBy, Padding, SuccessGroupBy
+from app.domain.result_choices import Baselines, GroupBy, Padding, SuccessGroupBy
 from app.reports.medal_rates import medal_rates_report
 from app.services.competitions.import_folder import import_folder
 from app.services.results.experiment_results import describe, medal_rates
@@ -77,3 +77,19 @@ def test_success_at_a_competition_called_all_is_shown_beside_that_at_all(
         "all": 2, "competition all": 1, "other": 1,
     }  # fmt: skip
     assert found.lost.keys() == found.groups.keys()
+
+
+def test_a_run_without_a_result_at_a_competition_without_a_baseline_is_left_out_too(
+    context: Context, tmp_path: Path
+) -> None:
+    """With padding=fail it counted as a failure, and the finished runs there did not count."""
+    for slug, toml in (("known", BASELINE), ("other", "")):
+        imported = import_folder(context, write_competition(tmp_path / slug, toml=toml))
+        for seed, state in enumerate(("open", "closed")):
+            add_run(context.database, imported.version, "first", seed=seed, state=state)
+    asked = SuccessScope(ResultFilter(padding=Padding.FAIL), baselines=Baselines.KNOWN)
+
+    found = success(context, "first", asked, SuccessGroupBy.COMPETITION)
+    assert {name: group.runs for name, group in found.groups.items()} == {"all": 2, "known": 2}
+    assert found.missing_baseline == {"other": 2}
+    assert [(one.competition, one.seed) for one in found.missing] == [("known", 0)]
