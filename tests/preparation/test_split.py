@@ -70,3 +70,10 @@ def test_the_latest_times_are_chosen_and_one_time_stays_together(style):
 def test_what_cannot_be_split_is_said(how, by, words):
     with pytest.raises(Invalid, match=words):
         choose(how, by, 2, 0.5, 0)
+
+
+def test_the_last_row_is_chosen_by_time_however_small_the_share_is():
+    """It was an IndexError."""
+    _, chosen = choose("time", pd.Series([str(n) for n in range(20)], name="t"), 20, 0.01, 0)
+
+    assert list(chosen) == [19]

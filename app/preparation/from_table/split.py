@@ -101,7 +101,7 @@ def _month_first(values: pd.Series[str]) -> pd.Series[str]:
 def _latest(by: pd.Series[str], share: float) -> tuple[Rows, Rows]:
     times = _times(by)
     ordered = np.sort(times.to_numpy())
-    first = ordered[round(len(ordered) * (1 - share))]
+    first = ordered[min(round(len(ordered) * (1 - share)), len(ordered) - 1)]
     is_chosen = times.to_numpy() >= first
     if is_chosen.all():
         raise Invalid(
