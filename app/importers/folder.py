@@ -26,8 +26,8 @@ from app.importers.tree import (
     sync_folders,
 )
 
-MAX_FILES = 200_000
-ONE_DISK = 1 << 40  # bytes; for folders on the local disk only its size is the limit
+# Of folders on the local disk, an admin's own data: only the disk's size is the limit.
+MAX_FILES, ONE_DISK = 10_000_000, 1 << 42
 DESCRIPTION = "description.md"
 METRIC = "metric.py"
 SAMPLE = "public/sample_submission.csv"

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.domain.leaderboard import MedalLines
+from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition
-from app.importers.folder import stage_folder
+from app.importers.folder import stage_folder, stage_for_grading
 
 TOML = """
 title = "Tiny"
@@ -444,6 +445,14 @@ def test_the_number_of_files_is_bounded(tiny):
     write(tiny, {f"public/many/{n}": "" for n in range(300)})
 
     assert problem_of(tiny, max_files=200) == ("tiny", "", "more than 200 files")
+
+
+def test_a_folder_has_as_many_files_as_a_competition_of_images(tiny, tmp_path):
+    """220,000 in one of MLE-bench's: folders were refused that `podium prepare` had made."""
+    for number in range(200_001):
+        os.mknod(tiny / "public" / "images" / str(number))
+
+    assert stage_for_grading(tiny, tmp_path / "staged")[1] is CompetitionStatus.READY
 
 
 @pytest.mark.parametrize(
