@@ -268,7 +268,7 @@ def test_texts_that_count_as_empty_need_a_column_that_may_be_empty(tiny):
 
     write(tiny, {"competition.toml": toml.replace("allow_empty = true, ", "")})
     file, key, message = problem_of(tiny)
-    assert (file, key) == ("competition.toml", "submission.columns.y.same_as_empty")
+    assert (file, key) == ("competition.toml", "submission.columns.y")
     assert "allow_empty = true" in message
 
 

@@ -109,6 +109,28 @@ def test_a_failing_prepare_leaves_what_was_prepared_before(
     assert [p.name for p in Path(made["folder"]).parent.iterdir()] == [bike.name]
 
 
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ('(public / "all.csv.gz").write_bytes((private / "answers.csv.gz").read_bytes())',
+         "public/all.csv.gz: has the same bytes as private/answers.csv.gz"),
+        ('(public / "a\\nb").touch()', "a name may not contain control characters"),
+    ],
+)  # fmt: skip
+def test_what_an_import_would_refuse_is_not_prepared(
+    podium: Command, bike: Path, raw: Path, more: str, why: str
+) -> None:
+    """It said how to import the folder, which the import refused."""
+    with (bike / "prepare.py").open("a") as code:
+        code.write(f"_made = prepare\n\ndef prepare(raw, public, private):\n"
+                   f"    _made(raw, public, private)\n    {more}\n")  # fmt: skip
+
+    failed = podium("prepare", bike.name, "--raw", raw)
+
+    assert failed.returncode == 1
+    assert why in failed.stderr
+
+
 @pytest.mark.parametrize("packed", [False, True], ids=["files", "archive"])
 def test_mle_benchs_competition_is_prepared_for_grading_only(
     podium: Command, tmp_path: Path, packed: bool
