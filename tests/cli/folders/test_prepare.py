@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from app.errors import BadCompetition
+from app.services.competitions.run_prepare import run_prepare
 from tests.cli.conftest import Command
 
 BIKE = Path(__file__).parents[3] / "competitions" / "bike-sharing-demand"
@@ -129,6 +131,18 @@ def test_what_an_import_would_refuse_is_not_prepared(
 
     assert failed.returncode == 1
     assert why in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [("import sys; sys.exit(3)", "it ended with status 3"),
+     ("import os; os.kill(os.getpid(), 9)", "it was killed")],
+)  # fmt: skip
+def test_how_a_prepare_ended_without_a_word_is_said(tmp_path: Path, code: str, why: str) -> None:
+    (tmp_path / "prepare.py").write_text(code)
+
+    with pytest.raises(BadCompetition, match=why):
+        run_prepare(tmp_path, tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["files", "archive"])
