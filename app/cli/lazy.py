@@ -65,29 +65,34 @@ class LazyCommand(TyperCommand):
             command = get_command(single)
         command.name = self.name
         loaded: TyperCommand | TyperGroup = command
-        _refuse_underscores(loaded)
+        _read_plainly(loaded)
         return loaded
 
 
-def _refuse_underscores(command: Any) -> None:
+def _read_plainly(command: Any) -> None:
     """Let no number of a command or its commands have an underscore, as over HTTP: 1_0 would be 10.
 
-    Its words are looked at before Typer reads numbers in them.
+    Its words are looked at before Typer reads them. Typer's refusals lose pydantic's first words.
     """
     for each in getattr(command, "commands", {}).values():
-        _refuse_underscores(each)
+        _read_plainly(each)
     for parameter in command.params:
-        annotation = parameter.type_descriptor.annotation
-        if annotation in NUMBERS or set(get_args(annotation)) & NUMBERS:
-            parameter.process_value = partial(_plain_number, parameter, parameter.process_value)
+        parameter.process_value = partial(_read_word, parameter, parameter.process_value)
 
 
-def _plain_number(parameter: Any, read: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+def _read_word(parameter: Any, read: Callable[[Any, Any], Any], ctx: Any, value: Any) -> Any:
+    annotation = parameter.type_descriptor.annotation
     words = value if isinstance(value, (list, tuple)) else (value,)
-    if any(isinstance(word, str) and "_" in word for word in words):
+    if (annotation in NUMBERS or set(get_args(annotation)) & NUMBERS) and any(
+        isinstance(word, str) and "_" in word for word in words
+    ):
         plain = "expected a number in decimal digits, without underscores"
         raise typer.BadParameter(plain, ctx=ctx, param=parameter)
-    return read(ctx, value)
+    try:
+        return read(ctx, value)
+    except typer.BadParameter as refusal:
+        refusal.message = refusal.message.removeprefix("Value error, ")
+        raise
 
 
 class Program(TyperCommand):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,8 +26,7 @@ from app.importers.tree import (
     sync_folders,
 )
 
-MAX_FILES = 200_000
-ONE_DISK = 1 << 40  # bytes; for folders on the local disk only its size is the limit
+MAX_FILES, ONE_DISK = 10_000_000, 1 << 42  # of an admin's own data, only the disk is the limit
 DESCRIPTION = "description.md"
 METRIC = "metric.py"
 SAMPLE = "public/sample_submission.csv"
@@ -157,13 +156,14 @@ def _stage(
     if toml is None:
         raise BadCompetition([problem(TOML, "", "is missing: every competition folder has one")])
     competition = parse_competition(slug, toml)
+    _check_texts(competition)
     status = _status(competition, {entry.staged for entry in entries})
     _check_description(_text(staging, copies, DESCRIPTION), status)
     _text(staging, copies, METRIC)
     leaderboard, findings = checked_leaderboard(competition, _text(staging, copies, LEADERBOARD))
     for entry in (e for e in entries if e.path not in TOP_FILES):
         copy(entry, max_bytes)
-    _check_nothing_leaks(copies.values())
+    check_nothing_leaks(copies.values())
     sync_folders(staging)
     return Staged(
         slug=slug,
@@ -182,6 +182,14 @@ def _stage(
         status=status,
         directory=staging,
     )
+
+
+def _check_texts(competition: Competition) -> None:
+    form = competition.submission
+    for name, column in form.columns.items() if form else ():
+        if column.kind == "text" and column.same_as_empty and not column.allow_empty:
+            message = "same_as_empty names texts that count as empty: set allow_empty = true"
+            raise BadCompetition([problem(TOML, f"submission.columns.{name}", message)])
 
 
 def _status(competition: Competition, paths: set[str]) -> CompetitionStatus:
@@ -220,7 +228,8 @@ def _check_description(text: str | None, status: CompetitionStatus) -> None:
         raise BadCompetition([problem(DESCRIPTION, "", "is empty: agents read the task in it")])
 
 
-def _check_nothing_leaks(copies: Iterable[StagedFile]) -> None:
+def check_nothing_leaks(copies: Collection[StagedFile]) -> None:
+    """Refuse a public file with the bytes of a private one, by BadCompetition."""
     private = {c.sha256: c.path for c in copies if c.path.startswith("private/") and c.bytes}
     problems = [
         problem(c.path, "", f"has the same bytes as {private[c.sha256]}: agents would see them")

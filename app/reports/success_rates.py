@@ -14,7 +14,8 @@ from app.reports.document.result_context import exclusion_notes, flag_notes, mar
 from app.reports.document.tables import cell, interval_cell
 from app.services.results.success_rates import SuccessResults
 from app.statistics.efficiency import COSTS
-from app.statistics.success import ALL, KINDS, GroupSuccess, Improvement, Rate
+from app.statistics.rates import ALL
+from app.statistics.success import KINDS, GroupSuccess, Improvement, Rate
 
 RATES = ("success_rate", "ever_success_rate")
 

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,8 +26,9 @@ from app.statistics.estimates import (
 from app.statistics.intervals import RateUncertainty, in_percent, over_competitions, over_runs
 from app.units import PERCENT
 
-ALL = "all"
+ALL = "all"  # the group of all competitions
 PARTS_AT_ONCE = 200  # groups of experiments, whose arrays are in memory together
+Members = TypeVar("Members")
 Part = tuple[Grid, list[int]]  # a grid, and the positions of a group's competitions
 
 
@@ -45,6 +46,21 @@ class GroupRates:
     without_results: int
     rates: dict[str, Estimate]
     members: tuple[str, ...]
+
+
+def named_groups(groups: Mapping[str, Members], by: str) -> dict[str, Members]:
+    """The groups with names of which none can be taken for that of all competitions.
+
+    >>> named_groups({"All": 1, "vision": 2}, "tag")
+    {'tag All': 1, 'vision': 2}
+    """
+    found = {}
+    for name, members in groups.items():
+        shown = name
+        while shown.casefold() == ALL or (shown != name and shown in groups):
+            shown = f"{by} {shown}"
+        found[shown] = members
+    return found
 
 
 def medal_rates(
@@ -74,7 +90,7 @@ def medal_rates_of(
         parts.append((number, ALL, (grid, list(range(len(grid.competitions))))))
         for name, competitions in groups.items():
             positions = grid.positions(set(competitions))
-            if positions and name != ALL:
+            if positions:
                 parts.append((number, name, (grid, positions)))
     alike: dict[tuple[int, int], list[int]] = {}
     for at, (_, _, (grid, positions)) in enumerate(parts):

@@ -20,9 +20,9 @@ from scipy.special import ndtri
 from app.statistics.efficiency import Efficiency, Usage, efficiency
 from app.statistics.estimates import Interval, cluster_bootstrap, mean_and_sem
 from app.statistics.intervals import in_percent, over_competitions, over_runs
+from app.statistics.rates import ALL
 from app.units import PERCENT
 
-ALL = "all"
 KINDS = ("graded", "reported", "imported")
 LARGEST = float_info.max
 # Sums and squares of larger improvements may overflow: of a score that is far off, for example.
@@ -109,7 +109,7 @@ def success_rates(
     found = {ALL: _group(list(by.values()))}
     for name, slugs in (groups or {}).items():
         mine = [by[slug] for slug in slugs if slug in by]
-        if mine and name != ALL:
+        if mine:
             found[name] = _group(mine)
     return found
 

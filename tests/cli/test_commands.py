@@ -84,6 +84,13 @@ def test_a_number_has_no_underscore(podium: Command, words: str) -> None:
     assert "without underscores" in " ".join(done.stderr.replace("│", " ").split())
 
 
+def test_a_word_that_is_none_of_the_choices_is_refused_in_our_words(podium: Command) -> None:
+    done = podium("report", "an-experiment", "--padding", "zero")
+
+    assert done.returncode == 2
+    assert "'--padding': 'zero' is not one of 'none'" in done.stderr
+
+
 def test_runs_need_their_experiment_first(podium: Command, tiny: Path) -> None:
     suites = '[suites.mine]\ntitle = "Mine"\ncompetitions = ["tiny"]\n'
     (tiny.parent / "suites.toml").write_text(suites)

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.domain.leaderboard import MedalLines
+from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition
-from app.importers.folder import stage_folder
+from app.importers.folder import stage_folder, stage_for_grading
 
 TOML = """
 title = "Tiny"
@@ -258,6 +259,19 @@ def test_every_mistake_of_the_toml_is_told(tiny):
     ]
 
 
+def test_texts_that_count_as_empty_need_a_column_that_may_be_empty(tiny):
+    text = '{ kind = "text", allow_empty = true, same_as_empty = ["NA"] }'
+    toml = TOML.replace('{ kind = "number" }', text).replace("mean_absolute_error", "my_score")
+    write(tiny, {"competition.toml": toml})
+    stage(tiny)
+    shutil.rmtree(tiny.parent.parent / "staging")
+
+    write(tiny, {"competition.toml": toml.replace("allow_empty = true, ", "")})
+    file, key, message = problem_of(tiny)
+    assert (file, key) == ("competition.toml", "submission.columns.y")
+    assert "allow_empty = true" in message
+
+
 @pytest.mark.parametrize("name", ["competition.toml", "description.md", "metric.py"])
 def test_text_must_be_utf8(tiny, name):
     write(tiny, {name: b"# caf\xe9"})
@@ -431,6 +445,14 @@ def test_the_number_of_files_is_bounded(tiny):
     write(tiny, {f"public/many/{n}": "" for n in range(300)})
 
     assert problem_of(tiny, max_files=200) == ("tiny", "", "more than 200 files")
+
+
+def test_a_folder_has_as_many_files_as_a_competition_of_images(tiny, tmp_path):
+    """220,000 in one of MLE-bench's: folders were refused that `podium prepare` had made."""
+    for number in range(200_001):
+        os.mknod(tiny / "public" / "images" / str(number))
+
+    assert stage_for_grading(tiny, tmp_path / "staged")[1] is CompetitionStatus.READY
 
 
 @pytest.mark.parametrize(

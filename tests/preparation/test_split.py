@@ -40,7 +40,11 @@ def test_groups_stay_together():
     assert not set(groups.iloc[stay]) & set(groups.iloc[chosen])
 
 
-@pytest.mark.parametrize("style", ["{}", "2024-01-{:02}", "2024-01-{:02}T10:00:00+02:00"])
+@pytest.mark.parametrize(
+    "style",
+    ["{}", "2024-01-{:02}", "2024-01-{:02}T10:00:00+02:00", "{:02}.03.2024", "3/{}/24 10:00",
+     "{}-03-2024T10:00"],
+)  # fmt: skip
 def test_the_latest_times_are_chosen_and_one_time_stays_together(style):
     days = [n // 5 + 1 for n in range(100)]
     times = pd.Series([style.format(day) for day in days], name="t")
@@ -56,6 +60,8 @@ def test_the_latest_times_are_chosen_and_one_time_stays_together(style):
     [
         ("time", pd.Series(["2024-01-01", "soon"], name="t"), "not a time in row 2 \\('soon'\\)"),
         ("time", pd.Series(["5"] * 2, name="t"), "too few times"),
+        ("time", pd.Series(["3/4/24", "5/4/24"], name="t"), "days or months come first .* row 1"),
+        ("time", pd.Series(["31/4/24", "5/14/24"], name="t"), "days or months come first"),
         ("time", pd.Series(["2024-01-02"] * 2, name="t"), "split by: '2024-01-02' is the first"),
         ("stratified", pd.Series(["a", "b"], name="y"), "class 'a' and 1 others have only one row"),
         ("group", pd.Series(["a", "a"], name="g"), "not possible: all are of the group 'a' of 'g'"),
@@ -64,3 +70,10 @@ def test_the_latest_times_are_chosen_and_one_time_stays_together(style):
 def test_what_cannot_be_split_is_said(how, by, words):
     with pytest.raises(Invalid, match=words):
         choose(how, by, 2, 0.5, 0)
+
+
+def test_the_last_row_is_chosen_by_time_however_small_the_share_is():
+    """It was an IndexError."""
+    _, chosen = choose("time", pd.Series([str(n) for n in range(20)], name="t"), 20, 0.01, 0)
+
+    assert list(chosen) == [19]

@@ -13,6 +13,7 @@ from app.errors import Invalid
 
 How = Literal["random", "stratified", "group", "time"]
 Rows = npt.NDArray[np.int64]
+DAY_OR_MONTH = r"^\s*(\d{1,2})([/.-])(\d{1,2})(?=\2\d\d)"  # the day or the month first
 
 
 def choose(
@@ -66,7 +67,7 @@ def _times(values: pd.Series[str]) -> pd.Series[float]:
     """The times as numbers that order them."""
     found = pd.to_numeric(values, errors="coerce")
     if found.isna().any():
-        found = pd.to_datetime(values, errors="coerce", format="mixed", utc=True)
+        found = pd.to_datetime(_month_first(values), errors="coerce", format="mixed", utc=True)
         found = found.astype("int64").where(found.notna(), np.nan)
     if found.isna().any():
         row = int(np.flatnonzero(found.isna())[0])
@@ -77,10 +78,30 @@ def _times(values: pd.Series[str]) -> pd.Series[float]:
     return found.astype(float)
 
 
+def _month_first(values: pd.Series[str]) -> pd.Series[str]:
+    """The times with dates as 31/12/2024 written as 12/31/2024, which pandas would mix up.
+
+    Raises:
+        Invalid: some dates have the day first and others the month, or all may have either.
+    """
+    parts = values.str.extract(DAY_OR_MONTH)
+    is_such = parts[0].notna().to_numpy()
+    if not is_such.any():
+        return values
+    is_day_first, is_month_first = (parts[[0, 2]].astype(float) > 12).any()
+    if is_day_first == is_month_first:
+        row = int(np.flatnonzero(is_such)[0])
+        raise Invalid(
+            f"The column {values.name!r} does not say whether days or months come first in dates "
+            f"as {values.iloc[row]!r} in row {row + 1}: write dates as 2024-08-01T12:00:00."
+        )
+    return values.str.replace(DAY_OR_MONTH, r"\3\2\1", regex=True) if is_day_first else values
+
+
 def _latest(by: pd.Series[str], share: float) -> tuple[Rows, Rows]:
     times = _times(by)
     ordered = np.sort(times.to_numpy())
-    first = ordered[round(len(ordered) * (1 - share))]
+    first = ordered[min(round(len(ordered) * (1 - share)), len(ordered) - 1)]
     is_chosen = times.to_numpy() >= first
     if is_chosen.all():
         raise Invalid(

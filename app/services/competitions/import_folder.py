@@ -16,8 +16,9 @@ from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition
 from app.graders.messages.results import CompetitionCheck
 from app.importers.archive import unpack_archive
-from app.importers.folder import Staged, stage_folder
+from app.importers.folder import MAX_FILES, Staged, stage_folder
 from app.importers.names import problem
+from app.importers.tree import list_files
 from app.preparation.manifest import LARGEST, require_as_listed
 from app.services.competitions.check_competition import inspect
 from app.services.runtime.context import Context
@@ -28,7 +29,6 @@ from app.storage.database.records import VersionFileRecord, VersionRecord
 from app.storage.queries import competitions, version_files
 from app.units import MEGABYTE
 
-MAX_VERSION_FILES = 200_000
 MAX_ARCHIVED_FILES = 20_000  # each file of a version takes two syncs: about half a millisecond
 MAX_ARCHIVED_MANIFEST = 8 * MEGABYTE  # in memory it has up to thirty times its bytes
 Progress = Callable[[str, int], None]
@@ -58,7 +58,6 @@ def import_folder(
     progress: Progress | None = None,
     *,
     max_bytes: int | None = None,
-    max_files: int = MAX_VERSION_FILES,
     max_manifest: int = LARGEST,
 ) -> Imported:
     """Import a competition folder as a version of the competition named like the folder.
@@ -79,8 +78,7 @@ def import_folder(
         staged = stage_folder(
             folder,
             scratch / "staged",
-            max_bytes=max_bytes or _max_bytes(context),
-            max_files=max_files,
+            max_bytes=max_bytes or _max_bytes(context, folder),
             progress=progress,
         )
         known = _known_version(context, staged)
@@ -125,9 +123,11 @@ def import_archive(context: Context, archive: Path, progress: Progress | None = 
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _max_bytes(context: Context) -> int:
-    """The maximum size of an unpacked competition. Its data is larger than any submission."""
-    return context.settings.max_upload_bytes * 16
+def _max_bytes(context: Context, folder: Path) -> int:
+    """The bytes of a folder's files, and room to unpack some: its author may have packed zeros."""
+    files = list_files(folder, max_files=MAX_FILES) if folder.is_dir() else []
+    there = sum((folder / file.path).lstat().st_size for file in files)
+    return there + 16 * context.settings.max_upload_bytes
 
 
 def _known_version(context: Context, staged: Staged) -> VersionRecord | None:

@@ -18,11 +18,11 @@ from app.domain.read_leaderboard import FILE as BOARD
 from app.errors import BadCompetition, NotFound, PodiumError
 from app.file_digest import file_digest
 from app.importers.archive import unpack_files
+from app.importers.folder import MAX_FILES, ONE_DISK
 from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.importers.kaggle_source import KaggleCompetition, KaggleSource, is_podium
 from app.services.competitions.import_folder import (
-    MAX_VERSION_FILES,
     Imported,
     Progress,
     import_folder,
@@ -144,8 +144,8 @@ def _prepare(
             unpack_files(
                 archive,
                 raw,
-                max_files=MAX_VERSION_FILES,
-                max_bytes=context.settings.max_upload_bytes * 16,
+                max_files=MAX_FILES,
+                max_bytes=ONE_DISK,
             )
         except BadCompetition as error:
             log_step(f"{slug}: {archive} cannot be unpacked. Delete it to download it again.")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from app.storage.queries import competitions
 GENERATED_KEY = re.compile(r"\s*(teams|gold|silver|bronze|median|decimals|captured_at)\s*=")
 SECTION = re.compile(r"\s*\[")
 LEADERBOARD = re.compile(r"""\s*\[\s*(["']?)leaderboard\1\s*\]""")
+WITHOUT_SECTION = re.compile(r"""\s*(["']?)leaderboard\1\s*[.=]""")  # dotted, or all in a line
+KEPT_KEYS = ("source", "awards_medals", "rule")
 
 
 def replace_leaderboard(
@@ -51,17 +55,21 @@ def _toml_with(text: str, source: str) -> str:
     today = f"captured_at = {datetime.now(UTC).date().isoformat()}"
     lines: list[str] = []
     in_leaderboard = False
-    found = False
+    found = begun = False
     for line in text.removesuffix("\n").split("\n"):  # other line ends may be within texts
         if SECTION.match(line):
-            in_leaderboard = bool(LEADERBOARD.match(line))
+            in_leaderboard, begun = bool(LEADERBOARD.match(line)), True
         if in_leaderboard and GENERATED_KEY.match(line):
+            continue
+        if not begun and WITHOUT_SECTION.match(line):
             continue
         lines.append(line)
         if in_leaderboard and SECTION.match(line):
             lines.append(today)
             found = True
     if not found:
-        quoted = source.replace("\\", "\\\\").replace('"', '\\"')
-        lines += ["", "[leaderboard]", f'source = "{quoted}"', today]
+        stated = {"source": source, **tomllib.loads(text).get("leaderboard", {})}
+        kept = [f"{key} = {json.dumps(stated[key], ensure_ascii=False)}"
+                for key in KEPT_KEYS if key in stated]  # fmt: skip
+        lines += ["", "[leaderboard]", *kept, today]
     return "\n".join(lines) + "\n"

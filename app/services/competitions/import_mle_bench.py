@@ -21,8 +21,6 @@ from app.services.competitions.import_folder import Progress, import_folder
 from app.services.runtime.context import Context
 from app.storage.database.records import VersionRecord
 
-MAX_BYTES, MAX_FILES = 1 << 42, 10_000_000  # an admin's own data: limited only by the disk
-
 
 @dataclass(frozen=True, slots=True)
 class ImportOutcome:
@@ -81,9 +79,7 @@ def _import_one(
     scratch = context.scratch()
     try:
         done = assemble(folder, sources, scratch)
-        found = import_folder(
-            context, done.folder, progress, max_bytes=MAX_BYTES, max_files=MAX_FILES
-        )
+        found = import_folder(context, done.folder, progress)
     except BadCompetition as error:
         return ImportOutcome(folder.name, "wrong", problems=tuple(error.problems))
     finally:

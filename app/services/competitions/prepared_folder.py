@@ -19,7 +19,14 @@ from app.domain.states import CompetitionStatus
 from app.errors import BadCompetition, Conflict
 from app.file_digest import file_digest
 from app.graders.pool import GraderPool
-from app.importers.folder import ONE_DISK, SAMPLE, stage_folder
+from app.importers.folder import (
+    MAX_FILES,
+    ONE_DISK,
+    SAMPLE,
+    check_nothing_leaks,
+    stage_folder,
+)
+from app.importers.tree import StagedFile, list_files
 from app.preparation.manifest import (
     Manifest,
     libraries,
@@ -89,10 +96,13 @@ def complete(
     An older `target` is replaced. `code` is the prepare.py that made it, if one did.
 
     Raises:
-        BadCompetition: the self-test failed. `target` stays as it was.
+        BadCompetition: the self-test failed, or an import would refuse a file. `target` stays as
+            it was.
     """
     tested = self_test(graders, made)
+    list_files(made, max_files=MAX_FILES)  # what an import would refuse, before all are read
     files = listed_files(made, progress)
+    check_nothing_leaks([StagedFile(one.name, one.bytes, one.sha256) for one in files])
     manifest = Manifest(
         competition=target.name,
         prepared_at=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -85,7 +85,9 @@ def run_prepare(
             process.kill()
             process.wait()
         if process.returncode:
-            message = _last_line(errors)
+            status = process.returncode
+            ended = f"it ended with status {status}" if status > 0 else "it was killed"
+            message = _last_line(errors) or ended
             file = f"{folder.name}/{PREPARE}"
             raise BadCompetition([{"file": file, "key": "", "message": message}])
 
@@ -122,4 +124,4 @@ def _environment(scratch: Path) -> dict[str, str]:
 def _last_line(errors: IO[bytes]) -> str:
     errors.seek(max(0, errors.seek(0, os.SEEK_END) - MAX_ERROR_BYTES))
     lines = errors.read().decode(errors="replace").strip().splitlines()
-    return (lines or ["it was killed"])[-1][:500]
+    return lines[-1][:500] if lines else ""

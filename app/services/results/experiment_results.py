@@ -11,7 +11,7 @@ from app.services.results.inputs.attempts import COMPLEXITIES, CompetitionInfo
 from app.services.results.inputs.scope import ResultContext, ResultFilter, result_context
 from app.services.runtime.context import Context
 from app.statistics.pass_at_k import PassAtK, passes
-from app.statistics.rates import GroupRates
+from app.statistics.rates import GroupRates, named_groups
 from app.statistics.rates import medal_rates as rates_of
 
 
@@ -51,13 +51,15 @@ def groups_of(
     if by is None:
         return {}
     if by is GroupBy.RESOURCES:
-        return {describe(result_context.experiment.resources): slugs}
+        return named_groups({describe(result_context.experiment.resources): slugs}, by.value)
     if by is GroupBy.TAG:
         tags = sorted({tag for slug in slugs for tag in info[slug].tags})
-        return {tag: [s for s in slugs if tag in info[s].tags] for tag in tags}
+        of_tags = {tag: [s for s in slugs if tag in info[s].tags] for tag in tags}
+        return named_groups(of_tags, by.value)
     value = {slug: getattr(info[slug], by.value) for slug in slugs}
     names = COMPLEXITIES if by is GroupBy.COMPLEXITY else sorted({v for v in value.values() if v})
-    return {name: [slug for slug in slugs if value[slug] == name] for name in names}
+    of_names = {name: [slug for slug in slugs if value[slug] == name] for name in names}
+    return named_groups(of_names, by.value)
 
 
 def describe(resources: dict[str, Any] | None) -> str:

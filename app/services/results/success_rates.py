@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.baseline import Baseline
 from app.domain.result_choices import Baselines, Excluded, Padding, SuccessGroupBy
@@ -27,7 +27,8 @@ from app.services.results.run_outcomes import (
 )
 from app.services.runtime.archival import archived_competitions, suite_slugs
 from app.services.runtime.context import Context
-from app.statistics.success import ALL, GroupSuccess, SuccessOutcome, success_rates
+from app.statistics.rates import ALL, named_groups
+from app.statistics.success import GroupSuccess, SuccessOutcome, success_rates
 from app.storage.database.records import ExperimentRecord
 from app.storage.queries import competitions
 from app.storage.queries.regrades.in_force import InForce, in_force
@@ -106,7 +107,7 @@ def success(
     flagged = sorted(s for s in slugs if unwanted & {code for code, _ in info[s].flags})
     counted_as_failed = set(flagged) if filters.excluded is Excluded.FAIL else set()
     counted_slugs = tuple(sorted(slugs - (set(flagged) - counted_as_failed)))
-    runs = [each for each in found if each.competition in counted_slugs]
+    runs = [_known(each) for each in found if each.competition in counted_slugs]
     without = Counter(each.competition for each in runs if each.status is ResultStatus.NO_BASELINE)
     if without and scope.baselines is Baselines.REQUIRED:
         raise no_baseline(without)
@@ -173,6 +174,12 @@ def has_only_baselines(context: Context, name: str, suite: str | None) -> bool:
     )
 
 
+def _known(one: RunOutcome) -> RunOutcome:
+    """The run; one that has no result yet is left out like others where no baseline is known."""
+    without = one.status is ResultStatus.PENDING and one.baseline is None
+    return replace(one, status=ResultStatus.NO_BASELINE) if without else one
+
+
 def _outcome(one: RunOutcome, counted_as_failed: set[str]) -> SuccessOutcome:
     if one.competition in counted_as_failed:
         return SuccessOutcome(one.competition, one.kind, None, False, False, one.usage)
@@ -212,9 +219,10 @@ def _groups(
     if by is None:
         return {}
     if by is SuccessGroupBy.COMPETITION:
-        return {slug: [slug] for slug in counted_slugs}
-    if by is SuccessGroupBy.TAG:
-        tags = sorted({tag for slug in counted_slugs for tag in info[slug].tags})
-        return {tag: [slug for slug in counted_slugs if tag in info[slug].tags] for tag in tags}
-    names = sorted({info[slug].category or "" for slug in counted_slugs} - {""})
-    return {name: [slug for slug in counted_slugs if info[slug].category == name] for name in names}
+        return named_groups({slug: [slug] for slug in counted_slugs}, by.value)
+    of = {slug: {*info[slug].tags} for slug in counted_slugs}
+    if by is SuccessGroupBy.CATEGORY:
+        of = {slug: {info[slug].category or ""} - {""} for slug in counted_slugs}
+    names = sorted(set().union(*of.values()))
+    groups = {name: [slug for slug in counted_slugs if name in of[slug]] for name in names}
+    return named_groups(groups, by.value)

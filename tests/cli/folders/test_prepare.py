@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from app.errors import BadCompetition
+from app.services.competitions.run_prepare import run_prepare
 from tests.cli.conftest import Command
 
 BIKE = Path(__file__).parents[3] / "competitions" / "bike-sharing-demand"
@@ -107,6 +109,40 @@ def test_a_failing_prepare_leaves_what_was_prepared_before(
     assert "Usecols do not match columns" in failed.stderr
     assert sorted(Path(made["folder"]).rglob("*")) == before
     assert [p.name for p in Path(made["folder"]).parent.iterdir()] == [bike.name]
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ('(public / "all.csv.gz").write_bytes((private / "answers.csv.gz").read_bytes())',
+         "public/all.csv.gz: has the same bytes as private/answers.csv.gz"),
+        ('(public / "a\\nb").touch()', "a name may not contain control characters"),
+    ],
+)  # fmt: skip
+def test_what_an_import_would_refuse_is_not_prepared(
+    podium: Command, bike: Path, raw: Path, more: str, why: str
+) -> None:
+    """It said how to import the folder, which the import refused."""
+    with (bike / "prepare.py").open("a") as code:
+        code.write(f"_made = prepare\n\ndef prepare(raw, public, private):\n"
+                   f"    _made(raw, public, private)\n    {more}\n")  # fmt: skip
+
+    failed = podium("prepare", bike.name, "--raw", raw)
+
+    assert failed.returncode == 1
+    assert why in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [("import sys; sys.exit(3)", "it ended with status 3"),
+     ("import os; os.kill(os.getpid(), 9)", "it was killed")],
+)  # fmt: skip
+def test_how_a_prepare_ended_without_a_word_is_said(tmp_path: Path, code: str, why: str) -> None:
+    (tmp_path / "prepare.py").write_text(code)
+
+    with pytest.raises(BadCompetition, match=why):
+        run_prepare(tmp_path, tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["files", "archive"])

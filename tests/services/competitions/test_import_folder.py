@@ -1,4 +1,4 @@
-"""Imports of one competition that two servers store at the same moment."""
+"""Imports of large folders, and of one competition by two servers at the same moment."""
 
 from __future__ import annotations
 
@@ -27,6 +27,21 @@ def without_data(folder: Path, toml: str) -> Path:
     shutil.rmtree(folder / "private")
     (folder / "public" / "train.csv").unlink()
     return folder
+
+
+def test_a_folder_may_be_larger_than_what_is_uploaded(
+    migrated_sqlite: Path, tmp_path: Path
+) -> None:
+    """Beyond sixteen uploads, 16 GB, `podium import folder` refused what `podium prepare` made."""
+    file = shutil.copyfile(migrated_sqlite, tmp_path / "podium.db")
+    settings = Settings(
+        data_dir=tmp_path / "data", database_url=f"sqlite:///{file}", max_upload_mb=1
+    )
+    folder = without_data(tmp_path / "tiny", "")
+    with (folder / "public" / "images.zip").open("wb") as images:
+        images.truncate(16 * 1024**2 + 1)
+    with contextlib.closing(open_context(settings, grades=False, validates=False)) as context:
+        assert import_folder(context, folder).created
 
 
 @pytest.mark.parametrize("database_kind", ["postgresql"])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.domain.medals import MedalRule
 from app.errors import DamagedFile
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.services.competitions.import_folder import import_folder
@@ -74,6 +75,34 @@ def test_all_files_but_the_leaderboard_and_its_date_stay(
     assert files.keys() == before.keys()
     changed = {path for path, sha256 in files.items() if before[path] != sha256}
     assert changed == {"competition.toml", "leaderboard.csv"}
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        'leaderboard.source = "Kaggle"\nleaderboard.rule = "kaggle"\n"leaderboard" . teams = 9',
+        'leaderboard = { source = "Kaggle", teams = 9, rule = "kaggle" }',
+    ],
+)
+def test_a_toml_without_a_section_keeps_what_it_states(
+    context: Context, tmp_path: Path, keys: str
+) -> None:
+    folder = write_competition(tmp_path / "bikes", leaderboard=None)
+    toml = folder / "competition.toml"
+    toml.write_text(f"{keys}\n{toml.read_text()}")
+    import_folder(context, folder)
+
+    replace(context, tmp_path)
+
+    with context.database.read() as session:
+        version = competitions.current_version(session, "bikes")
+    assert version is not None
+    entry = context.catalogue.entry(version)
+    declared = entry.competition.leaderboard
+    assert declared is not None
+    assert (declared.source, declared.rule, declared.teams) == ("Kaggle", MedalRule.KAGGLE, None)
+    assert entry.leaderboard is not None
+    assert entry.leaderboard.teams == 399
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import json
 import pytest
 
 from app.domain.result_choices import Padding
-from app.domain.states import RunState
+from app.domain.states import RunState, SubmissionState
 from app.errors import Invalid
 from app.services.imports.grading_reports import ReportSource, import_reports
 from app.services.results.cells import heat_map
+from app.services.results.experiment_results import medal_rates
 from app.services.results.experiment_summary import ExperimentSummary
 from app.services.results.inputs.scope import ResultFilter, result_context
 from app.services.results.overview import page
@@ -73,6 +74,21 @@ def test_the_list_has_the_flags_and_boards_of_current_versions(
         lambda session: add_version(session, "bikes", number=3, leaderboard=None)
     )
     assert (listed(context, "first").flags, listed(context, "first").rates) == ((), None)
+
+
+def test_the_list_counts_a_run_that_selected_a_rejected_file_as_rates_do(
+    context: Context, here: World
+) -> None:
+    """The agent is not told under the policy none, and a regrade may reject a file later."""
+    graded(here)
+    rejected = here.submit(state=SubmissionState.REJECTED)
+    chosen = {"state": RunState.CLOSED, "selected_id": rejected.id}
+    context.database.write(lambda session: runs.update_run(session, here.run.id, **chosen))
+    rates = medal_rates(context, "first", ResultFilter(), None)[1]["all"].rates
+
+    found = listed(context, "first")
+    assert rates["valid_submission"].mean == 0.0
+    assert (found.pending, found.rates and found.rates["valid"]) == (0, 0.0)
 
 
 def test_the_list_counts_missing_results_by_all_seeds_as_rates_do(

@@ -1,10 +1,23 @@
-"""The words for resources, by which experiments are grouped."""
+"""The groups of rates, and the words for resources, by which experiments are grouped."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from app.services.results.experiment_results import describe
+from app.domain.result_choices import Baselines, GroupBy, Padding, SuccessGroupBy
+from app.reports.medal_rates import medal_rates_report
+from app.services.competitions.import_folder import import_folder
+from app.services.results.experiment_results import describe, medal_rates
+from app.services.results.inputs.scope import ResultFilter
+from app.services.results.success_rates import SuccessScope, success
+from app.services.runtime.context import Context
+from tests.factories import write_competition
+from tests.services.regrades.make import graded
+from tests.storage.make import World, add_run, add_version
+
+BASELINE = '[baseline]\nscore = 0.5\nsource = "starter code"\n'
 
 
 @pytest.mark.parametrize(
@@ -25,3 +38,58 @@ def test_resources_are_described_in_a_few_words(
     resources: dict[str, object] | None, words: str
 ) -> None:
     assert describe(resources) == words
+
+
+def test_a_group_called_all_is_shown_beside_that_of_all_competitions(
+    context: Context, here: World
+) -> None:
+    """It was left out."""
+    graded(here)
+    tags = {"tags": ["all", "tag all", "All", "text"], "category": "all"}
+    other = context.database.write(lambda session: add_version(session, "boats", document=tags))
+    add_run(context.database, other, "first", state="closed")
+
+    found, rates = medal_rates(context, "first", ResultFilter(), GroupBy.TAG)
+    assert {name: group.members for name, group in rates.items()} == {
+        "all": ("bikes", "boats"),
+        "tag All": ("boats",),
+        "tag tag all": ("boats",),
+        "tag all": ("boats",),
+        "tabular": ("bikes",),
+        "text": ("boats",),
+    }
+    assert medal_rates_report(found, rates, []).markdown().count("| All (%)") == 1
+    (_, by_category) = medal_rates(context, "first", ResultFilter(), GroupBy.CATEGORY)
+    assert by_category["category all"].members == ("boats",)
+
+
+def test_success_at_a_competition_called_all_is_shown_beside_that_at_all(
+    context: Context, tmp_path: Path
+) -> None:
+    """It was left out."""
+    for slug in ("all", "other"):
+        imported = import_folder(context, write_competition(tmp_path / slug, toml=BASELINE))
+        add_run(context.database, imported.version, "first")  # open, and so without a result
+    asked = SuccessScope(ResultFilter(padding=Padding.FAIL))
+
+    found = success(context, "first", asked, SuccessGroupBy.COMPETITION)
+    assert {name: group.runs for name, group in found.groups.items()} == {
+        "all": 2, "competition all": 1, "other": 1,
+    }  # fmt: skip
+    assert found.lost.keys() == found.groups.keys()
+
+
+def test_a_run_without_a_result_at_a_competition_without_a_baseline_is_left_out_too(
+    context: Context, tmp_path: Path
+) -> None:
+    """With padding=fail it counted as a failure, and the finished runs there did not count."""
+    for slug, toml in (("known", BASELINE), ("other", "")):
+        imported = import_folder(context, write_competition(tmp_path / slug, toml=toml))
+        for seed, state in enumerate(("open", "closed")):
+            add_run(context.database, imported.version, "first", seed=seed, state=state)
+    asked = SuccessScope(ResultFilter(padding=Padding.FAIL), baselines=Baselines.KNOWN)
+
+    found = success(context, "first", asked, SuccessGroupBy.COMPETITION)
+    assert {name: group.runs for name, group in found.groups.items()} == {"all": 2, "known": 2}
+    assert found.missing_baseline == {"other": 2}
+    assert [(one.competition, one.seed) for one in found.missing] == [("known", 0)]

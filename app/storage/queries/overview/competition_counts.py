@@ -113,8 +113,10 @@ def _runs(experiments: Sequence[str], regrades: Sequence[str]) -> Select[Any]:
     graded = and_(run.c.final_state == SubmissionState.GRADED.value, ~run.c.excluded)
     has_none = and_(
         ~run.c.excluded,
-        run.c.final.is_(None),
-        run.c.failed == 0,
+        or_(
+            run.c.final_state == SubmissionState.REJECTED.value,  # the selected file
+            and_(run.c.final.is_(None), run.c.failed == 0),
+        ),
         run.c.waiting == 0,
         run.c.state == RunState.CLOSED.value,
         or_(run.c.reported == 0, run.c.sent > 0),
