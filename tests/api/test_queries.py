@@ -150,3 +150,17 @@ def test_a_number_in_a_body_has_no_underscores(podium: Podium, tiny: Path) -> No
     assert (
         podium.admin.post("/v1/runs", json={**body, "limits": {"hours": "10"}}).status_code == 201
     )
+
+
+def test_a_number_in_a_body_is_neither_true_nor_false(podium: Podium, tiny: Path) -> None:
+    """`"hours": true` made a run of one hour."""
+    run = podium.run(tiny)
+
+    for field in ("seconds", "cost_usd", "steps"):
+        body = {"usage": {field: True}}
+        refused = podium.admin.patch(f"/v1/runs/{run.id}", json=body)
+        assert refused.status_code == 422
+        assert refused.json()["errors"] == [
+            {"where": f"body.usage.{field}", "message": "expected a number, not true or false"}
+        ]
+    assert podium.admin.get(f"/v1/runs/{run.id}").json()["usage"] is None

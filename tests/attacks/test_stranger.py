@@ -135,6 +135,43 @@ def test_a_body_that_is_no_http_is_told_as_a_problem(
     assert answer.count(b"HTTP/1.1 ") == 1
 
 
+@pytest.mark.parametrize("hosts", [b"", b"Host: x\r\nHost: x\r\n", b"Host: x\r\nhOst: y\r\n"])
+def test_a_request_names_one_host(server: PodiumServer, hosts: bytes) -> None:
+    """Of two, a proxy in front may look at the other one. Only HTTP/1.0 has none."""
+    request = b"GET /healthz HTTP/1.%d\r\n%s\r\n"
+
+    answer = send_until_refused(server, iter([request % (1, hosts)]))
+    of_old_client = send_until_refused(server, iter([request % (0, hosts)]))
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"one header Host" in answer
+    assert of_old_client.startswith(b"HTTP/1.1 400 " if hosts else b"HTTP/1.1 200 ")
+
+
+@pytest.mark.parametrize("codings", [b"gzip, chunked", b"chunked;q=1"])
+def test_a_body_in_another_transfer_coding_is_refused_in_words(
+    server: PodiumServer, codings: bytes
+) -> None:
+    """It was taken as it came: a file sent so was rejected, as if the agent had packed it."""
+    head = b"POST /v1/runs/x/validate HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+    body = b"Transfer-Encoding: %s\r\n\r\n3\r\nid\n\r\n0\r\n\r\n" % codings
+
+    answer = send_until_refused(server, iter([head % server.key.encode() + body]))
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"Transfer-Encoding" in answer
+
+
+def test_a_client_of_http_1_0_gets_one_answer_whatever_it_expects(server: PodiumServer) -> None:
+    """It takes the first answer for that to its request, whatever the status."""
+    head = b"POST /v1/runs HTTP/1.0\r\nExpect: 100-continue\r\nAuthorization: Bearer "
+    rest = server.key.encode() + b"\r\nContent-Length: 2\r\n\r\n{}"
+
+    answer = send_until_refused(server, iter([head + rest]))
+
+    assert answer.startswith(b"HTTP/1.1 422 ")
+
+
 @pytest.mark.parametrize("protocol", [b"h2c", b"websocket", b"TLS/1.3"])
 @pytest.mark.parametrize("body", [b"", b"id,target\n"])
 def test_another_protocol_is_refused_in_words(

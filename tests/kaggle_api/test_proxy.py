@@ -109,6 +109,15 @@ def test_a_clients_own_key_is_replaced(run, address, podium):
     assert [one["id"] for one in found.json()["items"]] == [run.id]
 
 
+def test_a_slash_too_many_leads_through_the_proxy(run, address):
+    """And not to the server behind it, which a container does not reach."""
+    with httpx.Client(base_url=address, follow_redirects=True, trust_env=False) as agent:
+        found = agent.get("/v1/runs/?limit=1")
+
+    assert str(found.url) == f"{address}/v1/runs?limit=1"
+    assert [one["id"] for one in found.json()["items"]] == [run.id]
+
+
 def test_a_model_at_another_host_is_refused_by_name(address):
     """With HTTP_PROXY exported, the agent's calls of its model come here; none goes on."""
     with httpx.Client(proxy=address, trust_env=False) as client:

@@ -141,6 +141,28 @@ def test_sort_and_filter(chromium: Browser, filled: Filled) -> None:
         assert page.get_by_role("link", name="quick agent & co").is_visible()
 
 
+def test_a_reason_that_is_too_long_is_not_cut(chromium: Browser, filled: Filled) -> None:
+    """It goes to the public log, and what was cut off there stays cut off."""
+    reason = "because " * 250 + "🔍"
+    address = f"/operations/reviews/{filled.runs[1]['id']}"
+    with reader(chromium, filled.server) as page:
+        log_in_without_form(page, filled.admin)
+        page.goto(address)
+        field, button = page.get_by_label("Reason"), page.get_by_role("button", name="Decide")
+        field.focus()
+        page.keyboard.insert_text(reason)  # as from the clipboard
+        button.click()
+
+        assert field.input_value() == reason
+        assert not field.evaluate("field => field.checkValidity()")
+        assert page.get_by_text("Nobody has decided.").is_visible()
+
+        page.keyboard.press("Home")
+        page.keyboard.press("Delete")
+        click_and_load(page, button)
+        assert page.get_by_text(f", {reason[1:]}").is_visible()
+
+
 def rates(page: Page) -> list[float]:
     texts = page.locator("tbody td b").all_inner_texts()
     return [float(text) for text in texts]

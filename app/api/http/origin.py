@@ -1,10 +1,13 @@
-"""The address under which a client reached Podium."""
+"""The address under which a client reached Podium, and redirects that need not know it."""
 
 from __future__ import annotations
 
 import re
 
 from fastapi import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Match, Router
+from starlette.types import Receive, Scope, Send
 
 from app.errors import BadRequest
 
@@ -19,3 +22,23 @@ def origin(request: Request) -> str:
     if not ORIGIN.fullmatch(found):
         raise BadRequest("The Host header does not name a host.")
     return found
+
+
+def redirect_without_slash(router: Router) -> None:
+    """Let a router redirect from an address with a slash at its end to the same one without it.
+
+    The redirect is relative. Starlette's own names the Host of the request, and behind a proxy that
+    is a server which the client may not reach.
+    """
+
+    async def redirect(scope: Scope, receive: Receive, send: Send) -> None:
+        *_, name, last = scope["raw_path"].decode("latin-1").split("/")
+        other = {**scope, "path": scope["path"].removesuffix("/")}
+        if last or all(route.matches(other)[0] is Match.NONE for route in router.routes):
+            await router.not_found(scope, receive, send)
+            return
+        query = scope["query_string"].decode("latin-1")
+        await RedirectResponse(f"../{name}" + (f"?{query}" if query else ""))(scope, receive, send)
+
+    router.redirect_slashes = False
+    router.default = redirect

@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from app.api.http.body_limit import BodyRefused
+from app.api.http.origin import redirect_without_slash
 from app.api.http.patterns import in_words
 from app.api.http.request_log import request_id
 from app.api.http.unexpected_errors import UnexpectedErrors, of_the_system
@@ -85,6 +86,7 @@ def document(
 
 def install(app: FastAPI) -> None:
     """Turn every error of this application into a problem document."""
+    redirect_without_slash(app.router)  # what has no route then is 404
     app.add_exception_handler(PodiumError, _podium_error)
     app.add_exception_handler(HTTPException, _http_exception)
     app.add_exception_handler(RequestValidationError, _invalid_request)

@@ -40,11 +40,12 @@ class Body(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _is_plain(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse a number as a text with an underscore: Python reads "1_0" as 10."""
-        if isinstance(value, str) and "_" in value:
+        """Refuse what would be another number: "1_0" would be 10, and true would be 1."""
+        if isinstance(value, bool) or (isinstance(value, str) and "_" in value):
             field = cls.model_fields.get(info.field_name or "")
             if field is not None and is_number(field.annotation):
-                raise PydanticCustomError("plain_number", PLAIN)
+                words = "expected a number, not true or false" if isinstance(value, bool) else PLAIN
+                raise PydanticCustomError("plain_number", words)
         return value
 
 

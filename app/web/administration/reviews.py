@@ -61,6 +61,7 @@ def show_review(request: Request, context: Ctx, caller: Anyone, run_id: Id) -> R
             "decisions": fields_of(found.decisions, *DECISION),
         },
         decisions=[one.value for one in ReviewDecision], token=form_token(request),
+        longest=LONGEST_REASON,
     )  # fmt: skip
 
 

@@ -97,17 +97,28 @@ class BoundedConnection(SingleRequestConnection):
         host = foreign_host(self.parser.get_method(), self.url, port or 0)
         if host:
             self._stop(refusals.no_proxy(host))
-        if self.parser.get_http_version() not in VERSIONS:
+        version = self.parser.get_http_version()
+        if version not in VERSIONS:
             self._stop(refusals.NO_HTTP)
+        hosts = self._values(b"host")
+        if len(hosts) > 1 or (not hosts and version != "1.0"):
+            self._stop(refusals.NOT_ONE_HOST)
+        codings = self._values(b"transfer-encoding")
+        if codings and b",".join(codings).strip().lower() != b"chunked":
+            self._stop(refusals.OTHER_CODING)
         if self.parser.should_upgrade():  # the parser would leave the body to the other protocol
             self._stop(refusals.OTHER_PROTOCOL)
         self._enter(Phase.BODY)
         self._receiving = Receiving(self.since)
         self._beside_body = 0
-        lengths = [value for name, value in self.headers if name == b"content-length"]
-        is_chunked = any(name == b"transfer-encoding" for name, _ in self.headers)
-        self._body_left = None if is_chunked or not lengths else int(lengths[0])
+        lengths = self._values(b"content-length")
+        self._body_left = None if codings or not lengths else int(lengths[0])
+        # A client of HTTP/1.0 takes "100 Continue" for the answer.
+        self.expect_100_continue = self.expect_100_continue and version != "1.0"
         super().on_headers_complete()
+
+    def _values(self, header: bytes) -> list[bytes]:
+        return [value for name, value in self.headers if name == header]
 
     def on_body(self, body: bytes) -> None:
         """Keep a part of the body, and read no more until the application has taken it."""

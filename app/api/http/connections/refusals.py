@@ -66,6 +66,13 @@ OTHER_PROTOCOL = Refusal(
     HTTPStatus.BAD_REQUEST,
     "Podium speaks plain HTTP/1.1, no other protocol: send the request without the header Upgrade.",
 )
+NOT_ONE_HOST = Refusal(
+    HTTPStatus.BAD_REQUEST, "A request of HTTP/1.1 needs one header Host: send it, and once."
+)
+OTHER_CODING = Refusal(
+    HTTPStatus.BAD_REQUEST,
+    "Podium reads no Transfer-Encoding except 'chunked': name a compression in Content-Encoding.",
+)
 TOO_MANY_REQUESTS = Refusal(
     HTTPStatus.BAD_REQUEST, "Too many requests were sent before the answer to the first."
 )
