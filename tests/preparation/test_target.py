@@ -18,6 +18,7 @@ def column(*values: object) -> pd.Series:
         (["True", "False"] * 20, "probability", "roc_auc_score"),
         (["1.0", "0.0"] * 20, "probability", "roc_auc_score"),
         ([1, 2, 3] * 20, "integer", "accuracy_score"),
+        ([2**53, 2**53 + 1, 2**53 + 2] * 20, "label", "accuracy_score"),  # two are one double
         (["cat", "dog"] * 20, "label", "accuracy_score"),
         (["cat", "NA"] * 20, "label", "accuracy_score"),
         (["cat"] * 90 + ["dog"] * 10, "label", "balanced_accuracy_score"),
@@ -37,6 +38,7 @@ def test_kind_and_metric_follow_the_values(values, kind, metric):
     [
         ([0, 1] * 20, "f1_score", "boolean"),
         ([1, 2, 3] * 20, "mean_absolute_error", "integer"),
+        ([2**53, 2**53 + 1] * 20, "mean_absolute_error", "number"),
         (["a", "b"] * 20, "matthews_corrcoef", "label"),
         (["a", "b"] * 20, "mean_levenshtein_error", "text"),
     ],

@@ -15,6 +15,7 @@ MAX_CLASSES = 1000
 ROWS_PER_CLASS = 5  # on average; a text that seldom repeats is not a class
 BOOLEANS = {"true": "1", "false": "0"}
 NO_NUMBERS = ("nan", "na", "n/a", "null", "inf", "+inf", "-inf")  # how tables write no value
+BEYOND = 2**53  # whole numbers from here on are not all doubles
 RARE = 0.8  # the share of the largest class from which accuracy says little
 
 
@@ -125,7 +126,10 @@ def _proposal(values: pd.Series[str], distinct: int) -> tuple[Target, tuple[str,
             ("probability", "boolean", "integer", "number", "label"),
         )
     are_few = distinct <= min(MAX_NUMERIC_CLASSES, len(values) // ROWS_PER_CLASS)
-    if found is not None and (found == found.round()).all() and are_few:
+    is_whole = found is not None and bool((found == found.round()).all())
+    if found is not None and is_whole and are_few and found.abs().max() >= BEYOND:
+        found = None  # as texts, for different ones would be one double
+    if found is not None and is_whole and are_few:
         reason = f"it has {distinct} whole numbers, which look like classes"
         return Target("integer", _accuracy(values), reason), ("integer", "number", "label")
     if found is not None:
@@ -136,7 +140,8 @@ def _proposal(values: pd.Series[str], distinct: int) -> tuple[Target, tuple[str,
             "that is neither a number nor a class."
         )
     reason = f"it has {distinct} texts, which look like classes"
-    return Target("label", _accuracy(values), reason), ("label", "text")
+    kinds = ("label", "text", "number") if is_whole else ("label", "text")
+    return Target("label", _accuracy(values), reason), kinds
 
 
 def _accuracy(values: pd.Series[str]) -> str:
