@@ -82,7 +82,8 @@ def refuse_other_store(settings: Settings, *, claims: bool = True) -> None:
                 raise _foreign(
                     store,
                     "whose servers remove what it does not name, such as new files of this one. "
-                    "Give this one a PODIUM_BLOBS_URL of its own",
+                    "Give this one a PODIUM_BLOBS_URL of its own; if it is a restored copy, "
+                    "restore the backup with it into another empty database",
                 )
             known = database.write(
                 lambda session: secrets.keep_first(session, secrets.STORE_IDENTITY, own)
