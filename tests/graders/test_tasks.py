@@ -241,6 +241,20 @@ def test_a_metric_that_does_not_fit_its_columns_is_a_problem(pool, tmp_path):
     assert "declare min" in messages(inspected(pool, folder))
 
 
+@pytest.mark.parametrize(("kind", "is_refused"), [("integer", True), ("number", False)])
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_whole_numbers_that_are_no_doubles_are_a_problem(pool, tmp_path, kind, is_refused, sign):
+    folder = write_competition(tmp_path / "large" / "v1", kind=kind, leaderboard=None)
+    file = folder / "private" / "answers.csv"
+    *rows, last = file.read_text().splitlines()
+    name, _, usage = last.split(",")
+    for answer, refused in ((2**53 - 1, False), (2**53 + 1, is_refused)):
+        file.write_text("\n".join([*rows, f"{name},{sign}{answer},{usage}", ""]))
+        found = inspected(pool, folder).problems
+        assert [one["key"] for one in found] == ["submission.columns.target.kind"] * refused
+        assert str(answer) not in str(found)
+
+
 def test_a_metric_that_does_not_exist_is_a_problem(pool, tmp_path):
     folder = write_competition(tmp_path / "bad" / "v1", metric="root_mean_squred_error")
     assert "root_mean_squared_error" in messages(inspected(pool, folder))

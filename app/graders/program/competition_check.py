@@ -22,10 +22,11 @@ from app.graders.program.version_loader import (
     read_sample,
 )
 from app.graders.version_folder import VersionFolder
+from app.grading.answers import Answers
 from app.grading.answers_as_submission import answers_as_submission
 from app.grading.check import SAMPLE_FILE, bad_file, check
 from app.grading.custom_metric import METRIC_FILE
-from app.grading.decode_answers import decode_answers
+from app.grading.decode_answers import answer_form, decode_answers
 from app.grading.grade import grade
 from app.grading.ids.public_ids import PublicIds
 from app.metrics import problems as metric_problems
@@ -34,6 +35,7 @@ T = TypeVar("T")
 
 # The rounding error of a perfect score; an arccosine near 1 loses half of the digits.
 TOLERANCE = 1e-7
+FIRST_INEXACT = 2**53  # from here on different whole numbers are the same double
 
 
 def check_competition(folder: VersionFolder, *, without_metric: bool = False) -> CompetitionCheck:
@@ -70,6 +72,7 @@ def check_competition(folder: VersionFolder, *, without_metric: bool = False) ->
     answers = None
     if data is not None:
         answers = attempt(lambda: decode_answers(data, competition, ids))
+    problems += [] if answers is None else _inexact_integers(competition, answers)
     verdict = _check_sample(folder.path, competition, ids)
     if not verdict.is_valid:
         problems += bad_file(SAMPLE_FILE, Rejection(verdict.violations)).problems
@@ -77,6 +80,22 @@ def check_competition(folder: VersionFolder, *, without_metric: bool = False) ->
     if problems or data is None or answers is None or scorer is None:
         return found
     return _score(found, folder.path, data, LoadedVersion(competition, scorer, ids, answers, board))
+
+
+def _inexact_integers(competition: Competition, answers: Answers) -> list[dict[str, str]]:
+    """A problem for each integer column in which another prediction counts as the answer."""
+    message = (
+        "has whole numbers of 2**53 or more, and some of them are compared as equal although they "
+        'are not: declare classes and ids as kind = "label", amounts as kind = "number"'
+    )
+    return [
+        {"file": TOML, "key": f"submission.columns.{name}.kind", "message": message}
+        for name, column in answer_form(competition).columns.items()
+        if column.kind == "integer"
+        and any(
+            (part.frame()[name].abs() >= FIRST_INEXACT).any() for part in answers.parts.values()
+        )
+    ]
 
 
 def _check_sample(version_dir: Path, competition: Competition, ids: PublicIds) -> Verdict:
