@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -80,6 +81,20 @@ def test_a_long_ledger_is_told_whole_and_no_file_is_checked_beyond_the_bound(
         assert len(entries) == rest["totals"]["validations"] == BOUND
     from_cursor = run.client.get(f"/v1/runs/{run.id}/exposure", params={"cursor": "3"}).json()
     assert from_cursor["disclosed"] == entries[3:]
+
+
+def test_files_sent_at_once_are_not_checked_beyond_the_bound(podium: Podium) -> None:
+    """Each was let in before the first was counted."""
+    folder = podium.competition()
+    run, file = podium.run(folder), good_submission(folder)
+    fill(podium.server, run, BOUND - 2)
+
+    with ThreadPoolExecutor(12) as senders:
+        answers = list(senders.map(lambda number: run.validate(file + b"\n" * number), range(12)))
+
+    assert sorted(one.status_code for one in answers) == [200] * 2 + [429] * 10
+    exposure = podium.admin.get(f"/v1/runs/{run.id}/exposure").json()
+    assert exposure["totals"]["validations"] == BOUND
 
 
 def test_checks_by_harnesses_use_up_none_of_the_runs_own(podium: Podium) -> None:

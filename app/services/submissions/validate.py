@@ -16,7 +16,7 @@ from app.services.auth import Caller
 from app.services.login import require_valid
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import DAY
-from app.services.submissions.validation_counts import has_validations
+from app.services.submissions.validation_counts import count_on, has_validations
 from app.storage.database.records import HARNESS, RunRecord
 from app.storage.queries import exposure
 
@@ -30,8 +30,16 @@ def refuse_beyond_bound(context: Context, caller: Caller, run: RunRecord) -> Non
     Raises:
         QuotaExceeded: PODIUM_RUN_VALIDATIONS files were checked.
     """
+    with context.database.read() as session:
+        count_on(context, session, run.id, _kind(caller))
+        _refuse_beyond_bound(context, session, caller, run)
+
+
+def _refuse_beyond_bound(
+    context: Context, session: Session, caller: Caller, run: RunRecord
+) -> None:
     most = context.settings.run_validations
-    if not has_validations(context, run.id, _kind(caller), most):
+    if not has_validations(context, session, run.id, _kind(caller), most):
         return
     raise QuotaExceeded(
         f"{counted(most, 'file')} of run {run.id} were checked (PODIUM_RUN_VALIDATIONS), and no "
@@ -70,6 +78,7 @@ def finish(
         Unauthorized, RunArchived: the key ended while the file was checked.
         Unavailable: the check took longer than it may.
         GradingFault: the checking process failed.
+        QuotaExceeded: the last validation was used up by another file meanwhile.
     """
     require_valid(context, caller.key_id)
     if isinstance(found, GraderFault):
@@ -83,6 +92,8 @@ def finish(
     if not caller.reads_results:
 
         def record(session: Session) -> None:
+            # Files that came at once were all let in; those before this one are counted now.
+            _refuse_beyond_bound(context, session, caller, run)
             exposure.record(
                 session, run.id, _kind(caller),
                 submission_id=None, grade_id=None, at=exposure.moment(session, run.id),

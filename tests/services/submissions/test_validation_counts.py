@@ -8,9 +8,14 @@ from sqlalchemy.orm import Session
 
 from app.services.runtime.context import Context
 from app.services.submissions import validation_counts
-from app.services.submissions.validation_counts import has_validations
 from app.storage.database.models import Disclosure
 from tests.storage.make import NOON, World
+
+
+def has_validations(context: Context, run_id: str, kind: str, most: int) -> bool:
+    with context.database.read() as session:
+        validation_counts.count_on(context, session, run_id, kind)
+        return validation_counts.has_validations(context, session, run_id, kind, most)
 
 
 def check(context: Context, here: World, number: int, kind: str = "validation") -> None:
