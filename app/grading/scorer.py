@@ -67,9 +67,13 @@ class Scorer:
             raise MetricFault(
                 f"the metric {self.name} returned {type(score).__name__}, not a number"
             )
-        if not math.isfinite(score):
+        try:
+            value = float(score)
+        except OverflowError:  # a whole number or a fraction beyond all doubles
+            value = math.inf
+        if not math.isfinite(value):
             raise MetricFault(f"the metric {self.name} returned a number that is not finite")
-        return float(score)
+        return value
 
 
 def scorer_for(competition: Competition, metric_source: str | None) -> Scorer:

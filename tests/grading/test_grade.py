@@ -184,6 +184,8 @@ def test_the_line_is_the_one_in_the_metric_even_when_a_library_raises():
         ("return a['x']", "returned Series, not a number"),
         ("return float('nan')", "returned a number that is not finite"),
         ("return -float('inf')", "returned a number that is not finite"),
+        ("return 10**400", "returned a number that is not finite"),
+        ("return type('F', (float,), {'__float__': lambda _: float('nan')})(1)", "is not finite"),
         ("exit(0)", "failed: SystemExit at metric.py:2"),
         ("import sys; sys.exit('a')", "failed: SystemExit at metric.py:2"),
         ("return score(a, s)", "failed: RecursionError at metric.py:2"),
