@@ -39,8 +39,12 @@ def in_words(error: Exception) -> PodiumError | None:
             f"{_reason(error)}. The command stopped before its end: correct the path or its "
             "permissions, and run it again."
         )
-    if isinstance(error, UnicodeEncodeError) and any(error.object in word for word in sys.argv):
-        return Invalid(f"{error.object[:80]!a} is not text in UTF-8: correct the command.")
+    if isinstance(error, UnicodeEncodeError):
+        # What could not be written may be a whole record, with a word of the command in it.
+        part = error.object[error.start : error.end]
+        for word in sys.argv:
+            if part in word:
+                return Invalid(f"{word[:80]!a} is not text in UTF-8: correct the command.")
     return None
 
 

@@ -275,6 +275,17 @@ def test_a_name_that_fits_no_address_is_refused(podium: Podium, name: str) -> No
     assert "Traceback" not in done.stderr
 
 
+def test_a_reason_that_is_no_utf_8_is_refused(podium: Podium) -> None:
+    """It goes to the public log in a record, which could not be written."""
+    podium("experiments", "create", "in-latin-1", "--agent", "a", "--model", "m")
+
+    done = podium("experiments", "archive", "in-latin-1", "--reason", "a \udcff b")
+
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert "utf-8" in done.stderr.lower()
+
+
 @pytest.mark.parametrize(
     ("url", "key", "error", "said"),
     [

@@ -16,7 +16,7 @@ from app.services.auth import Caller
 from app.services.login import require_valid
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import DAY
-from app.services.submissions.validation_counts import has_validations
+from app.services.submissions.validation_counts import count_on, has_validations
 from app.storage.database.records import HARNESS, RunRecord
 from app.storage.queries import exposure
 
@@ -31,6 +31,7 @@ def refuse_beyond_bound(context: Context, caller: Caller, run: RunRecord) -> Non
         QuotaExceeded: PODIUM_RUN_VALIDATIONS files were checked.
     """
     with context.database.read() as session:
+        count_on(context, session, run.id, _kind(caller))
         _refuse_beyond_bound(context, session, caller, run)
 
 

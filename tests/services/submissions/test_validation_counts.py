@@ -14,6 +14,7 @@ from tests.storage.make import NOON, World
 
 def has_validations(context: Context, run_id: str, kind: str, most: int) -> bool:
     with context.database.read() as session:
+        validation_counts.count_on(context, session, run_id, kind)
         return validation_counts.has_validations(context, session, run_id, kind, most)
 
 
