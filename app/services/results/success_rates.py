@@ -107,7 +107,9 @@ def success(
     flagged = sorted(s for s in slugs if unwanted & {code for code, _ in info[s].flags})
     counted_as_failed = set(flagged) if filters.excluded is Excluded.FAIL else set()
     counted_slugs = tuple(sorted(slugs - (set(flagged) - counted_as_failed)))
-    runs = [_known(each) for each in found if each.competition in counted_slugs]
+    runs = [each for each in found if each.competition in counted_slugs]
+    if scope.baselines is Baselines.KNOWN:
+        runs = [_known(each) for each in runs]
     without = Counter(each.competition for each in runs if each.status is ResultStatus.NO_BASELINE)
     if without and scope.baselines is Baselines.REQUIRED:
         raise no_baseline(without)
