@@ -18,15 +18,12 @@ from app.domain.read_leaderboard import FILE as BOARD
 from app.errors import BadCompetition, NotFound, PodiumError
 from app.file_digest import file_digest
 from app.importers.archive import unpack_files
-from app.importers.folder import MAX_FILES, ONE_DISK
+from app.importers.folder import MAX_FILES
 from app.importers.kaggle_draft import description_of, write_draft
 from app.importers.kaggle_leaderboard import read_kaggle_leaderboard
 from app.importers.kaggle_source import KaggleCompetition, KaggleSource, is_podium
-from app.services.competitions.import_folder import (
-    Imported,
-    Progress,
-    import_folder,
-)
+from app.services.competitions.import_folder import Imported, Progress, import_folder
+from app.services.competitions.kaggle_archives import require_room
 from app.services.competitions.prepare import Raw, prepare_as_mle_bench
 from app.services.competitions.run_prepare import PREPARE, copy_folder, reads_archives, run_prepare
 from app.services.runtime.context import Context
@@ -141,12 +138,9 @@ def _prepare(
     if zipfile.is_zipfile(archive):
         log_step(f"{slug}: unpacking")
         try:
-            unpack_files(
-                archive,
-                raw,
-                max_files=MAX_FILES,
-                max_bytes=ONE_DISK,
-            )
+            size = _unpacked_bytes(archive)
+            require_room(context.settings, size)
+            unpack_files(archive, raw, max_files=MAX_FILES, max_bytes=size)
         except BadCompetition as error:
             log_step(f"{slug}: {archive} cannot be unpacked. Delete it to download it again.")
             raise error from None
@@ -159,6 +153,15 @@ def _prepare(
     copy_folder(folder, prepared)
     run_prepare(folder, raw, prepared)
     return prepared
+
+
+def _unpacked_bytes(archive: Path) -> int:
+    """The bytes that the members of an archive say they have; unpacking refuses any more."""
+    try:
+        with zipfile.ZipFile(archive) as packed:
+            return sum(one.file_size for one in packed.infolist())
+    except (zipfile.BadZipFile, NotImplementedError):
+        return 0  # unpacking says what is wrong with it
 
 
 def _fetch_board(
