@@ -148,6 +148,16 @@ def test_a_request_names_one_host(server: PodiumServer, hosts: bytes) -> None:
     assert of_old_client.startswith(b"HTTP/1.1 400 " if hosts else b"HTTP/1.1 200 ")
 
 
+@pytest.mark.parametrize("method", [b"OPTIONS", b"GET", b"POST"])
+def test_an_address_without_a_slash_is_no_error_of_ours(
+    server: PodiumServer, method: bytes
+) -> None:
+    answer = send_until_refused(server, iter([method + b" * HTTP/1.1\r\nHost: x\r\n\r\n"]))
+
+    assert answer.startswith(b"HTTP/1.1 404 ")
+    assert b"application/problem+json" in answer
+
+
 @pytest.mark.parametrize("codings", [b"gzip, chunked", b"chunked;q=1"])
 def test_a_body_in_another_transfer_coding_is_refused_in_words(
     server: PodiumServer, codings: bytes

@@ -32,13 +32,15 @@ def redirect_without_slash(router: Router) -> None:
     """
 
     async def redirect(scope: Scope, receive: Receive, send: Send) -> None:
-        *_, name, last = scope["raw_path"].decode("latin-1").split("/")
+        parent, _, last = scope["raw_path"].decode("latin-1").rpartition("/")
         other = {**scope, "path": scope["path"].removesuffix("/")}
         if last or all(route.matches(other)[0] is Match.NONE for route in router.routes):
             await router.not_found(scope, receive, send)
             return
+        other_address = f"../{parent.rpartition('/')[2]}"
         query = scope["query_string"].decode("latin-1")
-        await RedirectResponse(f"../{name}" + (f"?{query}" if query else ""))(scope, receive, send)
+        response = RedirectResponse(f"{other_address}?{query}" if query else other_address)
+        await response(scope, receive, send)
 
     router.redirect_slashes = False
     router.default = redirect

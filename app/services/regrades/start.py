@@ -18,8 +18,8 @@ from app.storage.queries.operation import environments
 from app.storage.queries.regrades import regrades
 from app.storage.queries.regrades.regrades import RegradeRecord
 
-# What two regrades have alike that give the same. One of another environment may have been left
-# behind by an upgrade.
+# Regrades that are equal in these have the same outcomes. A regrade of another environment may have
+# been left unfinished by an upgrade.
 SAME = ("competition", "version_id", "submission_id", "podium_version", "environment")
 
 
