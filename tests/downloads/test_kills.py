@@ -28,9 +28,9 @@ def test_twenty_kills_change_nothing(kaggle: FakeKaggle) -> None:
         words = ["prepare", "--kaggle", CACTUS, OTHER]
         process = kaggle.start(*words, *(["--again"] if finished else []))
         try:
-            process.wait(timeout=chance.uniform(0.1, longest))
+            process.wait(timeout=chance.uniform(0.05, longest))
             finished += 1  # nothing was left to do
-            longest = max(0.5, 0.7 * longest)
+            longest = max(0.1, longest / 2)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             process.wait()

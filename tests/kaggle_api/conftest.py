@@ -11,7 +11,7 @@ from tests.api.conftest import Podium, good, podium, server, tiny
 from tests.kaggle_api.agent import Agent, basic
 
 __all__ = ["good", "podium", "server", "tiny"]
-NEW, OLD = "kaggle-2.2.4", "kaggle-1.8.4"
+NEW, OLD = "kaggle-2.2.5", "kaggle-1.8.4"
 
 
 @pytest.fixture

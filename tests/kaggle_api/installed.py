@@ -26,7 +26,7 @@ LATER = ("google.protobuf.field_mask_pb2", "kagglesdk.kaggle_client", "packaging
 LOADED = {
     "kaggle-1.6.17": LIBRARIES,
     "kaggle-1.7.4.5": (*LIBRARIES, "kagglesdk.kaggle_client"),
-    "kagglehub-1.0.2": (
+    "kagglehub-1.0.3": (
         "requests",
         "tarfile",
         "tqdm.contrib.concurrent",
@@ -43,7 +43,7 @@ def forked(client: str) -> ForkedPython:
 
 
 def installed(client: str) -> Path:
-    """The `bin` directory of the environment of `kaggle-2.2.4` and its like."""
+    """The `bin` directory of the environment of `kaggle-2.2.5` and its like."""
     pinned = PINNED / f"{client}.txt"
     mark = hashlib.sha256(pinned.read_bytes() + sys.version.encode()).hexdigest()[:16]
     place = HOME / f"{client}-{mark}"

@@ -65,11 +65,12 @@ def test_one_file_is_downloaded_from_a_folder_too(podium, make_agent, client):
 
     plain = agent.kaggle("download", folder.name, "-f", "train.csv")
     nested = agent.kaggle("download", folder.name, "-f", "images/1.png")
+    place = "images/1.png" if client == NEW else "1.png"  # older clients keep no folders
     missing = agent.kaggle("download", folder.name, "-f", "answers.csv")
 
     assert (plain.returncode, nested.returncode, missing.returncode) == (0, 0, 1)
     assert (agent.home / "train.csv").read_bytes() == (folder / "public/train.csv").read_bytes()
-    assert (agent.home / "1.png").read_bytes() == b"a picture"
+    assert (agent.home / place).read_bytes() == b"a picture"
     assert "has no public file 'answers.csv'" in told(missing)
 
 
@@ -92,6 +93,31 @@ def test_a_good_file_is_submitted_and_listed(podium, tiny, good, make_agent, cli
     assert line["privateScore"] == ""
     (kept,) = run.client.get(f"/v1/runs/{run.id}/submissions").json()["items"]
     assert (kept["state"], kept["message"]) == ("graded", "first, é")
+
+
+@pytest.mark.parametrize(
+    ("policy", "score"), [("public", 0.12), ("validity", None), ("none", None)]
+)
+def test_the_newest_client_waits_for_the_outcome(podium, tiny, good, make_agent, policy, score):
+    agent = make_agent(podium.run(tiny, feedback=policy).document["key"], NEW)
+    agent.write("model.csv", good)
+
+    sent = agent.kaggle("submit", tiny.name, "-f", "model.csv", "-m", "", "--wait", "60")
+    ref = sent.stdout.partition("Submission ref: ")[2].split()[0]
+    shown = agent.kaggle("submission", ref)
+    copied = agent.kaggle("submission-download", ref)
+
+    assert sent.returncode == 0, told(sent)
+    waited = sent.stdout.partition("Submission scored. Public score: ")[2].split("\n")[0]
+    lines = dict(line.split(":", 1) for line in shown.stdout.splitlines() if ":" in line)
+    told_score = lines["Public Score"].strip()
+    assert (lines["Submission Ref"].strip(), lines["Status"].strip()) == (ref, "COMPLETE")
+    if score is None:
+        assert (waited, told_score) == ("(not published)", "")
+    else:
+        assert float(waited) == float(told_score) == pytest.approx(score)
+    assert copied.returncode == 1
+    assert "It supports Kaggle's commands" in told(copied)
 
 
 @CLIENTS

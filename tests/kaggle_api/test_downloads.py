@@ -17,7 +17,7 @@ from tests.kaggle_api.agent import basic, told
 from tests.kaggle_api.conftest import NEW, OLD
 
 RPC = "/api/v1/competitions.CompetitionApiService"
-HUB = "kagglehub-1.0.2"
+HUB = "kagglehub-1.0.3"
 TOO_MANY = (
     b"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 1\r\nContent-Type: application/json\r\n"
     b"Content-Length: 45\r\nConnection: close\r\n\r\n"

@@ -152,7 +152,7 @@ print(one.status, one.publicScore)
 
 
 @pytest.mark.parametrize(
-    "client", [*REST, "kaggle-1.8.4", "kaggle-2.0.2", "kaggle-2.1.2", "kaggle-2.2.4"]
+    "client", [*REST, "kaggle-1.8.4", "kaggle-2.0.2", "kaggle-2.1.2", "kaggle-2.2.5"]
 )
 def test_no_client_opens_a_connection_elsewhere(podium, tiny, make_agent, client):
     """The documented variables lead every version here: a name lookup would end it."""

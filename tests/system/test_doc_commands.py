@@ -88,7 +88,7 @@ class Reader:
         self.bin = home / "bin"
         self.bin.mkdir(parents=True)
         self.podium = PodiumOnPath(self.bin / "podium")
-        (self.bin / "kaggle").symlink_to(installed("kaggle-2.2.4") / "kaggle")
+        (self.bin / "kaggle").symlink_to(installed("kaggle-2.2.5") / "kaggle")
         curl = self.bin / "curl"  # without --fail, curl's status is 0 for every answer
         curl.write_text(f'#!/bin/sh\nexec {shutil.which("curl")} --fail-with-body "$@"\n')
         curl.chmod(0o755)

@@ -220,7 +220,7 @@ def test_kaggles_client_passes_by_podium_proxy(
     run = podium.run(tiny, feedback="public")
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with forwarding(address, run.document["key"], tmp_path, free_port()) as proxy:
-        agent = agent_at(tmp_path, "kaggle-2.2.4", proxy)
+        agent = agent_at(tmp_path, "kaggle-2.2.5", proxy)
         agent.write("s.csv", good)
         steps = [
             agent.kaggle("download", tiny.name),
