@@ -149,7 +149,7 @@ def _checked(where: str, message: str) -> str:
 
 def wait_seconds(request: Request, longest: float) -> float | None:
     """How long the client wants to wait for the grade: without a thread or transaction."""
-    found = PREFER_WAIT.search(request.headers.get("Prefer", ""))
+    found = PREFER_WAIT.search(", ".join(request.headers.getlist("Prefer")))
     return None if found is None else min(float(found.group(1)), longest)
 
 

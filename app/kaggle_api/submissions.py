@@ -158,7 +158,7 @@ async def _store(
     await run_in_threadpool(quotas.refuse_unstorable, context, run)
     file = await run_in_threadpool(pending_uploads.find, context, nonce, run.id)
     if file is None:
-        raise BadRequest("There is no file for this token, or it has expired. Submit again.")
+        raise pending_uploads.no_file()
     promote = functools.partial(pending_uploads.promote, context, file)
     submission_id = submit.new_submission_id()
     announced = Blob(file.sha256, file.bytes)

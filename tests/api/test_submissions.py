@@ -44,6 +44,17 @@ def test_a_good_file_is_graded_inside_the_wait(podium: Podium, tiny: Path, good:
     assert run.client.get(response.headers["Location"]).json() == submission
 
 
+def test_a_wait_in_a_second_header_prefer_is_read(podium: Podium, tiny: Path) -> None:
+    run = podium.run(tiny, feedback="full")
+    headers = [*CSV.items(), ("Prefer", "return=minimal"), ("Prefer", "wait=30")]
+
+    response = run.client.post(
+        f"/v1/runs/{run.id}/submissions", content=good_submission(tiny), headers=headers
+    )
+
+    assert (response.status_code, response.json()["state"]) == (201, "graded")
+
+
 def test_without_a_wait_the_answer_is_202_and_the_grade_comes(
     podium: Podium, tiny: Path, good: bytes
 ) -> None:

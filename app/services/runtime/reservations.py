@@ -123,18 +123,23 @@ class Reservations:
         # The lock comes before the session: a row that was written before a reservation's end is
         # seen by every session that begins after it.
         with self._lock:
-            pending = {one.run.id: self._pending(one.run.id) for one in wanted}
+            self._forget_released()
+            pending = {one.run.id: self._by_run.get(one.run.id, []) for one in wanted}
             with database.read() as session:
                 return [
                     self._decide(session, one, pending[one.run.id], now, made) for one in wanted
                 ]
 
-    def _pending(self, run_id: str) -> list[Reservation]:
-        """The run's open reservations. Forgets the others."""
-        kept = [one for one in self._by_run.pop(run_id, ()) if not one.released.done()]
-        if kept:
-            self._by_run[run_id] = kept
-        return kept
+    def _forget_released(self) -> None:
+        """Forget those of all runs: a run sends nothing after its last file.
+
+        A future keeps its callbacks, and they keep the files of requests that waited for it.
+        """
+        still = {
+            run_id: [one for one in made if not one.released.done()]
+            for run_id, made in self._by_run.items()
+        }
+        self._by_run = {run_id: made for run_id, made in still.items() if made}
 
     def _decide(
         self,

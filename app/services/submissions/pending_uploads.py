@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
-from app.errors import Conflict, StoreAway
+from app.errors import BadRequest, Conflict, DamagedFile, StoreAway
 from app.services.runtime.context import Context
 from app.services.runtime.run_limits import existing_run, refuse_closed
 from app.storage.blobs.store import Blob, Upload
@@ -81,10 +81,17 @@ def promote(context: Context, pending: PendingUploadRecord) -> Blob:
     """Make the uploaded file a blob. A second call changes nothing.
 
     Raises:
+        BadRequest: later uploads of the run took its place since it was found.
+        DamagedFile: the store has lost it.
         StoreAway: the store cannot be reached.
     """
     blob = Blob(pending.sha256, pending.bytes)
-    context.blobs.promote(pending.name, blob)
+    try:
+        context.blobs.promote(pending.name, blob)
+    except DamagedFile:
+        if find(context, pending.nonce, pending.run_id) is not None:
+            raise
+        raise no_file() from None
     return blob
 
 
@@ -102,6 +109,11 @@ def _discard_files(context: Context, names: list[str]) -> None:
 def _is_submitted(session: Session, nonce: str, run_id: str) -> bool:
     """Whether the file of this address is a submission. Its upload is forgotten then."""
     return submissions.by_idempotency_key(session, run_id, submission_key(nonce)) is not None
+
+
+def no_file() -> BadRequest:
+    """The refusal of a token whose file is not kept."""
+    return BadRequest("There is no file for this token, or it has expired. Submit again.")
 
 
 def _address_used() -> Conflict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -68,6 +69,21 @@ def test_a_full_run_is_refused_at_once(here: World, reservations: Reservations) 
     )
 
     assert kinds(full + closed) == [QuotaExceeded, RunClosed]
+
+
+def test_a_run_that_sends_nothing_more_takes_no_memory(
+    here: World, reservations: Reservations
+) -> None:
+    """Its last reservation would keep the files of requests that waited for it, for ever."""
+    [last] = reserve(reservations, here, here.run, key="k")
+    assert isinstance(last, Reservation)
+    released = weakref.ref(last.released)
+    last.release()
+    del last
+
+    reserve(reservations, here, here.other_run, key="k")
+
+    assert released() is None
 
 
 def test_the_same_key_waits_for_the_first_and_then_stores_nothing(
