@@ -254,6 +254,22 @@ def test_another_end_of_a_run_is_named(copy: Path, seeded: Seeded) -> None:
     assert seeded.runs[0] in found.problem
 
 
+@pytest.mark.parametrize(
+    ("assignment", "named"),
+    [
+        ("seed = seed + 7", "seed"), ("feedback = 'full'", "policy"),
+        ("experiment = 'other'", "experiment"),
+    ],
+)  # fmt: skip
+def test_a_changed_run_is_named(copy: Path, seeded: Seeded, assignment: str, named: str) -> None:
+    """Its seed, policy and experiment are in its receipt, and nothing compared them."""
+    assert change(copy, f"UPDATE run SET {assignment} WHERE id = ?", seeded.runs[0]) == 1
+
+    [found] = damage(copy)
+
+    assert f"its run {seeded.runs[0]} has another {named} than was signed" in found.problem
+
+
 ADD_KEY = (
     "INSERT INTO signing_key (id, name, public_key, valid_after) SELECT 'sig_z', name, public_key, "
     "valid_after FROM signing_key WHERE id = (SELECT min(id) FROM signing_key)"

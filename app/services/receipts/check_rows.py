@@ -63,7 +63,7 @@ def _key_problem(about: dict[str, Any], key: SigningKeyRecord | None) -> str | N
 
 
 def final_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
-    """Whether the run of a receipt still ends as was signed, if this is its last receipt."""
+    """Whether the run of a receipt is and ends as was signed, if this is its last receipt."""
     if receipt.run_id is None:
         return
     last = receipts.last_of_run(session, receipt.run_id)
@@ -73,10 +73,16 @@ def final_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
     if found is None:
         yield f"its run {receipt.run_id} is missing"
         return
+    predicate = json.loads(receipt.statement)["predicate"]
+    own = {"experiment": found.experiment, "seed": found.seed, "policy": found.feedback.value}
+    if changed := [name for name, value in own.items() if predicate["run"][name] != value]:
+        yield (
+            f"its run {receipt.run_id} has another {', '.join(changed)} than was signed: its row "
+            "was changed"
+        )
     regrade = in_force_at(session, found.competition)
     if regrade is not None and (regrade.applied_at or receipt.created_at) >= receipt.created_at:
         return  # the receipt of the regraded run comes within seconds
-    predicate = json.loads(receipt.statement)["predicate"]
     stated = predicate["submission"]["id"] if predicate["outcome"] == GRADED else None
     graded = found.final if found.final_state is SubmissionState.GRADED else None
     if stated != graded:
@@ -84,6 +90,15 @@ def final_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
             f"its run {receipt.run_id} ends with {_submission(graded)}, and {_submission(stated)} "
             "was signed: rows of submissions, or the choice of the run, were changed"
         )
+    elif graded is not None and found.regrade != (signed := predicate.get("regrade")):
+        yield (
+            f"its run {receipt.run_id} counts with {_grade(found.regrade)}, and {_grade(signed)} "
+            "was signed: rows of regrades were changed"
+        )
+
+
+def _grade(regrade: str | None) -> str:
+    return "the first grade" if regrade is None else f"the grade of the regrade {regrade}"
 
 
 def _submission(graded: str | None) -> str:
