@@ -270,6 +270,32 @@ def test_a_changed_run_is_named(copy: Path, seeded: Seeded, assignment: str, nam
     assert f"its run {seeded.runs[0]} has another {named} than was signed" in found.problem
 
 
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DELETE FROM run_review", "no review excludes it"),
+        ("UPDATE run_review SET run_id = (SELECT max(id) FROM run)", "a review excludes it"),
+        ("DELETE FROM archival", "it is not archived"),
+    ],
+)
+def test_a_changed_exclusion_or_archiving_is_named(
+    copy: Path, seeded: Seeded, statement: str, said: str
+) -> None:
+    """Rates counted what the log says is left out, or left out what it does not say."""
+    for words in (["reviews", "exclude", seeded.runs[0]], ["runs", "archive", seeded.runs[1]]):
+        done = run_podium(
+            [*words, "--reason", "a slip"],
+            env={"PODIUM_DATA_DIR": str(copy), "PATH": "/usr/bin"},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert damage(copy) == []
+
+    assert change(copy, statement) == 1
+
+    assert any(said in one.problem for one in damage(copy))
+
+
 ADD_KEY = (
     "INSERT INTO signing_key (id, name, public_key, valid_after) SELECT 'sig_z', name, public_key, "
     "valid_after FROM signing_key WHERE id = (SELECT min(id) FROM signing_key)"
