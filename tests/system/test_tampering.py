@@ -38,7 +38,7 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
     with contextlib.ExitStack() as clients:
         podium = Podium(server, home / "folders", clients)
         folder = podium.competition()
-        found = [closed(podium, folder) for _ in range(3)]
+        found = [closed(podium, folder, feedback) for feedback in ("none", "none", "public")]
         name = found[0][0].document["experiment"]
         change = {"reason": "a slip", "model": "m2"}
         assert podium.admin.patch(f"/v1/experiments/{name}", json=change).status_code == 200
@@ -268,6 +268,15 @@ def test_a_changed_run_is_named(copy: Path, seeded: Seeded, assignment: str, nam
     [found] = damage(copy)
 
     assert f"its run {seeded.runs[0]} has another {named} than was signed" in found.problem
+
+
+def test_a_disclosure_that_was_removed_is_named(copy: Path, seeded: Seeded) -> None:
+    """Reports told that the agent had seen less than its receipt says."""
+    assert change(copy, "DELETE FROM disclosure WHERE kind = 'public_score'") == 1
+
+    [found] = damage(copy)
+
+    assert f"ledger of its run {seeded.runs[2]} has fewer public_scores" in found.problem
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import ArchivalKind, SubmissionState
 from app.services.public_log.append import KEY_ENTRY
-from app.storage.queries import archive, results
+from app.storage.database.records import DISCLOSURE_KINDS, HARNESS
+from app.storage.queries import archive, exposure, results
+from app.storage.queries.regrades.counted_runs import RunResult
 from app.storage.queries.regrades.regrades import in_force_at
 from app.storage.queries.reviews import decisions
 from app.storage.queries.trust import log, receipts, signing_keys
@@ -110,6 +112,11 @@ def final_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
             f"its run {receipt.run_id} has another {', '.join(changed)} than was signed: its row "
             "was changed"
         )
+    if removed := _removed_disclosures(session, found, predicate.get("exposure", {})):
+        yield (
+            f"the exposure ledger of its run {receipt.run_id} has fewer {', '.join(removed)} than "
+            "was signed: rows were removed"
+        )
     regrade = in_force_at(session, found.competition)
     if regrade is not None and (regrade.applied_at or receipt.created_at) >= receipt.created_at:
         return  # the receipt of the regraded run comes within seconds
@@ -125,6 +132,15 @@ def final_problems(session: Session, receipt: ReceiptRecord) -> Iterator[str]:
             f"its run {receipt.run_id} counts with {_grade(found.regrade)}, and {_grade(signed)} "
             "was signed: rows of regrades were changed"
         )
+
+
+def _removed_disclosures(session: Session, run: RunResult, signed: dict[str, Any]) -> list[str]:
+    """The kinds of disclosures until the close of which there are fewer than in the receipt."""
+    present = exposure.totals(session, run.run, until=run.closed_at)
+    stated = {kind: signed.get(f"{kind}s", 0) for kind in DISCLOSURE_KINDS}
+    to_harness = signed.get("to_harness", {})
+    stated |= {f"{HARNESS}{kind}": to_harness.get(f"{kind}s", 0) for kind in DISCLOSURE_KINDS}
+    return [f"{kind}s" for kind, count in stated.items() if present[kind] < count]
 
 
 def _grade(regrade: str | None) -> str:
