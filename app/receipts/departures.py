@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -87,11 +87,13 @@ def departures(
     frozen_at: datetime,
     present: FrozenPlan,
     imported: int,
+    archived: Collection[str],
 ) -> list[dict[str, str]]:
     """Everything that is not as planned, as code and text.
 
     `present` has what the experiment and its suite are now, and the padding of the receipt.
-    `imported` is the number of imported results.
+    `imported` is the number of imported results; `archived` has the planned competitions that are
+    archived.
     """
     found = [(code, text) for run in runs for code, text in _of_run(plan, run, frozen_at)]
     made = {(run.competition, run.seed) for run in runs}
@@ -100,6 +102,10 @@ def departures(
         for slug in plan.competitions
         for seed in plan.seeds
         if (slug, seed) not in made
+    ]
+    found += [
+        ("archived_competition", f"{slug}: the competition was archived, so rates leave it out")
+        for slug in sorted(archived)
     ]
     for name in ("agent", "model", "resources"):
         before, after = getattr(plan, name), getattr(present, name)

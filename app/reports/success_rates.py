@@ -58,7 +58,7 @@ def _success_document(found: SuccessResults) -> dict[str, Any]:
             {"competition": slug, "runs": runs} for slug, runs in found.missing_baseline.items()
         ],
         "lost": found.lost[ALL],
-        "failures": found.failures,
+        "failures": dict(sorted(found.failures.items())),
         "open_runs": found.open,
         "uncounted_beside": found.other_scores,
         "baselines_used": [asdict(one) for one in found.baselines],

@@ -38,7 +38,7 @@ def seeded(tmp_path_factory: pytest.TempPathFactory) -> Seeded:
     with contextlib.ExitStack() as clients:
         podium = Podium(server, home / "folders", clients)
         folder = podium.competition()
-        found = [closed(podium, folder) for _ in range(3)]
+        found = [closed(podium, folder, feedback) for feedback in ("none", "none", "public")]
         name = found[0][0].document["experiment"]
         change = {"reason": "a slip", "model": "m2"}
         assert podium.admin.patch(f"/v1/experiments/{name}", json=change).status_code == 200
@@ -252,6 +252,57 @@ def test_another_end_of_a_run_is_named(copy: Path, seeded: Seeded) -> None:
     [found] = damage(copy)
     assert "sub_z" in found.problem
     assert seeded.runs[0] in found.problem
+
+
+@pytest.mark.parametrize(
+    ("assignment", "named"),
+    [
+        ("seed = seed + 7", "seed"), ("feedback = 'full'", "policy"),
+        ("experiment = 'other'", "experiment"),
+    ],
+)  # fmt: skip
+def test_a_changed_run_is_named(copy: Path, seeded: Seeded, assignment: str, named: str) -> None:
+    """Its seed, policy and experiment are in its receipt, and nothing compared them."""
+    assert change(copy, f"UPDATE run SET {assignment} WHERE id = ?", seeded.runs[0]) == 1
+
+    [found] = damage(copy)
+
+    assert f"its run {seeded.runs[0]} has another {named} than was signed" in found.problem
+
+
+def test_a_disclosure_that_was_removed_is_named(copy: Path, seeded: Seeded) -> None:
+    """Reports told that the agent had seen less than its receipt says."""
+    assert change(copy, "DELETE FROM disclosure WHERE kind = 'public_score'") == 1
+
+    [found] = damage(copy)
+
+    assert f"ledger of its run {seeded.runs[2]} has fewer public_scores" in found.problem
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("DELETE FROM run_review", "no review excludes it"),
+        ("UPDATE run_review SET run_id = (SELECT max(id) FROM run)", "a review excludes it"),
+        ("DELETE FROM archival", "it is not archived"),
+    ],
+)
+def test_a_changed_exclusion_or_archiving_is_named(
+    copy: Path, seeded: Seeded, statement: str, said: str
+) -> None:
+    """Rates counted what the log says is left out, or left out what it does not say."""
+    for words in (["reviews", "exclude", seeded.runs[0]], ["runs", "archive", seeded.runs[1]]):
+        done = run_podium(
+            [*words, "--reason", "a slip"],
+            env={"PODIUM_DATA_DIR": str(copy), "PATH": "/usr/bin"},
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    assert damage(copy) == []
+
+    assert change(copy, statement) == 1
+
+    assert any(said in one.problem for one in damage(copy))
 
 
 ADD_KEY = (

@@ -49,9 +49,10 @@ def context_document(context: ResultContext) -> dict[str, Any]:
         "imported": context.imported,
         "withdrawn": context.withdrawn,
         **({"freeze": frozen} if frozen else {}),
-        "failures": dict(context.failures),
+        # Sorted, for a database may give the same runs in another order.
+        "failures": dict(sorted(context.failures.items())),
         "exposure": {
-            "policies": dict(context.policies),
+            "policies": dict(sorted(context.policies.items())),
             "totals": {f"{kind}s": disclosed.get(kind, 0) for kind in DISCLOSURE_KINDS},
             "harness_totals": {
                 f"{kind}s": disclosed.get(f"{HARNESS}{kind}", 0) for kind in DISCLOSURE_KINDS

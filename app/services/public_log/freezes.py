@@ -9,7 +9,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from app.domain.result_choices import Padding
-from app.domain.states import SubmissionState
+from app.domain.states import ArchivalKind, SubmissionState
 from app.receipts.departures import FrozenPlan, RunMade, departures, plan_of
 from app.receipts.statements import ReceiptKind, read_statement
 from app.services.public_log.issue import last_freeze
@@ -114,5 +114,12 @@ def _departures(
     ]
     imported = results.imported_results(session, experiments=[name], archived=True, as_of=as_of)
     return departures(
-        plan, made, frozen_at=frozen.created_at, present=present, imported=len(imported)
+        plan,
+        made,
+        frozen_at=frozen.created_at,
+        present=present,
+        imported=len(imported),
+        archived=archive.archived_among(
+            session, ArchivalKind.COMPETITION, plan.competitions, as_of
+        ),
     )

@@ -16,7 +16,7 @@ from app.receipts.errors import BadProof, BadReceipt
 from app.receipts.statements import ReceiptKind, score_text, utc
 from app.services.public_log.append import RECEIPT_ENTRY
 from app.services.public_log.signers import signer_of
-from app.services.receipts.check_rows import check_keys, final_problems
+from app.services.receipts.check_rows import check_acts, check_keys, final_problems
 from app.storage.database.records import GradeRecord
 from app.storage.queries import competitions, grades, submissions
 from app.storage.queries.regrades import outcomes
@@ -34,6 +34,7 @@ def check_trust(session: Session) -> Iterator[Finding]:
     keys = {key.id: key for key in signing_keys.all_keys(session)}
     yield from _check_log(session, keys)
     yield from check_keys(session, keys)
+    yield from check_acts(session)
     # Before the receipts are read: servers may issue more meanwhile.
     missing = set(log.numbers_of(session, RECEIPT_ENTRY))
     for receipt in receipts.all_receipts(session):

@@ -17,6 +17,9 @@ from app.errors import BadDatabaseUrl
 BUSY_SECONDS = 5.0
 # PostgreSQL would end connections that do nothing, if it is configured so; before 14 it cannot.
 NEVER_IDLE = "SELECT set_config(name, '0', false) FROM pg_settings WHERE name LIKE 'idle_session_%'"
+# PostgreSQL can be configured to send fewer digits than a double has, as is the default before 12,
+# and dates in forms that the driver does not read.
+EXACT = "SELECT set_config('extra_float_digits', '3', false), set_config('datestyle', 'ISO', false)"
 Connect = Callable[[Any, Any], None]
 
 
@@ -196,6 +199,7 @@ def postgres_arguments(limits: DatabaseLimits) -> dict[str, Any]:
         "keepalives_interval": 5,
         "keepalives_count": 3,
         "application_name": "podium",
+        "client_encoding": "UTF8",
     }
 
 
@@ -212,6 +216,7 @@ def _postgres_connect(limits: DatabaseLimits, patience: float) -> Connect:
             for name, seconds in milliseconds.items():
                 cursor.execute(f"SET {name} = {int(seconds * 1000)}")
             cursor.execute(NEVER_IDLE)
+            cursor.execute(EXACT)
             # An acknowledged row must be on disk, even if the server is configured otherwise.
             cursor.execute(
                 "SELECT set_config('synchronous_commit', 'on', false) "

@@ -131,6 +131,14 @@ def archived_runs(session: Session, experiment: str, as_of: datetime | None = No
     return set(session.execute(query).scalars())
 
 
+def archived_among(
+    session: Session, kind: ArchivalKind, names: Collection[str], as_of: datetime | None = None
+) -> set[str]:
+    """Which of these, which are of one kind, are archived, as in `names_of`."""
+    query = names_of(kind, as_of).where(TABLE.c.name.in_(sorted(names)))
+    return set(session.execute(query).scalars())
+
+
 def is_shown(
     table: Table,
     *,

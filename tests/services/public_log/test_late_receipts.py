@@ -12,9 +12,11 @@ from app.domain.states import RunState
 from app.receipts.statements import read_statement
 from app.services.public_log import run_receipts
 from app.services.public_log.run_receipts import issue_for_run, issue_late
+from app.services.receipts.check_database import check_trust
 from app.services.regrades.apply import apply
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
+from app.storage.queries.regrades import regrades
 from app.storage.queries.trust import receipts
 from tests.services.public_log.test_issue import closed_run
 from tests.services.regrades.test_apply import regraded
@@ -63,3 +65,22 @@ def test_a_regrade_that_was_applied_days_ago_without_a_server_has_its_receipts(
     assert last is not None
     assert (last.supersedes, read_statement(last.data)["predicate"]["score"]) == (first.id, "0.75")
     assert issue_late(context, looks_at_all=True) == 0
+
+
+def test_a_regrade_that_somebody_took_back_in_the_database_is_named(context: Context) -> None:
+    """Results counted the first grade again, and nothing compared that with the receipt."""
+    closed_run(context)
+    regrade = regraded(context, 0.75)
+    apply(context, regrade.id, reason="mended", by=None)
+    assert issue_late(context) == 1
+
+    def found() -> list[str]:
+        with context.database.read() as session:
+            return [problem for _, problem in check_trust(session)]
+
+    assert found() == []
+    context.database.write(
+        lambda session: regrades.change(session, regrade.id, state="ready", applied_at=None)
+    )
+    [problem] = found()
+    assert f"the first grade, and the grade of the regrade {regrade.id} was signed" in problem

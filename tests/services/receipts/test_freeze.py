@@ -120,6 +120,11 @@ def test_what_is_not_as_planned_is_listed(context: Context, planned: str) -> Non
     ]  # fmt: skip
 
 
+def archive_it(context: Context, kind: ArchivalKind, name: str) -> None:
+    record = ArchivalRecord(kind=kind, name=name, archived_at=datetime.now(UTC), reason="a mistake")
+    context.database.write(lambda session: archive.archive(session, record))
+
+
 def test_departures_of_a_past_time_are_those_of_that_time(context: Context, planned: str) -> None:
     before = datetime.now(UTC)
     freeze(context, planned, replace(PLAN, competitions=("bikes",), seeds=(1,)))
@@ -131,10 +136,9 @@ def test_departures_of_a_past_time_are_those_of_that_time(context: Context, plan
         first, _ = runs.list_runs(session, experiment=planned, limit=None)
         record = experiments.get(session, planned)
     assert record is not None
-    archived = ArchivalRecord(
-        kind=ArchivalKind.RUN, name=first.id, archived_at=datetime.now(UTC), reason="a mistake"
-    )
-    context.database.write(lambda session: archive.archive(session, archived))
+    archive_it(context, ArchivalKind.RUN, first.id)
+    before_the_last = datetime.now(UTC)
+    archive_it(context, ArchivalKind.COMPETITION, "bikes")
 
     def then(as_of: datetime | None) -> list[str] | None:
         found = freezes_of(context, [record], PLAN.padding, as_of).get(planned)
@@ -143,6 +147,13 @@ def test_departures_of_a_past_time_are_those_of_that_time(context: Context, plan
     assert then(before) is None
     assert then(at_freeze) == ["missing_run"]
     assert then(as_planned) == []
+    assert then(before_the_last) == ["archived", "competition", "seed"]
+    assert then(None) == ["archived", "archived_competition", "competition", "seed"]
+    context.database.write(
+        lambda session: archive.restore(
+            session, ArchivalKind.COMPETITION, "bikes", at=datetime.now(UTC), reason="", by=None
+        )
+    )
     assert then(None) == ["archived", "competition", "seed"]
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from app.domain.feedback import Feedback
 from app.domain.result_choices import Baselines, GroupBy, Padding, SuccessGroupBy
 from app.reports.medal_rates import medal_rates_report
 from app.services.competitions.import_folder import import_folder
@@ -61,6 +63,25 @@ def test_a_group_called_all_is_shown_beside_that_of_all_competitions(
     assert medal_rates_report(found, rates, []).markdown().count("| All (%)") == 1
     (_, by_category) = medal_rates(context, "first", ResultFilter(), GroupBy.CATEGORY)
     assert by_category["category all"].members == ("boats",)
+
+
+def test_a_document_does_not_depend_on_the_order_of_the_runs(context: Context, here: World) -> None:
+    """The policies and failures stood in the order in which the database gave the runs."""
+    made = [(Feedback.VALIDITY, "crash"), (Feedback.FULL, "connection"), (Feedback.NONE, "crash")]
+    for name, runs in {"one": made, "two": made[::-1]}.items():
+        for seed, (feedback, failure) in enumerate(runs):
+            add_run(
+                context.database, here.version, name,
+                seed=seed, feedback=feedback, failure=failure, state="closed",
+            )  # fmt: skip
+
+    def documents(name: str) -> tuple[str, str]:
+        document = medal_rates_report(
+            *medal_rates(context, name, ResultFilter(), GroupBy.TAG), []
+        ).document
+        return json.dumps(document["exposure"]), json.dumps(document["failures"])
+
+    assert documents("one") == documents("two")
 
 
 def test_success_at_a_competition_called_all_is_shown_beside_that_at_all(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psycopg
 import pytest
 from sqlalchemy import text
 
@@ -75,6 +76,26 @@ def test_a_server_set_to_answer_before_it_is_durable_is_overruled(database, data
         ) == "on"  # fmt: skip
     finally:
         later.close()
+
+
+@pytest.mark.parametrize(
+    "setting", ["extra_float_digits = 0", "datestyle = 'SQL, DMY'", "client_encoding = 'latin1'"]
+)
+def test_a_server_set_to_send_values_otherwise_is_overruled(postgres, migrated_postgres, setting):
+    """Scores came back with 15 digits, and were signed so; with the others requests failed."""
+    made = make_experiment("實驗")
+    with postgres.database(migrated_postgres) as name:
+        with psycopg.connect(postgres.url(name)) as connection:
+            connection.execute(f"ALTER DATABASE {name} SET {setting}")
+        database = Database(postgres.url(name))
+        try:
+            database.write(lambda session: experiments.add(session, made))
+            with database.read() as session:
+                third = session.execute(text("SELECT 1 / CAST(3 AS double precision)"))
+                assert third.scalar_one() == 1 / 3
+                assert experiments.get(session, made.name) == made
+        finally:
+            database.close()
 
 
 def test_the_short_name_of_postgresql_is_understood(database_url):
