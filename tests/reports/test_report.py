@@ -66,7 +66,7 @@ def test_a_text_with_any_end_of_a_line_is_one_cell_of_a_csv(text: str) -> None:
 EMPTY = {
     "results": competition_report("bikes", "mid-rank", CompetitionInfo(), []),
     "items": items_report(ResultFilter(), [], ItemTable([], [], 1.0), [], "any_medal"),
-    "board": board_report(Board((), [], [], 0)),
+    "board": board_report(Board((), [], [], 0), None),
     "outcomes": outcomes_report("trial", None, []),
     "noise": noise_report("trial", []),
 }
