@@ -111,7 +111,8 @@ class LabelColumn(_Column):
 class TextColumn(_Column):
     """Any text; `allow_empty` says whether an empty cell is one.
 
-    Texts named by `same_as_empty` count as empty ones; others must match `pattern`, if given.
+    Texts named by `same_as_empty` count as empty ones. All that are not empty must match `pattern`
+    and have at most `max_length` characters, if given.
     """
 
     kind: Literal["text"]
