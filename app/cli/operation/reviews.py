@@ -122,7 +122,7 @@ def known_leak(
 
 
 def _decide(run: str, decision: ReviewDecision, reason: str, url: str, key: str) -> None:
-    if not reason.strip():
+    if not (reason := reason.strip()):
         raise Invalid("--reason: say why, for later readers.")
     if there := remote(url, key):
         body: dict[str, Any] = {"decision": decision.value, "reason": reason}
