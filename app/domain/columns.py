@@ -14,6 +14,7 @@ def _is_size(size: int | str) -> int | str:
     return size
 
 
+FIRST_INEXACT = 2**53  # from here on different whole numbers are the same double
 SHOWN = 100  # characters of a pattern that a message repeats
 PixelSize = Annotated[int | str, AfterValidator(_is_size)]  # or the column of the answers with it
 
