@@ -95,6 +95,8 @@ def configure_logs(level: str, request_id: Callable[[], str]) -> None:
     root.setLevel(level.upper())
     # Otherwise it says of each of its plug-ins that it is there.
     logging.getLogger("alembic.runtime.plugins").setLevel("WARNING")
+    # It warns of forms that clients made wrongly, who are told.
+    logging.getLogger("python_multipart").setLevel("ERROR")
     logging.getLogger("alembic.runtime.migration").addFilter(_says_something)
     for name in ("uvicorn", "uvicorn.error", "uvicorn.access"):
         logging.getLogger(name).handlers.clear()

@@ -44,5 +44,5 @@ def show_board(
     """
     found = board.experiment_board(context, scope, group_by, experiments, after=cursor, limit=limit)
     following = next_address(request, found.next_cursor)
-    shown = answer(request, board_report(found, columns, following))
+    shown = answer(request, board_report(found, group_by, columns, following))
     return with_link(shown, response, following)

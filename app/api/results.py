@@ -145,7 +145,7 @@ def show_medal_rates(
 ) -> Any:
     """The share of attempts that won each medal: mean, SEM and intervals, in percent."""
     found, groups = experiment_results.medal_rates(context, name, scope, group_by)
-    return answer(request, medal_rates_report(found, groups, noise_of(context, found)))
+    return answer(request, medal_rates_report(found, groups, group_by, noise_of(context, found)))
 
 
 @router.get("/experiments/{name}/pass-at-k", response_model=PassAtKOut, responses=ANSWERS)

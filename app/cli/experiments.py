@@ -56,7 +56,7 @@ def create(
     if there := remote(url, key):
         body = {"name": name, "agent": agent, "model": model, "notes": notes, "resources": given}
         with there:
-            document = there.post("/v1/experiments", body)
+            document = there.post("/v1/experiments", body).having("name")
     else:
         from app.services.experiments import experiments
 
@@ -91,7 +91,7 @@ def amend(
     if there := remote(url, key):
         with there:
             path = path_to("experiments", name)
-            document = there.patch(path, {"reason": reason, **changes})
+            document = there.patch(path, {"reason": reason, **changes}).having("after")
     else:
         from app.services.experiments import amendments
 

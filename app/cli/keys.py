@@ -50,7 +50,9 @@ def create(
     if there := remote(url, key):
         body: Document = {"role": chosen.value, "name": name, "expires": expires}
         with there:
-            made = there.post("/v1/keys", body | ({"experiment": experiment} if experiment else {}))
+            made = there.post(
+                "/v1/keys", body | ({"experiment": experiment} if experiment else {})
+            ).having("key")
             print_new_key(
                 made, as_json=as_json, revoke=lambda: there.delete(path_to("keys", made["id"]))
             )
@@ -104,7 +106,7 @@ def revoke(
     """Revoke a key at once."""
     if there := remote(url, key):
         with there:
-            found = there.delete(path_to("keys", key_id))
+            found = there.delete(path_to("keys", key_id)).having("id")
     else:
         from app.services.operations import keys
 

@@ -41,6 +41,11 @@ class Answer(Document):
     def __missing__(self, name: str) -> Any:
         raise _not_podium(f"an answer without {name!r}")
 
+    def having(self, name: str) -> Document:
+        """The answer, if it has this field. For one that is printed and not looked at."""
+        self[name]  # __missing__ says what is wrong
+        return self
+
 
 def _not_podium(what: str) -> Refused:
     return Refused(
@@ -71,7 +76,7 @@ class Remote:
     def __exit__(self, *_: object) -> None:
         self._client.close()
 
-    def get(self, path: str, **query: object) -> Document:
+    def get(self, path: str, **query: object) -> Answer:
         """The document at a path. Parameters that are None or empty are left out."""
         return self._call("GET", path, params=_given(query))
 
@@ -95,15 +100,15 @@ class Remote:
         except self._errors as error:
             raise self._away(error) from None
 
-    def post(self, path: str, body: Document) -> Document:
+    def post(self, path: str, body: Document) -> Answer:
         """The answer to a document."""
         return self._call("POST", path, json=body)
 
-    def patch(self, path: str, body: Document) -> Document:
+    def patch(self, path: str, body: Document) -> Answer:
         """The answer to a change."""
         return self._call("PATCH", path, json=body)
 
-    def delete(self, path: str) -> Document:
+    def delete(self, path: str) -> Answer:
         """The answer to a deletion."""
         return self._call("DELETE", path)
 
@@ -120,7 +125,7 @@ class Remote:
             if cursor is None:
                 return
 
-    def _call(self, method: str, path: str, **more: Any) -> Document:
+    def _call(self, method: str, path: str, **more: Any) -> Answer:
         try:
             response = self._client.request(method, path, **more)
             if response.has_redirect_location:  # of a proxy that takes https only, for example

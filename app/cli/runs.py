@@ -164,7 +164,9 @@ def new_key(
     """Make another key of a run and print it. It is shown only once."""
     if there := remote(url, key):
         with there:
-            made = there.post(path_to("runs", run, "keys"), {"revoke_others": revoke_others})
+            made = there.post(
+                path_to("runs", run, "keys"), {"revoke_others": revoke_others}
+            ).having("key")
             print_new_key(
                 made, as_json=as_json, revoke=lambda: there.delete(path_to("keys", made["id"]))
             )

@@ -14,6 +14,7 @@ def _is_size(size: int | str) -> int | str:
     return size
 
 
+FIRST_INEXACT = 2**53  # from here on different whole numbers are the same double
 SHOWN = 100  # characters of a pattern that a message repeats
 PixelSize = Annotated[int | str, AfterValidator(_is_size)]  # or the column of the answers with it
 
@@ -111,7 +112,8 @@ class LabelColumn(_Column):
 class TextColumn(_Column):
     """Any text; `allow_empty` says whether an empty cell is one.
 
-    Texts named by `same_as_empty` count as empty ones; others must match `pattern`, if given.
+    Texts named by `same_as_empty` count as empty ones. All that are not empty must match `pattern`
+    and have at most `max_length` characters, if given.
     """
 
     kind: Literal["text"]

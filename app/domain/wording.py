@@ -1,7 +1,8 @@
-"""Lists in messages: the first few items, and how many more there are."""
+"""Texts in messages and files: lists and what is left out, numbers with nouns, values of TOML."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 
@@ -46,3 +47,13 @@ def are(count: int, noun: str) -> str:
     ('1 run is', '2 runs are')
     """
     return f"{counted(count, noun)} {'is' if count == 1 else 'are'}"
+
+
+def toml_value(value: object) -> str:
+    r"""A text or number as a `competition.toml` has it.
+
+    >>> print(toml_value('"a"\x7f'), toml_value(0.5))
+    "\"a\"\u007f" 0.5
+    """
+    # JSON's texts and numbers are TOML's too, but for one character that only TOML escapes.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

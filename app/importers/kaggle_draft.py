@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import csv
-import json
 import zipfile
 from datetime import date
 from pathlib import Path
 
 from app.domain.competition import TOML
-from app.domain.wording import first_few
+from app.domain.wording import first_few, toml_value
 from app.importers.kaggle_leaderboard import ZIP_ERRORS
 from app.importers.kaggle_source import KaggleCompetition
 
@@ -32,24 +31,24 @@ def write_draft(
     folder.mkdir(parents=True)
     ids, columns = header[:1] or ["id"], header[1:] or ["target"]
     lines = [
-        f"title = {_quoted(about.title)}",
+        f"title = {toml_value(about.title)}",
         "version = 1",
-        *([f"category = {_quoted(about.category)}"] if about.category else []),
-        f"tags = [{', '.join(_quoted(tag) for tag in about.tags)}]",
+        *([f"category = {toml_value(about.category)}"] if about.category else []),
+        f"tags = [{', '.join(toml_value(tag) for tag in about.tags)}]",
         "",
         "[metric]",
         f"# Kaggle calls it {about.metric or 'nothing'!r}; the names here: docs/metrics.md",
         f'name = "{FILL_IN}"',
         "",
         "[submission]",
-        f"id = {_quoted(ids[0])}",
+        f"id = {toml_value(ids[0])}",
         "",
         "[submission.columns]",
         f"# kind is {KINDS}",
-        *(f'{_quoted(name)} = {{ kind = "{FILL_IN}" }}' for name in columns),
+        *(f'{toml_value(name)} = {{ kind = "{FILL_IN}" }}' for name in columns),
         "",
         "[leaderboard]",
-        f"source = {_quoted('kaggle:' + about.slug)}",
+        f"source = {toml_value('kaggle:' + about.slug)}",
         f"captured_at = {date.today().isoformat()}",  # noqa: DTZ011 (the local date)
     ]
     (folder / TOML).write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -101,7 +100,3 @@ def _header_in(archive: Path) -> list[str]:
         with opened.open(sorted(names, key=len)[0]) as file:
             first = file.readline(1 << 16).decode("utf-8-sig", errors="replace")
     return next(csv.reader([first]), [])
-
-
-def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)  # JSON's strings are TOML's too

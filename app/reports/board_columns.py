@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from app.domain.result_choices import RATES
+from app.domain.result_choices import RATES, GroupBy
 from app.errors import Invalid
 from app.reports.document.page import Marked
 from app.reports.document.report import split_names
@@ -19,7 +19,7 @@ from app.statistics.rates import ALL, GroupRates
 Rates = Mapping[str, GroupRates]
 Row = tuple[ResultContext, Rates]
 NOT_KNOWN = "not known"
-TITLES = {"low": "Low == Lite", "medium": "Medium", "high": "High", ALL: "All"}
+COMPLEXITY_TITLES = {"low": "Low == Lite", "medium": "Medium", "high": "High"}
 SEM_NOTE = (
     "Mean ± seed SEM: over the totals of the seeds (ddof = 1), as in MLE-bench's README. "
     "No ± where it is not known."
@@ -80,8 +80,10 @@ def _rate(rate: str, group: GroupRates) -> str:
     return plus_minus(group.rates[rate])
 
 
+ANY_MEDAL = Measure("{} (%)", partial(_rate, "any_medal"), SEM_NOTE)
 MEASURES = {
-    "": Measure("{} (%)", partial(_rate, "any_medal"), SEM_NOTE),
+    "": ANY_MEDAL,
+    "any_medal": ANY_MEDAL,  # the only name for a group that is called like a column of FIXED
     "sem": Measure("{}: seed SEM", _sem, SEM_NOTE),
     "runs95": Measure(
         "{}: run again, 95 %",
@@ -106,21 +108,22 @@ def board_groups(groups: Sequence[str]) -> list[str]:
     return [*(name for name in groups if name != ALL), ALL]
 
 
-def default_columns(groups: Sequence[str], example: Row | None) -> list[Column]:
+def default_columns(groups: Sequence[str], by: GroupBy | None, example: Row | None) -> list[Column]:
     """The columns of MLE-bench's README, after the experiment, and the two intervals of all.
 
-    `example` is one of the board's experiments: all have the same competitions.
+    `by` says what the groups are. `example` is one of the board's experiments: all have the same
+    competitions.
     """
     return [
         FIXED["experiment"], FIXED["agent"], FIXED["model"],
-        *(_group_column(name, "", example) for name in board_groups(groups)),
-        *(_group_column(ALL, each, example) for each in ("runs95", "competitions95")),
+        *(_group_column(name, "", by, example) for name in board_groups(groups)),
+        *(_group_column(ALL, each, by, example) for each in ("runs95", "competitions95")),
         FIXED["hours"], FIXED["seeds"],
     ]  # fmt: skip
 
 
 def chosen_columns(
-    names: Sequence[str], groups: Sequence[str], example: Row | None
+    names: Sequence[str], groups: Sequence[str], by: GroupBy | None, example: Row | None
 ) -> list[Column]:
     """The columns with these names, in this order; each value has one or several, with commas.
 
@@ -137,7 +140,7 @@ def chosen_columns(
         if name in FIXED:
             found.append(FIXED[name])
         elif name in known:
-            found.append(_group_column(*known[name], example))
+            found.append(_group_column(*known[name], by, example))
         else:
             measures = ", ".join(f".{each}" for each in MEASURES if each)
             raise Invalid(
@@ -147,9 +150,10 @@ def chosen_columns(
     return found
 
 
-def _group_column(name: str, measure: str, example: Row | None) -> Column:
+def _group_column(name: str, measure: str, by: GroupBy | None, example: Row | None) -> Column:
     shown = MEASURES[measure]
-    heading = shown.heading.format(TITLES.get(name, name))
+    titles = COMPLEXITY_TITLES if by is GroupBy.COMPLEXITY else {}
+    heading = shown.heading.format("All" if name == ALL else titles.get(name, name))
     return Column(
         _marked_heading(heading, name, example),
         lambda context, groups: _cell(context, groups.get(name), shown),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from app.domain.result_choices import RATES
+from app.domain.result_choices import RATES, GroupBy
 from app.domain.wording import counted
 from app.reports.board_columns import (
     Column,
@@ -37,18 +37,22 @@ from app.statistics.rates import GroupRates
 ESTIMATE = tuple(each.name for each in fields(Estimate))
 
 
-def medal_rates_report(context: ResultContext, groups: Rates, noise: Sequence[RateNoise]) -> Report:
-    """An experiment's medal rates, and how many of its medals are within their noise."""
+def medal_rates_report(
+    context: ResultContext, groups: Rates, by: GroupBy | None, noise: Sequence[RateNoise]
+) -> Report:
+    """An experiment's medal rates `by` group, and how many of its medals are within their noise."""
 
     def page() -> ReportPage:
-        return _rates_page(context, groups, noise_notes(noise))
+        return _rates_page(context, groups, by, noise_notes(noise))
 
     document = {**_rates_document(context, groups), "noise": [asdict(one) for one in noise]}
     return Report(document, rates_rows(context, groups), page)
 
 
-def board_report(board: Board, columns: Sequence[str] = (), following: str = "") -> Report:
-    """The medal rates of several experiments over the same competitions.
+def board_report(
+    board: Board, by: GroupBy | None, columns: Sequence[str] = (), following: str = ""
+) -> Report:
+    """The medal rates of several experiments over the same competitions, `by` group.
 
     `following` is the address of the next page, if there is one.
     `columns` names those of the table, or of the rows in CSV and Parquet; without: all of them.
@@ -65,8 +69,8 @@ def board_report(board: Board, columns: Sequence[str] = (), following: str = "")
     def page() -> ReportPage:
         groups = list(dict.fromkeys(name for _, found in rows for name in found))
         example = rows[0] if rows else None
-        choose = chosen_columns(columns, groups, example) if columns else None
-        shown = default_columns(groups, example) if choose is None else choose
+        choose = chosen_columns(columns, groups, by, example) if columns else None
+        shown = default_columns(groups, by, example) if choose is None else choose
         lines = [
             f"All experiments over the same {counted(len(board.competitions), 'competition')}."
         ]
@@ -117,10 +121,12 @@ def _column_notes(columns: Sequence[Column]) -> list[str]:
     return [note for note in dict.fromkeys(one.note for one in columns) if note]
 
 
-def _rates_page(context: ResultContext, groups: Rates, more: Sequence[str]) -> ReportPage:
+def _rates_page(
+    context: ResultContext, groups: Rates, by: GroupBy | None, more: Sequence[str]
+) -> ReportPage:
     """The row in the form of MLE-bench's README, a table of all rates, and footnotes."""
     names = list(groups)
-    columns = default_columns(names, (context, groups))
+    columns = default_columns(names, by, (context, groups))
     row = _board_table([(context, groups)], columns)
     titles = [name.replace("_", " ") for name in RATES]
     table = Table(

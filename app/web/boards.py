@@ -88,7 +88,7 @@ def show_board(
         request, caller, "board.html", title=f"Board of {suite}", api=api, suite=suite,
         padding=padding.value, paddings=[each.value for each in Padding], found=found,
         columns=columns, size=len(context.catalogue.suite(suite)), is_first=cursor is None,
-        table=None if caller is None else lambda: board_report(found).rows,
+        table=None if caller is None else lambda: board_report(found, GroupBy.COMPLEXITY).rows,
         facts=None if caller is None else lambda: {
             "suite": suite, "padding": padding, "competitions": found.competitions,
             "not_counted": _not_counted(found.absent), "next_cursor": found.next_cursor,

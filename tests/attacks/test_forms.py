@@ -144,6 +144,30 @@ def test_a_file_of_false_boundaries_is_refused(server: PodiumServer, run: Run) -
     assert "Choose one that the file does not contain" in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("end", [b"", b"\r\n", b"\r\n--a-"])
+def test_a_form_that_is_cut_says_so(server: PodiumServer, run: Run, end: bytes) -> None:
+    """It was told as a form without the file."""
+    body = b'--a\r\nContent-Disposition: form-data; name="file"; filename="f"\r\n\r\nid,x\r\n1,2'
+    headers = {"Content-Type": "multipart/form-data; boundary=a"}
+
+    answer = run.client.post(f"/v1/runs/{run.id}/validate", content=body + end, headers=headers)
+
+    assert answer.status_code == 422
+    assert "ends before its last boundary (--BOUNDARY--)" in answer.json()["detail"]
+
+
+def test_forms_that_are_made_wrongly_are_told_to_their_clients_alone(
+    server: PodiumServer, run: Run
+) -> None:
+    headers = {"Content-Type": "multipart/form-data; boundary=another"}
+
+    answer = run.client.post(f"/v1/runs/{run.id}/validate", content=b"--a--", headers=headers)
+
+    assert answer.status_code == 400
+    assert answer.headers["X-Request-Id"] in server.log.read_text()
+    assert "python_multipart" not in server.log.read_text()
+
+
 def test_ordinary_forms_are_read(podium: Podium) -> None:
     folder = podium.competition()
     run = podium.run(folder, feedback="full")

@@ -212,10 +212,15 @@ def test_a_podium_that_does_not_answer_is_named(tmp_path: Path) -> None:
 
 
 class OtherService(BaseHTTPRequestHandler):
-    """A service at a mistyped address: each path answers with its last part as JSON."""
+    """A service at a mistyped address: each path answers with its last part as JSON.
+
+    Paths below /v1 answer with an object of another service.
+    """
 
     def do_GET(self) -> None:
         answer = unquote(self.path.partition("?")[0].rpartition("/")[2]).encode()
+        if self.path.startswith("/v1/"):
+            answer = b'{"status": "welcome"}'
         self.send_response(301 if answer.startswith(b"https://") else 200)
         self.send_header("Location", answer.decode("latin-1").partition("\n")[0][:99])
         self.send_header("Content-Type", "application/json")
@@ -223,7 +228,7 @@ class OtherService(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    do_DELETE = do_POST = do_GET  # noqa: N815
+    do_DELETE = do_PATCH = do_POST = do_GET  # noqa: N815
 
     def log_message(self, *_: object) -> None:
         pass
@@ -247,14 +252,31 @@ def test_a_redirection_is_named(other_service: str) -> None:
         there.post(f"/{quote('https://podium', safe='')}", {})
 
 
-def test_nothing_is_done_by_a_service_that_is_no_podium(other_service: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "lacks"),
+    [
+        ("keys revoke key_1", "id"),
+        ("keys revoke key_1 --json", "id"),
+        ("keys create researcher --json", "key"),
+        ("runs new-key run_1 --json", "key"),
+        ("runs list --json", "items"),
+        ("results first --json", "items"),
+        ("reviews show run_1", "signals"),
+        ("experiments create first --agent a --model m --json", "name"),
+        ("experiments amend first --agent a --reason r --json", "after"),
+        ("receipts issue first --json", "items"),
+    ],
+)
+def test_nothing_is_done_by_a_service_that_is_no_podium(
+    other_service: str, words: str, lacks: str
+) -> None:
     done = run_podium(
-        ["keys", "revoke", "{}", "--url", other_service, "--key", "x"],
+        [*words.split(), "--url", other_service, "--key", "x"],
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
 
     assert (done.returncode, done.stdout) == (1, "")
-    assert "an answer without 'id', which a Podium of this version does not" in done.stderr
+    assert f"an answer without '{lacks}', which a Podium of this version does not" in done.stderr
 
 
 @pytest.mark.parametrize(

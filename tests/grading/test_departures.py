@@ -199,6 +199,19 @@ def test_texts_have_a_pattern_and_some_may_count_as_empty():
     assert codes(texts, "id\na\nb\n", "id,x\na,\nb,z\n", "id,x\na,NB\nb,z\n") == {"bad_format"}
 
 
+def test_empty_texts_and_those_that_count_as_empty_need_not_match():
+    """They were refused unless the pattern and the greatest length fitted them too."""
+    texts = declared(
+        'kind = "text", allow_empty = true, pattern = "[a-z]", max_length = 1, '
+        'same_as_empty = ["NA", "-"]',
+        metric="accuracy_score",
+    )
+    ids, answers = "id\na\nb\nc\n", "id,x\na,\nb,NA\nc,z\n"
+
+    assert score(texts, ids, answers, "id,x\na,-\nb,\nc,z\n") == 1.0
+    assert codes(texts, ids, answers, "id,x\na,N\nb,\nc,z\n") == {"bad_format"}
+
+
 def test_unknown_columns_may_be_refused():
     strict = declared(form='unknown_columns = "refuse"')
 

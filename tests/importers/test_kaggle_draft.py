@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,8 @@ from app.importers.kaggle_source import KaggleCompetition
 ABOUT = KaggleCompetition("bikes", "Bikes", "", "rmse", "", (), True, 1, 1, is_all=True)
 
 
-def draft(tmp_path: Path, archive: Path) -> str:
-    write_draft(tmp_path / "bikes", ABOUT, {}, archive)
+def draft(tmp_path: Path, archive: Path, about: KaggleCompetition = ABOUT) -> str:
+    write_draft(tmp_path / "bikes", about, {}, archive)
     return (tmp_path / "bikes" / "competition.toml").read_text()
 
 
@@ -46,3 +48,13 @@ def test_a_damaged_sample_is_none(tmp_path: Path, method: int) -> None:
     archive.write_bytes(data)
 
     assert 'id = "id"' in draft(tmp_path, archive)
+
+
+def test_control_characters_stay_in_the_texts_of_a_draft(tmp_path: Path) -> None:
+    """TOML allows none of them unescaped, JSON allows U+007F."""
+    controls = "".join(map(chr, (*range(32), *range(127, 160))))
+    about = replace(ABOUT, title=controls, metric=controls, tags=(controls,))
+
+    found = tomllib.loads(draft(tmp_path, tmp_path / "bikes.zip", about))
+
+    assert (found["title"], found["tags"]) == (controls, [controls])

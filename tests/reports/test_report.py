@@ -8,7 +8,9 @@ import io
 import pyarrow.parquet as pq
 import pytest
 
+from app.domain.result_choices import GroupBy
 from app.errors import Invalid
+from app.reports.board_columns import chosen_columns
 from app.reports.competition_results import competition_report
 from app.reports.document.page import ReportPage
 from app.reports.document.report import NamedRows, Report
@@ -66,7 +68,7 @@ def test_a_text_with_any_end_of_a_line_is_one_cell_of_a_csv(text: str) -> None:
 EMPTY = {
     "results": competition_report("bikes", "mid-rank", CompetitionInfo(), []),
     "items": items_report(ResultFilter(), [], ItemTable([], [], 1.0), [], "any_medal"),
-    "board": board_report(Board((), [], [], 0)),
+    "board": board_report(Board((), [], [], 0), None),
     "outcomes": outcomes_report("trial", None, []),
     "noise": noise_report("trial", []),
 }
@@ -80,6 +82,14 @@ def test_a_table_without_rows_has_its_header(name: str) -> None:
     assert {"results": "experiment,agent,", "items": "competition,attempts,missing,rate,",
             "board": "experiment,agent,model,suite,", "outcomes": "experiment,competition,seed,",
             "noise": "experiment,competition,seed,"}[name] in header  # fmt: skip
+
+
+def test_a_group_that_is_called_like_a_column_can_be_chosen() -> None:
+    """`seeds` and `hours` are columns of every board, and tags may have these names."""
+    groups, names = ["seeds", "hours"], ["seeds,seeds.any_medal,hours.any_medal", "seeds.gold"]
+    chosen = [one.heading for one in chosen_columns(names, groups, GroupBy.TAG, None)]
+
+    assert chosen == ["Seeds", "seeds (%)", "hours (%)", "seeds: gold (%)"]
 
 
 def test_chosen_columns_of_a_table_without_rows_are_its_header() -> None:

@@ -104,7 +104,8 @@ def memory_body(request: Request) -> int | None:
     Nearly all submissions are small. Such a submission needs a thread only once.
     """
     length = request.headers.get("Content-Length", "")
-    if not length.isdigit() or int(length) > MEMORY_BODY_BYTES or not _is_plain_csv(request):
+    is_plain_csv = _media_type(request) in CSV_TYPES and _encoding(request) == "identity"
+    if not length.isdigit() or int(length) > MEMORY_BODY_BYTES or not is_plain_csv:
         return None
     return int(length)
 
@@ -149,15 +150,18 @@ async def receive_form(request: Request, part: str, sink: Sink, max_bytes: int) 
     if not content_type.lower().startswith("multipart/form-data"):
         raise UnsupportedMediaType(f"Send multipart/form-data with the file as part {part!r}.")
     stream = reserved(request, bounded(request, max_bytes + FORM_OVERHEAD_BYTES))
+    parser = _Parser(request, without_false_delimiters(content_type, stream))
     try:
-        form = await _Parser(request, without_false_delimiters(content_type, stream)).parse()
+        form = await parser.parse()
     except (MultiPartException, KeyError, ValueError) as error:
         reason = error.message if isinstance(error, MultiPartException) else "no usable boundary"
         raise BadRequest(f"The multipart body cannot be read: {reason.rstrip('.')}.") from None
     try:
         file = form.get(part)
         if not isinstance(file, UploadFile):
-            raise Invalid(f"The multipart body has no file in a part called {part!r}.")
+            cut = "ends before its last boundary (--BOUNDARY--): send it whole"
+            lacks = f"has no file in a part called {part!r}"
+            raise Invalid(f"The multipart body {lacks if parser.has_ended else cut}.")
         await unpack_in_thread(copy, file.file.read, sink, max_bytes)
         return {name: value for name, value in form.items() if isinstance(value, str)}
     finally:
@@ -188,6 +192,11 @@ class _Parser(MultiPartParser):
     def __init__(self, request: Request, stream: AsyncGenerator[bytes, None]) -> None:
         super().__init__(request.headers, stream, **FORM_LIMITS)
         self._directory = body_directory(request)
+        self.has_ended = False  # with the last boundary
+
+    def on_end(self) -> None:
+        """Note that the last boundary came."""
+        self.has_ended = True
 
     def on_headers_finished(self) -> None:
         """Begin a part."""
@@ -238,7 +247,3 @@ def _media_type(request: Request) -> str:
 def _encoding(request: Request) -> str:
     encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
     return "gzip" if encoding == "x-gzip" else encoding  # one and the same: RFC 9110, 8.4.1.3
-
-
-def _is_plain_csv(request: Request) -> bool:
-    return _media_type(request) in CSV_TYPES and _encoding(request) == "identity"

@@ -74,10 +74,7 @@ def _started(
             is_ready = record.state is RegradeState.READY and not one.missing
             is_open = is_ready or record.state is RegradeState.RUNNING  # it adds what it misses
             same = (one.version, record.submission_id) == (to, submission)
-            here = (record.podium_version, record.environment) == (
-                own.podium_version, own.environment
-            )  # fmt: skip
-            if is_open and same and here:
+            if is_open and same and record.began_in == own:
                 return record.id, False
         if cursor is None:
             made = start(context, slug, version=to, submission=submission, by=None)

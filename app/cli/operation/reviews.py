@@ -71,7 +71,7 @@ def show_review(run: RunId, url: Url = "", key: Key = "") -> None:
     """Print a run's signals with the numbers behind them, and the decisions, as JSON."""
     if there := remote(url, key):
         with there:
-            print_json(there.get(path_to("runs", run, "review")))
+            print_json(there.get(path_to("runs", run, "review")).having("signals"))
         return
     from app.reports.reviews import review_document
     from app.services.reviews import show
@@ -122,7 +122,7 @@ def known_leak(
 
 
 def _decide(run: str, decision: ReviewDecision, reason: str, url: str, key: str) -> None:
-    if not reason.strip():
+    if not (reason := reason.strip()):
         raise Invalid("--reason: say why, for later readers.")
     if there := remote(url, key):
         body: dict[str, Any] = {"decision": decision.value, "reason": reason}

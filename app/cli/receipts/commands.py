@@ -120,7 +120,7 @@ def _issue_there(there: Remote, experiment: str, suite: str, padding: Padding) -
             except Refused as reason:
                 print_note(reason.detail)
     body: Document = {"padding": padding.value, **({"suite": suite} if suite else {})}
-    return there.post(path_to("experiments", experiment, "receipts"), body)
+    return there.post(path_to("experiments", experiment, "receipts"), body).having("id")
 
 
 def _files_there(there: Remote, receipt: str) -> dict[str, str]:

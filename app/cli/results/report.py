@@ -133,10 +133,10 @@ def report(
             if len(experiments) == 1 and found.absent:
                 # Its own report says in full why it cannot be counted.
                 experiment_results.medal_rates(context, experiment, scope, group_by)
-            shown = board_report(found, columns)
+            shown = board_report(found, group_by, columns)
         else:
             rates = experiment_results.medal_rates(context, experiment, scope, group_by)
-            shown = medal_rates_report(*rates, noise_of(context, rates[0]))
+            shown = medal_rates_report(*rates, group_by, noise_of(context, rates[0]))
     print_report(shown, form=form, to=to, as_json=as_json, csv=csv, parquet=parquet)
 
 

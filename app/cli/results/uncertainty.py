@@ -46,7 +46,7 @@ def uncertainty(
                     with _reported(one):
                         there.get(f"/v1/submissions/{one}/uncertainty")
                     progress(experiment, 1, len(waiting))
-            document = there.get(path, archived=archived)
+            document = there.get(path, archived=archived).having("items")
     else:
         document = _here(experiment, archived=archived)
     if as_json or form or to:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from app.domain.columns import FIRST_INEXACT
 from app.domain.competition import TOML, Competition
 from app.domain.verdict import Rejection, Verdict
 from app.errors import BadCompetition, MetricFault
@@ -35,7 +36,6 @@ T = TypeVar("T")
 
 # The rounding error of a perfect score; an arccosine near 1 loses half of the digits.
 TOLERANCE = 1e-7
-FIRST_INEXACT = 2**53  # from here on different whole numbers are the same double
 
 
 def check_competition(folder: VersionFolder, *, without_metric: bool = False) -> CompetitionCheck:

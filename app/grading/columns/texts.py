@@ -29,13 +29,15 @@ def texts_from_arrow(column: TextColumn, cells: pa.ChunkedArray) -> TextArray | 
     """All cells as Python texts; None when one is empty or too long and may not be."""
     if not column.allow_empty and pc.any(pc.equal(cells, "")).as_py():
         return None
-    if column.max_length is not None and pc.max(pc.utf8_length(cells)).as_py() > column.max_length:
-        return None
-    if column.pattern is not None and not all_match(distinct_texts(cells)[1], column.pattern):
-        return None
     if column.same_as_empty:
         is_empty = pc.is_in(cells, value_set=pa.array(column.same_as_empty, pa.string()))
         cells = pc.if_else(is_empty, "", cells)
+    if column.max_length is not None and pc.max(pc.utf8_length(cells)).as_py() > column.max_length:
+        return None
+    if column.pattern is not None:
+        distinct = distinct_texts(cells)[1]
+        if not all_match(distinct.filter(pc.not_equal(distinct, "")), column.pattern):
+            return None
     texts: TextArray = cells.to_numpy(zero_copy_only=False)
     return texts
 
@@ -44,12 +46,15 @@ def texts_from_cells(
     name: str, column: TextColumn, cells: Cells, violations: FoundViolations
 ) -> TextArray:
     """All cells as Python texts; record the problems. Absent cells become empty texts."""
+    empty = frozenset(("", *column.same_as_empty))
     fits = None if column.pattern is None else each_matches(cells, column.pattern)
     for index, cell in enumerate(cells):
         if cell is None:
             continue
         if not cell and not column.allow_empty:
             violations.count(_MISSING, name, index + 1)
+        elif cell in empty:
+            continue
         elif column.max_length is not None and len(cell) > column.max_length:
             violations.count(
                 _TOO_LONG,
@@ -61,6 +66,5 @@ def texts_from_cells(
         elif fits is not None and not fits[index]:
             violations.count(_ODD_TEXT, name, index + 1, cell, f"expected {column.pattern}")
     texts = np.empty(len(cells), dtype=object)
-    empty = frozenset(column.same_as_empty)
     texts[:] = ["" if cell is None or cell in empty else cell for cell in cells]
     return texts

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import itertools
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from app.domain.competition import TOML, parse_competition
+from app.domain.wording import toml_value
 from app.errors import Invalid
 from app.metrics import METRICS, problems
 from app.preparation.from_table.target import Target, answers
@@ -85,23 +85,23 @@ def declaration(parts: Parts, target: Target, about: FolderFacts) -> str:
     """The text of competition.toml."""
     least = "" if target.least is None else f", min = {target.least:g}"
     lines = [
-        f"title = {_quoted(about.title)}",
+        f"title = {toml_value(about.title)}",
         "version = 1",
         'category = "Tabular"',
         "",
         "[metric]",
-        f"name = {_quoted(target.metric)}",
+        f"name = {toml_value(target.metric)}",
         "",
         "[submission]",
-        f"id = {_quoted(parts.id)}",
+        f"id = {toml_value(parts.id)}",
         "",
         "[submission.columns]",
-        f"{_quoted(parts.column)} = {{ kind = {_quoted(target.kind)}{least} }}",
+        f"{toml_value(parts.column)} = {{ kind = {toml_value(target.kind)}{least} }}",
     ]
     if about.leaderboard:
-        lines += ["", "[leaderboard]", f"source = {_quoted(about.leaderboard)}"]
+        lines += ["", "[leaderboard]", f"source = {toml_value(about.leaderboard)}"]
     if about.baseline is not None:
-        stated = (f"{key} = {_quoted(it)}" for key, it in about.baseline.items())
+        stated = (f"{key} = {toml_value(it)}" for key, it in about.baseline.items())
         lines += ["", "[baseline]", *stated]
     return "\n".join(lines) + "\n"
 
@@ -161,8 +161,3 @@ def write_csv(table: pd.DataFrame, file: Path) -> None:
     has_return = any(each.str.contains("\r", regex=False).any() for each in cells)
     quoting: Literal[0, 1] = csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL
     table.to_csv(file, index=False, lineterminator="\n", encoding="utf-8", quoting=quoting)
-
-
-def _quoted(value: object) -> str:
-    # JSON's texts and numbers are TOML's too, but for one character that only TOML escapes.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

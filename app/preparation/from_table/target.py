@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from app.domain.columns import FIRST_INEXACT
 from app.errors import Invalid
 from app.metrics import METRICS
 
@@ -15,7 +16,6 @@ MAX_CLASSES = 1000
 ROWS_PER_CLASS = 5  # on average; a text that seldom repeats is not a class
 BOOLEANS = {"true": "1", "false": "0"}
 NO_NUMBERS = ("nan", "na", "n/a", "null", "inf", "+inf", "-inf")  # how tables write no value
-BEYOND = 2**53  # whole numbers from here on are not all doubles
 RARE = 0.8  # the share of the largest class from which accuracy says little
 
 
@@ -127,7 +127,7 @@ def _proposal(values: pd.Series[str], distinct: int) -> tuple[Target, tuple[str,
         )
     are_few = distinct <= min(MAX_NUMERIC_CLASSES, len(values) // ROWS_PER_CLASS)
     is_whole = found is not None and bool((found == found.round()).all())
-    if found is not None and is_whole and are_few and found.abs().max() >= BEYOND:
+    if found is not None and is_whole and are_few and found.abs().max() >= FIRST_INEXACT:
         found = None  # as texts, for different ones would be one double
     if found is not None and is_whole and are_few:
         reason = f"it has {distinct} whole numbers, which look like classes"

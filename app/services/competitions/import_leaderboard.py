@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import tomllib
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from app.domain.competition import TOML
 from app.domain.read_leaderboard import FILE
+from app.domain.wording import toml_value
 from app.errors import NotFound
 from app.importers.kaggle_leaderboard import KaggleLeaderboard
 from app.services.competitions.import_folder import Imported, import_folder
@@ -69,7 +69,6 @@ def _toml_with(text: str, source: str) -> str:
             found = True
     if not found:
         stated = {"source": source, **tomllib.loads(text).get("leaderboard", {})}
-        kept = [f"{key} = {json.dumps(stated[key], ensure_ascii=False)}"
-                for key in KEPT_KEYS if key in stated]  # fmt: skip
+        kept = [f"{key} = {toml_value(stated[key])}" for key in KEPT_KEYS if key in stated]
         lines += ["", "[leaderboard]", *kept, today]
     return "\n".join(lines) + "\n"

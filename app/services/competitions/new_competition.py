@@ -237,8 +237,9 @@ def _require_column(table: pd.DataFrame, role: str, column: str | None) -> None:
 
 
 def _require_roles(table: pd.DataFrame, choices: NewCompetitionChoices) -> None:
-    if choices.id == choices.target:
-        raise Invalid(f"--id and --target both name {choices.target!r}: name two columns.")
+    for role, column in (("--id", choices.id), (f"--{choices.how}", choices.by)):
+        if column == choices.target:
+            raise Invalid(f"{role} and --target both name {column!r}: name two columns.")
     if choices.how == "group" and choices.by is not None:
         empty = np.flatnonzero(table[choices.by] == "")
         if len(empty):

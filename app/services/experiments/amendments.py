@@ -12,7 +12,7 @@ from app.domain.states import AmendmentKind
 from app.errors import Invalid, NotFound
 from app.services.experiments import experiments
 from app.services.public_log.append import append_log_entry
-from app.services.public_log.reasons import refuse_blank_reason
+from app.services.public_log.reasons import check_reason
 from app.services.runtime.context import Context
 from app.services.runtime.pages import one_more, page_of
 from app.storage.queries import amendments
@@ -35,10 +35,10 @@ def amend(
 
     Raises:
         NotFound: the experiment does not exist.
-        Invalid: nothing would change, the reason is blank, or the agent or the model would be
-            printed as something else.
+        Invalid: nothing would change, the reason is blank or too long, or the agent or model would
+            be printed as something else.
     """
-    refuse_blank_reason(reason)
+    check_reason(reason)
     for field in ("agent", "model"):
         if changes.get(field) is not None:
             experiments.refuse_misleading_text(field, changes[field])
@@ -89,9 +89,9 @@ def withdraw_imports(
 
     Raises:
         NotFound: the experiment does not exist, or has no such imported result.
-        Invalid: the reason is blank.
+        Invalid: the reason is blank or too long.
     """
-    refuse_blank_reason(reason)
+    check_reason(reason)
 
     def record(session: Session) -> AmendmentRecord:
         log.lock(session)

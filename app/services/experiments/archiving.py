@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import ArchivalKind
 from app.errors import Conflict, NotFound
 from app.services.public_log.append import append_log_entry
-from app.services.public_log.reasons import refuse_blank_reason
+from app.services.public_log.reasons import check_reason
 from app.services.runtime.archival import refuse_archived
 from app.services.runtime.context import Context
 from app.storage.database.records import RunRecord
@@ -35,9 +35,9 @@ def archive(
     Raises:
         NotFound: it does not exist.
         Conflict: it is archived already.
-        Invalid: the reason is blank.
+        Invalid: the reason is blank or too long.
     """
-    refuse_blank_reason(reason)
+    check_reason(reason)
 
     def record(session: Session) -> ArchivalRecord:
         log.lock(session)  # of two archivings at once, the second finds the first
@@ -64,9 +64,9 @@ def restore(
     Raises:
         NotFound: it does not exist.
         Conflict: it is not archived.
-        Invalid: the reason is blank.
+        Invalid: the reason is blank or too long.
     """
-    refuse_blank_reason(reason)
+    check_reason(reason)
 
     def record(session: Session) -> None:
         log.lock(session)

@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from os.path import samestat
 from pathlib import Path
 
 from sqlalchemy.exc import DatabaseError
@@ -75,7 +76,7 @@ def verify(
     saved_at = time.monotonic()
     try:
         with database.read() as session, _scratch(settings) as scratch:
-            targets = _targets(session, settings.data_dir / "competitions", progress.after)
+            targets = _targets(session, store, settings.data_dir / "competitions", progress.after)
             if sample is not None:
                 targets = iter(_sample(targets, sample))
                 total = sample
@@ -123,7 +124,8 @@ def _check_database(settings: Settings, progress: VerifyProgress) -> bool:
     return False
 
 
-def _targets(session: Session, versions: Path, after: str) -> Iterator[_Target]:
+def _targets(session: Session, store: BlobStore, versions: Path, after: str) -> Iterator[_Target]:
+    """All files to compare after `after`; one with two names, of a blob and a version, once."""
     for sha256, size in dump.referenced_files(session.connection()):
         if (key := f"blob {sha256}") > after:
             yield _Target(key, sha256, size)
@@ -133,8 +135,15 @@ def _targets(session: Session, versions: Path, after: str) -> Iterator[_Target]:
     ):
         directory = directory_of(versions, slug, content_hash)
         key = f"version {slug} {content_hash} {file.path}"
-        if key > after and directory.is_dir():
-            yield _Target(key, file.sha256, file.bytes, directory / file.path)
+        path = directory / file.path
+        if key > after and directory.is_dir() and not _is_blob(store, path, file.sha256):
+            yield _Target(key, file.sha256, file.bytes, path)
+
+
+def _is_blob(store: BlobStore, path: Path, sha256: str) -> bool:
+    with contextlib.suppress(OSError, ValueError):  # a file is missing; it is not a digest
+        return isinstance(store, DiskBlobs) and samestat(path.lstat(), store.path(sha256).lstat())
+    return False
 
 
 def _sample(targets: Iterator[_Target], size: int) -> list[_Target]:

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.errors import Conflict, NotFound
 from app.services.public_log.append import append_key_act, locked_key
-from app.services.public_log.reasons import refuse_blank_reason
+from app.services.public_log.reasons import check_reason
 from app.services.public_log.signers import retire
 from app.services.runtime.context import Context
 from app.storage.queries.trust import log, signing_keys
@@ -38,9 +38,9 @@ def revoke(context: Context, key_id: str, reason: str) -> SigningKeyRecord:
     Raises:
         NotFound: there is no such key.
         Conflict: it is revoked already.
-        Invalid: the reason is blank.
+        Invalid: the reason is blank or too long.
     """
-    refuse_blank_reason(reason)
+    check_reason(reason)
 
     def record(session: Session) -> SigningKeyRecord:
         log.lock(session)

@@ -8,7 +8,7 @@ from app.domain.states import RegradeState
 from app.domain.wording import counted
 from app.errors import Conflict, NotFound
 from app.services.public_log.append import append_log_entry
-from app.services.public_log.reasons import refuse_blank_reason
+from app.services.public_log.reasons import check_reason
 from app.services.regrades.add_submissions import add_submissions
 from app.services.regrades.difference import summary
 from app.services.runtime.context import Context
@@ -38,9 +38,9 @@ def apply(context: Context, regrade_id: str, *, reason: str, by: str | None) -> 
             since: these are then graded first.
         RegradeHasFaults: it failed where there was a result before.
         Conflict: another regrade was applied at the same time.
-        Invalid: the reason is blank.
+        Invalid: the reason is blank or too long.
     """
-    refuse_blank_reason(reason)
+    check_reason(reason)
     with context.database.read() as session:
         found = regrades.get(session, regrade_id)
         before = None if found is None else regrades.in_force_at(session, found.competition)

@@ -182,10 +182,9 @@ class RegradeClaims:
 
     def _is_comparable(self, one: RegradeRecord) -> bool:
         """Whether this process grades as the regrade began; if nobody does, it is cancelled."""
-        began = Environment(one.podium_version, one.environment)
-        if began == this_environment():
+        if one.began_in == this_environment():
             return True
-        if self._is_graded_elsewhere(one.id, began):
+        if self._is_graded_elsewhere(one.id, one.began_in):
             return False
         reason = "the environment of grading was changed while it ran; start it again"
         log.error("a regrade is cancelled", extra={"regrade": one.id, "why": reason})

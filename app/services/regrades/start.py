@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from app.domain.states import CompetitionStatus, RegradeState
 from app.errors import Conflict, NeedsData, NotFound, TakesNoSubmissions
-from app.services.public_log.reasons import refuse_blank_reason
+from app.services.public_log.reasons import check_reason
 from app.services.regrades.add_submissions import add_more, add_submissions
 from app.services.runtime.context import Context
 from app.services.runtime.environment import this_environment
@@ -109,9 +109,9 @@ def cancel(context: Context, regrade_id: str, *, reason: str, by: str | None) ->
     Raises:
         NotFound: the regrade does not exist.
         Conflict: it is applied, or cancelled already.
-        Invalid: the reason is blank.
+        Invalid: the reason is blank or too long.
     """
-    refuse_blank_reason(reason)
+    check_reason(reason)
 
     def record(session: Session) -> RegradeRecord:
         found = regrades.get(session, regrade_id, locks=True)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import ReviewDecision
 from app.errors import Conflict, Invalid, NotFound
 from app.services.public_log.append import append_log_entry
-from app.services.public_log.reasons import refuse_blank_reason
+from app.services.public_log.reasons import check_reason
 from app.services.reviews.compute import add_signals, leak_finding
 from app.services.runtime.context import Context
 from app.storage.queries import competitions, runs
@@ -40,9 +40,9 @@ def decide(
     Raises:
         NotFound: the run does not exist.
         Conflict: this decision, with this reason, holds already.
-        Invalid: the reason is blank.
+        Invalid: the reason is blank or too long.
     """
-    refuse_blank_reason(reason)
+    check_reason(reason)
 
     def record(session: Session) -> ReviewRecord:
         log.lock(session)  # of two decisions at once, the second finds the first
@@ -77,11 +77,12 @@ def add_known_leak(
 
     Raises:
         NotFound: the competition does not exist.
-        Invalid: it is not a SHA-256 in hex.
+        Invalid: it is not a SHA-256 in hex, or the note is blank or too long.
         Conflict: the file is listed already.
     """
     if not _SHA256.fullmatch(sha256):
         raise Invalid("sha256: it has 64 digits from 0-9 and a-f, as `sha256sum FILE` prints it.")
+    check_reason(note, "note")
 
     def record(session: Session) -> tuple[KnownLeakRecord, int]:
         if competitions.current_version(session, slug) is None:

@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from app.api.dependencies import FOR_ADMINS, Anyone, Ctx, Cursor, Id
 from app.domain.states import QueueState, ReviewDecision
-from app.errors import Invalid
 from app.review.signals import Level
+from app.services.public_log.reasons import LONGEST_REASON
 from app.services.reviews import show
 from app.services.reviews.decide import decide
 from app.services.reviews.show import QueueFilter
@@ -22,7 +22,6 @@ from app.web.rendering.forms import ADMIN_FORM, FormCaller, form_token
 router = APIRouter(include_in_schema=False, dependencies=[FOR_ADMINS, PAGE_FORMAT])
 forms = APIRouter(include_in_schema=False, dependencies=[ADMIN_FORM])
 ROWS = 100
-LONGEST_REASON = 2000
 DECISION = ("at", "decision", "reason", "superseded_at")
 
 
@@ -71,10 +70,8 @@ def decide_review(
     caller: FormCaller,
     run_id: Id,
     decision: Annotated[ReviewDecision, Form()],
-    reason: Annotated[str, Form(max_length=LONGEST_REASON, pattern=r"^[^\x00]*$")] = "",
+    reason: Annotated[str, Form(pattern=r"^[^\x00]*$")] = "",
 ) -> Response:
     """Accept the run, exclude it from rates, or annotate it."""
-    if not reason.strip():
-        raise Invalid("reason: say why; it goes to the public log with the decision.")
     decide(context, run_id, decision, reason.strip(), by=caller.key_id)
     return RedirectResponse(f"/operations/reviews/{run_id}", 303)

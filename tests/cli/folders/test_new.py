@@ -270,6 +270,18 @@ def test_the_command_makes_and_checks_a_folder(
         ("x", "price", {"id": "city"}, "the column 'city' repeats a value"),
         ("x", "holes", {}, "is empty in 53 rows"),
         ("x", "key", {"id": "key"}, "--id and --target both name 'key'"),
+        (
+            "x",
+            "price",
+            {"how": "time", "by": "price"},
+            "--time and --target both name 'price': name two columns.",
+        ),
+        (
+            "x",
+            "city",
+            {"how": "group", "by": "city"},
+            "--group and --target both name 'city': name two columns.",
+        ),
         ("x", "price", {"how": "group", "by": "holes"}, "'holes' is empty in 53 rows, first in"),
         (
             "x",

@@ -60,11 +60,12 @@ def test_a_group_called_all_is_shown_beside_that_of_all_competitions(
         "tabular": ("bikes",),
         "text": ("boats",),
     }
-    assert medal_rates_report(found, rates, []).markdown().count("| All (%)") == 1
+    assert medal_rates_report(found, rates, GroupBy.TAG, []).markdown().count("| All (%)") == 1
     (_, by_category) = medal_rates(context, "first", ResultFilter(), GroupBy.CATEGORY)
     assert by_category["category all"].members == ("boats",)
 
 
+<<<<<<< HEAD
 def test_a_document_does_not_depend_on_the_order_of_the_runs(context: Context, here: World) -> None:
     """The policies and failures stood in the order in which the database gave the runs."""
     made = [(Feedback.VALIDITY, "crash"), (Feedback.FULL, "connection"), (Feedback.NONE, "crash")]
@@ -82,6 +83,19 @@ def test_a_document_does_not_depend_on_the_order_of_the_runs(context: Context, h
         return json.dumps(document["exposure"]), json.dumps(document["failures"])
 
     assert documents("one") == documents("two")
+=======
+def test_only_a_complexity_has_the_headings_of_mle_bench(context: Context, here: World) -> None:
+    """A tag `low` was shown as `Low == Lite`."""
+    graded(here)
+    tags = {"tags": ["low", "seeds"], "complexity": "low"}
+    other = context.database.write(lambda session: add_version(session, "boats", document=tags))
+    add_run(context.database, other, "first", state="closed")
+    heads = {GroupBy.TAG: "| low (%) | seeds (%) |", GroupBy.COMPLEXITY: "| Low == Lite (%) |"}
+
+    for by, heading in heads.items():
+        found = medal_rates(context, "first", ResultFilter(), by)
+        assert heading in medal_rates_report(*found, by, []).markdown()
+>>>>>>> s46c
 
 
 def test_success_at_a_competition_called_all_is_shown_beside_that_at_all(

@@ -56,6 +56,24 @@ def test_each_decision_is_logged_with_its_reason(context: Context, here: World, 
     assert sorted(kinds) == ["annotation", "exclusion", "inclusion"]
 
 
+def test_a_reason_and_a_note_have_2000_characters_also_by_a_command(
+    context: Context, here: World
+) -> None:
+    """They were bounded over HTTP alone, and the public log keeps them for good."""
+    slug, longest = here.run.competition, "x" * 2000
+    refused = r"{}: it has 2,001 characters; write at most 2,000\."
+    with pytest.raises(Invalid, match=refused.format("reason")):
+        decide(context, here.run.id, ReviewDecision.EXCLUDE, longest + "x", by=None)
+    with pytest.raises(Invalid, match=refused.format("note")):
+        add_known_leak(context, slug, SHA256, longest + "x", by=None)
+    with pytest.raises(Invalid, match="note: it is empty"):
+        add_known_leak(context, slug, SHA256, " ", by=None)
+    assert entries(context) == []
+
+    assert decide(context, here.run.id, ReviewDecision.EXCLUDE, longest, by=None).reason == longest
+    assert add_known_leak(context, slug, SHA256, longest, by=None)[0].note == longest
+
+
 def test_the_same_decision_again_is_refused_and_not_logged(context: Context, here: World) -> None:
     decide(context, here.run.id, ReviewDecision.EXCLUDE, "copied", by=None)
     before = len(entries(context))

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from app.domain.states import RegradeState
 from app.storage.database.rows import one, record, values
 from app.storage.database.tables.regrades import Regrade
+from app.storage.queries.operation.environments import Environment
 
 PREFIX = "rgr"  # of ids
 TABLE = Regrade.__table__
@@ -42,6 +43,11 @@ class RegradeRecord:
     superseded_at: datetime | None = None
     replaces: str | None = None
     summary: dict[str, Any] | None = None
+
+    @property
+    def began_in(self) -> Environment:
+        """The environment of its grades."""
+        return Environment(self.podium_version, self.environment)
 
 
 def add(session: Session, new: RegradeRecord) -> None:
