@@ -5,18 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, StringConstraints, WithJsonSchema
+from pydantic import BaseModel, Field, StringConstraints
 
 from app.api.schemas.requests import Body
 from app.domain.states import ReviewDecision
 from app.review.signals import Level, Signal
 from app.services.public_log.reasons import LONGEST_REASON
 
-# `check_reason` bounds it, for commands too.
 ReasonText = Annotated[
     str,
-    StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^\x00]*$"),
-    WithJsonSchema({"type": "string", "minLength": 1, "maxLength": LONGEST_REASON}),
+    StringConstraints(
+        strip_whitespace=True, min_length=1, max_length=LONGEST_REASON, pattern=r"^[^\x00]*$"
+    ),
 ]
 
 

@@ -65,7 +65,6 @@ def test_a_group_called_all_is_shown_beside_that_of_all_competitions(
     assert by_category["category all"].members == ("boats",)
 
 
-<<<<<<< HEAD
 def test_a_document_does_not_depend_on_the_order_of_the_runs(context: Context, here: World) -> None:
     """The policies and failures stood in the order in which the database gave the runs."""
     made = [(Feedback.VALIDITY, "crash"), (Feedback.FULL, "connection"), (Feedback.NONE, "crash")]
@@ -78,12 +77,13 @@ def test_a_document_does_not_depend_on_the_order_of_the_runs(context: Context, h
 
     def documents(name: str) -> tuple[str, str]:
         document = medal_rates_report(
-            *medal_rates(context, name, ResultFilter(), GroupBy.TAG), []
+            *medal_rates(context, name, ResultFilter(), GroupBy.TAG), GroupBy.TAG, []
         ).document
         return json.dumps(document["exposure"]), json.dumps(document["failures"])
 
     assert documents("one") == documents("two")
-=======
+
+
 def test_only_a_complexity_has_the_headings_of_mle_bench(context: Context, here: World) -> None:
     """A tag `low` was shown as `Low == Lite`."""
     graded(here)
@@ -95,7 +95,6 @@ def test_only_a_complexity_has_the_headings_of_mle_bench(context: Context, here:
     for by, heading in heads.items():
         found = medal_rates(context, "first", ResultFilter(), by)
         assert heading in medal_rates_report(*found, by, []).markdown()
->>>>>>> s46c
 
 
 def test_success_at_a_competition_called_all_is_shown_beside_that_at_all(
