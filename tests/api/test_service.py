@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -92,6 +93,27 @@ def test_all_methods_of_an_address_are_named_where_another_is_used(
     assert response.status_code == 405
     assert response.headers["Allow"] == methods
     assert response.json()["detail"] == f"This address takes {methods}, not {method}."
+
+
+@pytest.mark.parametrize(
+    ("body", "coding", "words"),
+    [
+        (gzip.compress(b"{}"), "gzip", "Content-Encoding: gzip. Send its JSON unpacked"),
+        ('{"name": "é"}'.encode("latin-1"), "identity", "JSON in UTF-8"),
+        (b"[" * 100_000, "identity", "without deep nesting"),
+        (b'{"name": 1' + b"0" * 5_000 + b"}", "identity", "endless numbers"),
+    ],
+)
+def test_a_body_that_cannot_be_read_is_told_why(
+    podium: Podium, body: bytes, coding: str, words: str
+) -> None:
+    """`There was an error parsing the body` was all that was said."""
+    headers = {"Content-Type": "application/json", "Content-Encoding": coding}
+
+    answer = podium.admin.post("/v1/experiments", content=body, headers=headers)
+
+    assert answer.status_code == 400
+    assert words in answer.json()["detail"]
 
 
 def test_a_problems_type_is_a_page(podium: Podium) -> None:

@@ -31,6 +31,7 @@ from app.errors import (
 log = logging.getLogger("podium.api")
 router = APIRouter()
 MEDIA_TYPE = "application/problem+json"
+UNREADABLE = "There was an error parsing the body"  # what FastAPI says of whatever a body raises
 SCHEMA: dict[str, Any] = {
     "type": "object",
     "title": "Problem",
@@ -144,7 +145,14 @@ async def _http_exception(request: Request, error: Exception) -> JSONResponse:
 
 
 def _in_words(request: Request, error: HTTPException, phrase: str) -> str:
-    """The detail of an error; of those that say nothing but the phrase of their status, more."""
+    """The detail of an error; of those that say little, more."""
+    if error.detail == UNREADABLE:
+        coding = request.headers.get("Content-Encoding", "identity").strip().lower()
+        return (
+            "This body cannot be read: send JSON in UTF-8, without deep nesting or endless numbers."
+            if coding == "identity"
+            else f"This body has Content-Encoding: {coding[:40]}. Send its JSON unpacked."
+        )
     if error.detail != phrase:
         return str(error.detail)
     match error.status_code:
